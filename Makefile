@@ -1,0 +1,76 @@
+# `make` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+WEB := dashboard-api/web
+export CGO_ENABLED ?= 1
+
+.PHONY: help run build test test-unit test-browser lint fmt bench faults load generate clean deps deps-run web
+
+help: ## show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## build and run everything on this machine; prints the URL (ARGS="--demo --port 9000")
+	@bin/probefleet up $(ARGS)
+
+build: web ## build the four programs into bin/
+	@mkdir -p bin
+	@echo "building bin/ (a first build compiles every library: about a minute)"
+	@$(GO) build -trimpath -o bin/ ./publisher ./prober ./dashboard-api ./deploy/probefleet
+
+# Vite's output is embedded into dashboard-api. Rebuilt when a source is newer.
+WEB_SOURCES := $(shell find $(WEB) -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/e2e/*' 2>/dev/null)
+web: $(WEB)/dist/index.html
+
+$(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json
+	@echo "installing the dashboard's packages"
+	@cd $(WEB) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB)/dist/index.html: $(WEB)/node_modules/.package-lock.json $(WEB_SOURCES)
+	@echo "building the dashboard"
+	@cd $(WEB) && npm run --silent build
+	@touch $@
+
+deps: build ## install what the tests need: redis-server, postgresql and chromium through apt, the engine through npm
+	@deploy/install-test-deps.sh
+	@bin/probefleet engine fetch
+
+test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 15 minutes on two cores)
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
+	$(GO) vet ./...
+	$(GO) test -race -shuffle=on -timeout 20m ./...
+	@cd $(WEB) && npm run --silent check && npm test --silent
+	@$(MAKE) --no-print-directory test-browser
+
+test-unit: ## only what needs no server
+	$(GO) test -race -short ./internal/uptime/... ./internal/verdict/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
+
+test-browser: build ## the pages in a real Chromium, against the real programs
+	$(GO) test -count=1 -timeout 15m -tags browser ./internal/e2e/...
+
+lint: ## golangci-lint and the dashboard's linter
+	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
+	@cd $(WEB) && npm run --silent lint
+
+fmt: ## format everything
+	gofmt -w $$(git ls-files '*.go')
+	@cd $(WEB) && npm run --silent format
+
+bench: ## benchmarks of the hot paths
+	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/
+
+faults: build ## the fault rows: restarts, takeover, outages (ROW=name picks one)
+	$(GO) test -count=1 -v -timeout 60m -tags faults -run 'TestFault$(ROW)' ./internal/e2e/...
+
+load: build ## 10,000 targets a minute for ten minutes against a local lab; writes docs/load.json (MINUTES=n TARGETS=n)
+	$(GO) test -count=1 -v -timeout 60m -tags load -run TestLoad ./internal/e2e/...
+
+generate: ## generated files: docs/config.md and the figures in README.md
+	$(GO) generate ./...
+
+clean: ## remove what was built (not ./data)
+	rm -rf bin $(WEB)/node_modules
+	find $(WEB)/dist -mindepth 1 -not -name .gitkeep -delete

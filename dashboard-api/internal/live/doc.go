@@ -1,0 +1,12 @@
+// Package live keeps the current state of every target in memory and feeds the
+// changes to browsers.
+//
+// Guarantees. A snapshot carries the sequence it was taken at; the deltas after
+// that sequence bring a reader to the current state. Sequences are gap-free per
+// epoch (one life of a node). Results of one target that arrive within a frame
+// (100 ms) share one operation, and none of their ticks is dropped. The feed keeps
+// at least five minutes of frames up to a size bound; a reader that fell behind it
+// is told to take a new snapshot. Nothing a reader does can block the hub: readers
+// hold a position in the shared feed, not a queue. A target whose evidence went
+// stale turns no_data within a second, by itself.
+package live

@@ -1,0 +1,298 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// frameEvery is how long results of one target are gathered before they are sent.
+const frameEvery = 100 * time.Millisecond
+
+// Results of targets the hub has not met yet wait this long, and no more than
+// this many targets; removed targets are remembered for goneAge.
+const (
+	orphanAge  = time.Minute
+	orphanMost = 5000
+	goneAge    = 15 * time.Minute
+)
+
+// Region is the live state of a region.
+type Region struct {
+	Region      string     `json:"region"`
+	Probers     int        `json:"probers"`
+	Live        bool       `json:"live"`
+	HeartbeatAt *time.Time `json:"heartbeat_at"`
+}
+
+// Snapshot is the whole state at a sequence.
+type Snapshot struct {
+	Epoch   string    `json:"epoch"`
+	Seq     uint64    `json:"seq"`
+	Now     time.Time `json:"now"`
+	Items   []Target  `json:"items"`
+	Regions []Region  `json:"regions"`
+}
+
+// Options of a hub.
+type Options struct {
+	Now     func() time.Time // the store's clock; nil means the machine's
+	Metrics *Metrics         // nil means none
+}
+
+// Hub holds the state. All methods are safe for concurrent use and never block on readers.
+type Hub struct {
+	epoch   string
+	now     func() time.Time
+	metrics *Metrics
+
+	mu      sync.Mutex
+	entries map[int64]*entry
+	gone    map[int64]time.Time // removed lately: stragglers must not bring them back
+	orphans map[int64][]orphan  // results that came before their target
+	dirty   []*entry            // in order of arrival
+	removed []int64             // since the last frame
+	active  []string            // adopted regions
+	regions []Region            // as last heard
+	targets feed                // channel "targets"
+	fleet   feed                // channel "fleet"
+	changed chan struct{}       // closed and replaced when a feed grew
+}
+
+type orphan struct {
+	result uptime.Result
+	at     time.Time
+}
+
+// New makes an empty hub with an epoch of its own.
+func New(o Options) *Hub {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{})}
+}
+
+// Run sends frames and lets evidence go stale until ctx ends.
+func (h *Hub) Run(ctx context.Context) error {
+	frames, stale := time.NewTicker(frameEvery), time.NewTicker(time.Second)
+	defer frames.Stop()
+	defer stale.Stop()
+	for {
+		select {
+		case <-frames.C:
+			h.flush()
+		case <-stale.C:
+			h.refold()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Load takes the state of the stores in at start.
+func (h *Hub) Load(targets []uptime.Target, measured []uptime.Result, activeRegions []string) {
+	h.SetRegions(activeRegions, nil)
+	for _, target := range targets {
+		h.Upsert(target)
+	}
+	h.Apply(measured)
+}
+
+// Upsert takes a new or edited target in.
+func (h *Hub) Upsert(target uptime.Target) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e, found := h.entries[target.ID]
+	if found && e.target.SpecVersion > target.SpecVersion {
+		return // an older read overtook a newer one
+	}
+	if !found {
+		if _, gone := h.gone[target.ID]; gone {
+			return // ids are never used again: a straggler
+		}
+		e = &entry{}
+		h.entries[target.ID] = e
+	}
+	e.target = target
+	e.restrict(h.active)
+	for _, waiting := range h.orphans[target.ID] {
+		e.apply(waiting.result)
+	}
+	delete(h.orphans, target.ID)
+	e.fold(h.now())
+	h.mark(e)
+}
+
+// Remove forgets a target.
+func (h *Hub) Remove(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, found := h.entries[id]; found {
+		delete(h.entries, id)
+		h.removed = append(h.removed, id)
+	}
+	h.gone[id] = h.now()
+	delete(h.orphans, id)
+}
+
+// IDs lists the targets the hub knows with their spec versions, for reconciling with the store.
+func (h *Hub) IDs() map[int64]int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := make(map[int64]int64, len(h.entries))
+	for id, e := range h.entries {
+		ids[id] = e.target.SpecVersion
+	}
+	return ids
+}
+
+// Apply takes results in, in any order; replays change nothing.
+func (h *Hub) Apply(results []uptime.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	for _, r := range results {
+		e, found := h.entries[r.TargetID]
+		if !found {
+			h.keepOrphan(r, now)
+			continue
+		}
+		if e.apply(r) {
+			e.fold(now)
+			h.mark(e)
+		}
+	}
+	h.metrics.results(len(results))
+}
+
+// keepOrphan holds results of a target created a moment ago on another node.
+func (h *Hub) keepOrphan(r uptime.Result, now time.Time) {
+	if _, gone := h.gone[r.TargetID]; gone {
+		return
+	}
+	if len(h.orphans) >= orphanMost {
+		clear(h.orphans)
+	}
+	h.orphans[r.TargetID] = append(h.orphans[r.TargetID], orphan{r, now})
+}
+
+// SetRegions states which regions are adopted and how they are.
+func (h *Hub) SetRegions(active []string, regions []Region) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	var ops []op
+	for _, region := range regions {
+		i := slices.IndexFunc(h.regions, func(r Region) bool { return r.Region == region.Region })
+		if i < 0 || h.regions[i].Live != region.Live || h.regions[i].Probers != region.Probers {
+			ops = append(ops, op{region.Region, encodeOp("upsert", region.Region, region)})
+		}
+	}
+	for _, old := range h.regions {
+		if !slices.ContainsFunc(regions, func(r Region) bool { return r.Region == old.Region }) {
+			ops = append(ops, op{old.Region, encodeOp("remove", old.Region, nil)})
+		}
+	}
+	h.regions = slices.Clone(regions)
+	if len(ops) > 0 {
+		h.fleet.append(now, ops)
+		h.wake()
+	}
+	active = slices.Sorted(slices.Values(active))
+	if slices.Equal(active, h.active) {
+		return
+	}
+	h.active = active
+	for _, e := range h.entries {
+		e.restrict(active)
+		if e.fold(now) {
+			h.mark(e)
+		}
+	}
+}
+
+// Snapshot gives the whole state. What is gathered for the next frame is in it
+// already and will come again: taking an item twice is harmless.
+func (h *Hub) Snapshot() Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	s := Snapshot{Epoch: h.epoch, Seq: h.targets.seq, Now: now.UTC().Truncate(time.Millisecond), Items: make([]Target, 0, len(h.entries)), Regions: orEmpty(slices.Clone(h.regions))}
+	for _, id := range slices.Sorted(maps.Keys(h.entries)) {
+		e := h.entries[id]
+		s.Items = append(s.Items, e.item(now, slices.Clone(e.ticks)))
+	}
+	return s
+}
+
+// mark queues an entry for the next frame.
+func (h *Hub) mark(e *entry) {
+	if !e.dirty {
+		e.dirty = true
+		h.dirty = append(h.dirty, e)
+	}
+}
+
+func (h *Hub) flush() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.dirty)+len(h.removed) == 0 {
+		return
+	}
+	now := h.now()
+	ops := make([]op, 0, len(h.dirty)+len(h.removed))
+	for _, e := range h.dirty {
+		e.dirty = false
+		if h.entries[e.target.ID] != e {
+			continue // removed meanwhile
+		}
+		ops = append(ops, op{strconv.FormatInt(e.target.ID, 10), encodeOp("upsert", e.target.ID, e.item(now, e.fresh))})
+		e.fresh = nil
+	}
+	for _, id := range h.removed {
+		ops = append(ops, op{strconv.FormatInt(id, 10), encodeOp("remove", id, nil)})
+	}
+	clear(h.dirty)
+	h.dirty, h.removed = h.dirty[:0], nil
+	if len(ops) > 0 {
+		h.targets.append(now, ops)
+		h.wake()
+	}
+}
+
+// refold turns targets whose evidence went stale, and forgets old orphans.
+func (h *Hub) refold() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	counts := map[verdict.State]float64{}
+	for _, e := range h.entries {
+		if e.fold(now) {
+			h.mark(e)
+		}
+		counts[e.verdict.State]++
+	}
+	for id, waiting := range h.orphans {
+		if now.Sub(waiting[0].at) > orphanAge {
+			delete(h.orphans, id)
+		}
+	}
+	for id, at := range h.gone {
+		if now.Sub(at) > goneAge {
+			delete(h.gone, id)
+		}
+	}
+	h.metrics.targets(counts)
+}
+
+func (h *Hub) wake() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}

@@ -1,0 +1,212 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+type delta struct {
+	T       string `json:"t"`
+	Ch      string `json:"ch"`
+	FromSeq uint64 `json:"from_seq"`
+	Seq     uint64 `json:"seq"`
+	Ops     []struct {
+		Op   string `json:"op"`
+		ID   any    `json:"id"`
+		Item Target `json:"item"`
+	} `json:"ops"`
+}
+
+func decode(t *testing.T, message []byte) delta {
+	t.Helper()
+	var d delta
+	if err := json.Unmarshal(message, &d); err != nil {
+		t.Fatalf("%v in %s", err, message)
+	}
+	return d
+}
+
+func target(id int64) uptime.Target {
+	return uptime.Target{ID: id, Name: fmt.Sprint("t", id), URL: "https://x/", Kind: uptime.KindHTTP, Interval: 10 * time.Second, Timeout: 5 * time.Second, Active: true, SpecVersion: 1}
+}
+
+func result(id int64, region string, at time.Time, status uptime.Status) uptime.Result {
+	r := uptime.Result{TargetID: id, Region: region, ScheduledAt: at, CheckedAt: at, Status: status, TotalUS: 1000, IngestedAt: at}
+	if status == uptime.StatusDown {
+		r.Failure = uptime.FailureTimeout
+	}
+	return r
+}
+
+// run starts a hub in a bubble and gives it back once it idles.
+func run(t *testing.T) *Hub {
+	h := New(Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = h.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return h
+}
+
+// pass lets virtual time go by.
+func pass(d time.Duration) { <-time.After(d); synctest.Wait() }
+
+func frameNow() { pass(frameEvery + time.Millisecond) }
+
+func TestNoTickIsLostByCoalescing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1)}, nil, []string{"eu", "us"})
+		frameNow()
+		snapshot := h.Snapshot()
+		sub, _, recovered, err := h.Subscribe("targets", &Position{snapshot.Epoch, snapshot.Seq})
+		if err != nil || !recovered {
+			t.Fatal(recovered, err)
+		}
+		start := time.Now().Truncate(time.Second)
+		for i := range 20 {
+			at := start.Add(time.Duration(i) * 10 * time.Second)
+			h.Apply([]uptime.Result{result(1, "eu", at, uptime.StatusUp), result(1, "us", at, uptime.StatusUp)})
+		}
+		frameNow()
+		d := decode(t, sub.Poll())
+		if d.FromSeq != snapshot.Seq || len(d.Ops) != 1 || len(d.Ops[0].Item.Ticks) != 40 {
+			t.Fatalf("from %d, %d ops, %d ticks", d.FromSeq, len(d.Ops), len(d.Ops[0].Item.Ticks))
+		}
+		if sub.Poll() != nil {
+			t.Fatal("told twice")
+		}
+		h.Apply([]uptime.Result{result(1, "eu", start, uptime.StatusUp)}) // a replay
+		missed := result(1, "eu", start, uptime.StatusMissed)
+		missed.IngestedAt = start.Add(time.Hour)
+		h.Apply([]uptime.Result{missed}) // a reason never hides a measurement
+		frameNow()
+		if m := sub.Poll(); m != nil {
+			t.Fatalf("a replay was announced: %s", m)
+		}
+	})
+}
+
+func TestEvidenceGoesStaleByItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1)}, nil, []string{"eu"})
+		h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusUp)})
+		if got := h.Snapshot().Items[0].State; got != verdict.StateUp {
+			t.Fatalf("is %s", got)
+		}
+		frameNow()
+		sub, _, _, _ := h.Subscribe("target:1", nil)
+		for range 3 { // neither missed nor unknown rows refresh it
+			pass(8 * time.Second)
+			h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusMissed), result(1, "eu", time.Now().Add(time.Millisecond), uptime.StatusUnknown)})
+		}
+		pass(3 * time.Second) // 10 + 10 + 5 s are over
+		frameNow()
+		d := decode(t, sub.Poll())
+		if last := d.Ops[len(d.Ops)-1].Item; last.State != verdict.StateNoData {
+			t.Fatalf("still %s: %s", last.State, last.Why)
+		}
+	})
+}
+
+func TestResumeAndResync(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1), target(2)}, nil, []string{"eu"})
+		frameNow()
+		_, at, _, _ := h.Subscribe("targets", nil)
+		h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusUp)})
+		frameNow()
+		if _, _, recovered, _ := h.Subscribe("targets", &Position{"another", at.Seq}); recovered {
+			t.Fatal("recovered in another epoch")
+		}
+		if _, _, recovered, _ := h.Subscribe("targets", &Position{at.Epoch, at.Seq + 100}); recovered {
+			t.Fatal("recovered from the future")
+		}
+		sub, _, recovered, _ := h.Subscribe("targets", &at)
+		if !recovered || decode(t, sub.Poll()).FromSeq != at.Seq {
+			t.Fatal("did not resume")
+		}
+		quiet, quietAt, _, _ := h.Subscribe("target:2", nil)
+		slow, _, _, _ := h.Subscribe("targets", nil)
+		for range 40 {
+			pass(10 * time.Second)
+			h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusUp)})
+			frameNow()
+			if m := quiet.Poll(); m != nil {
+				if d := decode(t, m); d.T != "delta" || d.Ops[0].Item.ID != 2 {
+					t.Fatalf("target 2 hears of another: %s", m)
+				}
+			}
+		}
+		if got := decode(t, slow.Poll()); got.T != "resync" {
+			t.Fatalf("a reader that fell out of the feed got %q", got.T)
+		}
+		h.Apply([]uptime.Result{result(2, "eu", time.Now(), uptime.StatusUp)})
+		frameNow()
+		if d := decode(t, quiet.Poll()); d.FromSeq < quietAt.Seq || len(d.Ops) != 1 {
+			t.Fatalf("quiet reader got %+v", d)
+		}
+		if _, _, _, err := h.Subscribe("target:x", nil); err == nil {
+			t.Fatal("unknown channel accepted")
+		}
+	})
+}
+
+func TestRemovedStaysRemovedAndOrphansFindTheirTarget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(5)}, nil, []string{"eu"})
+		h.Apply([]uptime.Result{result(6, "eu", time.Now(), uptime.StatusUp)}) // created on another node
+		h.Upsert(target(6))
+		if got := h.Snapshot().Items[1]; got.State != verdict.StateUp || len(got.Ticks) != 1 {
+			t.Fatalf("orphan lost: %+v", got)
+		}
+		sub, _, _, _ := h.Subscribe("targets", nil)
+		h.Remove(5)
+		h.Upsert(target(5))
+		h.Apply([]uptime.Result{result(5, "eu", time.Now(), uptime.StatusUp)})
+		frameNow()
+		d := decode(t, sub.Poll())
+		for _, op := range d.Ops {
+			if op.ID == 5.0 && op.Op != "remove" {
+				t.Fatalf("target 5 came back: %+v", op)
+			}
+		}
+		if len(h.Snapshot().Items) != 1 {
+			t.Fatal("snapshot still has it")
+		}
+	})
+}
+
+func TestRegionsGoTheirOwnChannel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1)}, nil, nil)
+		if why := h.Snapshot().Items[0].Why; why != "No data: no region is checking it." {
+			t.Fatal(why)
+		}
+		sub, _, _, _ := h.Subscribe("fleet", nil)
+		h.SetRegions([]string{"eu"}, []Region{{Region: "eu", Probers: 1, Live: true}})
+		h.SetRegions([]string{"eu"}, []Region{{Region: "eu", Probers: 1, Live: true}})
+		if d := decode(t, sub.Poll()); len(d.Ops) != 1 || d.Ops[0].ID != "eu" {
+			t.Fatalf("%+v", d)
+		}
+		if got := h.Snapshot(); got.Items[0].Why != "No data yet from eu." || len(got.Regions) != 1 {
+			t.Fatalf("%+v", got)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Position is where a reader is in a channel.
+type Position struct {
+	Epoch string `json:"epoch"`
+	Seq   uint64 `json:"seq"`
+}
+
+// Subscription is a reader's place in one channel. It is used by one goroutine.
+type Subscription struct {
+	hub     *Hub
+	feed    *feed
+	channel string
+	only    string // id to filter by; empty for all
+	cursor  uint64 // how far the feed was read
+	told    uint64 // the sequence the reader knows: behind the cursor while nothing was for it
+}
+
+// ErrUnknownChannel says that there is no such channel.
+type ErrUnknownChannel struct{ Channel string }
+
+func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
+
+// Subscribe starts reading a channel (targets, target:<id>, fleet) after from.
+// recovered is false when the hub cannot continue from there: the reader takes a
+// new snapshot, and the subscription starts at the present.
+func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
+	s = &Subscription{hub: h, channel: channel}
+	switch name, id, _ := strings.Cut(channel, ":"); {
+	case channel == "targets":
+		s.feed = &h.targets
+	case channel == "fleet":
+		s.feed = &h.fleet
+	case name == "target":
+		if _, err := strconv.ParseInt(id, 10, 64); err != nil {
+			return nil, Position{}, false, ErrUnknownChannel{channel}
+		}
+		s.feed, s.only = &h.targets, id
+	default:
+		return nil, Position{}, false, ErrUnknownChannel{channel}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.cursor = s.feed.seq
+	if from != nil && from.Epoch == h.epoch {
+		if _, known := s.feed.after(from.Seq); known {
+			s.cursor, recovered = from.Seq, true
+		}
+	}
+	s.told = s.cursor
+	return s, Position{h.epoch, s.cursor}, recovered, nil
+}
+
+// Epoch is this hub's life.
+func (h *Hub) Epoch() string { return h.epoch }
+
+// Changed is closed when any feed grows. Take it before polling.
+func (h *Hub) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
+}
+
+// Poll gives the next message for the reader, nil when there is none. All frames
+// since the last poll are one message. A reader that fell out of the feed gets a
+// resync message and goes on from the present.
+func (s *Subscription) Poll() []byte {
+	s.hub.mu.Lock()
+	frames, known := s.feed.after(s.cursor)
+	s.cursor = s.feed.seq
+	s.hub.mu.Unlock() // frames are never changed after they were appended
+
+	channel, _ := json.Marshal(s.channel)
+	if !known {
+		s.told = s.cursor
+		return fmt.Appendf(nil, `{"t":"resync","ch":%s,"reason":"too far behind"}`, channel)
+	}
+	var ops [][]byte
+	for _, f := range frames {
+		for _, o := range f.ops {
+			if s.only == "" || s.only == o.id {
+				ops = append(ops, o.body)
+			}
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	message := fmt.Appendf(make([]byte, 0, 256), `{"t":"delta","ch":%s,"from_seq":%d,"seq":%d,"ops":[`, channel, s.told, s.cursor)
+	message = append(message, bytes.Join(ops, []byte{','})...)
+	s.told = s.cursor
+	return append(message, "]}"...)
+}

@@ -1,0 +1,188 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// ticksKept is how many newest slots of a target a snapshot carries.
+const ticksKept = 30
+
+// Target is the item of snapshots and deltas.
+type Target struct {
+	ID           int64         `json:"id"`
+	Name         string        `json:"name"`
+	URL          string        `json:"url"`
+	Kind         uptime.Kind   `json:"kind"`
+	IntervalS    int64         `json:"interval_s"`
+	TimeoutMS    int64         `json:"timeout_ms"`
+	Regions      []string      `json:"regions"`
+	Active       bool          `json:"active"`
+	State        verdict.State `json:"state"`
+	Since        *time.Time    `json:"since"`
+	Why          string        `json:"why"`
+	LastResultAt *time.Time    `json:"last_result_at"`
+	FreshUntil   *time.Time    `json:"fresh_until"`
+	P50US        *uint32       `json:"p50_us"`
+	RegionStates []RegionState `json:"region_states"`
+	Ticks        []Tick        `json:"ticks"`
+}
+
+// RegionState is a region's newest measurement.
+type RegionState struct {
+	Region      string         `json:"region"`
+	Status      uptime.Status  `json:"status"`
+	Failure     uptime.Failure `json:"failure"`
+	HTTPStatus  int            `json:"http_status"`
+	ScheduledAt time.Time      `json:"scheduled_at"`
+	CheckedAt   time.Time      `json:"checked_at"`
+	TotalUS     uint32         `json:"total_us"`
+	Fresh       bool           `json:"fresh"`
+}
+
+// Tick is one slot's row in the bar of a target.
+type Tick struct {
+	At      time.Time      `json:"at"`
+	Region  string         `json:"region"`
+	Status  uptime.Status  `json:"status"`
+	TotalUS uint32         `json:"total_us"`
+	Failure uptime.Failure `json:"failure"`
+	Reason  uptime.Reason  `json:"reason"`
+
+	revision uint64
+}
+
+// entry is what the hub knows of a target.
+type entry struct {
+	target  uptime.Target
+	rules   verdict.Rules
+	newest  []verdict.Observation // one a region, measured only
+	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
+	fresh   []Tick                // arrived since the last frame
+	verdict verdict.Verdict
+	dirty   bool
+}
+
+// apply takes one result in; it answers false when the hub knew it already.
+func (e *entry) apply(r uptime.Result) bool {
+	tick := Tick{At: r.ScheduledAt.UTC(), Region: r.Region, Status: r.Status, TotalUS: r.TotalUS, Failure: r.Failure, Reason: r.Reason, revision: r.Revision()}
+	if !e.addTick(tick) {
+		return false
+	}
+	if r.Status.Measured() && !r.Late {
+		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
+	}
+	return true
+}
+
+func (e *entry) addTick(tick Tick) bool {
+	i, found := slices.BinarySearchFunc(e.ticks, tick, func(a, b Tick) int {
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		switch {
+		case a.Region < b.Region:
+			return -1
+		case a.Region > b.Region:
+			return 1
+		}
+		return 0
+	})
+	if found {
+		if e.ticks[i].revision >= tick.revision {
+			return false // a replay, or a reason for what was measured
+		}
+		e.ticks[i] = tick
+	} else {
+		e.ticks = slices.Insert(e.ticks, i, tick)
+		if most := ticksKept * max(1, len(e.rules.Regions)); len(e.ticks) > most {
+			e.ticks = slices.Delete(e.ticks, 0, len(e.ticks)-most)
+		}
+	}
+	e.fresh = append(e.fresh, tick)
+	return true
+}
+
+func (e *entry) observe(o verdict.Observation) {
+	for i, old := range e.newest {
+		if old.Region == o.Region {
+			if !o.ScheduledAt.Before(old.ScheduledAt) {
+				e.newest[i] = o
+			}
+			return
+		}
+	}
+	e.newest = append(e.newest, o)
+	slices.SortFunc(e.newest, func(a, b verdict.Observation) int {
+		if a.Region < b.Region {
+			return -1
+		}
+		return 1
+	})
+}
+
+// fold brings the verdict up to now and says whether what people see changed.
+func (e *entry) fold(now time.Time) bool {
+	before := e.verdict
+	e.verdict = verdict.Fold(e.rules, e.newest, before, now)
+	return before.State != e.verdict.State || before.Why != e.verdict.Why
+}
+
+// restrict forgets regions that no longer check the target.
+func (e *entry) restrict(active []string) {
+	e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: uptime.ResolveRegions(e.target.Regions, active)}
+	if len(e.target.Regions) > 0 {
+		e.newest = slices.DeleteFunc(e.newest, func(o verdict.Observation) bool { return !slices.Contains(e.target.Regions, o.Region) })
+	}
+}
+
+func (e *entry) item(now time.Time, ticks []Tick) Target {
+	item := Target{
+		ID: e.target.ID, Name: e.target.Name, URL: e.target.URL, Kind: e.target.Kind,
+		IntervalS: int64(e.target.Interval / time.Second), TimeoutMS: e.target.Timeout.Milliseconds(),
+		Regions: orEmpty(e.target.Regions), Active: e.target.Active,
+		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
+		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
+		P50US: e.median(), RegionStates: make([]RegionState, 0, len(e.newest)), Ticks: orEmpty(ticks),
+	}
+	for _, o := range e.newest {
+		item.RegionStates = append(item.RegionStates, RegionState{
+			Region: o.Region, Status: o.Status, Failure: o.Failure, HTTPStatus: o.HTTPStatus, ScheduledAt: o.ScheduledAt,
+			CheckedAt: o.CheckedAt, TotalUS: o.TotalUS, Fresh: !e.rules.FreshUntil(o.ScheduledAt).Before(now),
+		})
+	}
+	return item
+}
+
+// median of the total time of the successful ticks in memory.
+func (e *entry) median() *uint32 {
+	var totals []uint32
+	for _, tick := range e.ticks {
+		if tick.Status == uptime.StatusUp || tick.Status == uptime.StatusDegraded {
+			totals = append(totals, tick.TotalUS)
+		}
+	}
+	if len(totals) == 0 {
+		return nil
+	}
+	slices.Sort(totals)
+	return &totals[len(totals)/2]
+}
+
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func orEmpty[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

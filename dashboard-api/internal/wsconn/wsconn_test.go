@@ -1,0 +1,168 @@
+package wsconn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+type fixture struct {
+	hub     *live.Hub
+	server  *Server
+	http    *httptest.Server
+	revoked atomic.Bool
+}
+
+func start(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{hub: live.New(live.Options{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = f.hub.Run(ctx) }()
+	f.hub.Load([]uptime.Target{{ID: 1, Name: "a", Interval: time.Minute, Timeout: time.Second, Active: true}}, nil, []string{"eu"})
+	f.server = New(Options{Hub: f.hub, Log: slog.New(slog.DiscardHandler), Secure: func(r *http.Request) bool { return r.Header.Get("X-Forwarded-Proto") == "https" }, StillAllowed: func(context.Context, *http.Request) error {
+		if f.revoked.Load() {
+			return errors.New("revoked")
+		}
+		return nil
+	}})
+	f.http = httptest.NewServer(f.server)
+	t.Cleanup(func() {
+		stop, cancelStop := context.WithTimeout(context.Background(), time.Second)
+		defer cancelStop()
+		f.server.Shutdown(stop)
+		f.http.Close()
+		cancel()
+		<-done
+	})
+	return f
+}
+
+func (f *fixture) dial(t *testing.T) *websocket.Conn {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{Subprotocols: []string{Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer x"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	if got := read(t, conn); got["t"] != "welcome" || got["epoch"] != f.hub.Epoch() {
+		t.Fatalf("first message %v", got)
+	}
+	return conn
+}
+
+func read(t *testing.T, conn *websocket.Conn) map[string]any {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, data, err := conn.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatalf("%v in %s", err, data)
+	}
+	return m
+}
+
+func say(t *testing.T, conn *websocket.Conn, text string) {
+	t.Helper()
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSubscribeDeltaAndErrors(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	conn := f.dial(t)
+	say(t, conn, `{"t":"hello"}`)
+	say(t, conn, `{"t":"sub","id":"1","ch":"targets"}`)
+	if got := read(t, conn); got["t"] != "ok" || got["recovered"] != false || got["id"] != "1" {
+		t.Fatalf("%v", got)
+	}
+	f.hub.Apply([]uptime.Result{{TargetID: 1, Region: "eu", ScheduledAt: time.Now(), Status: uptime.StatusUp, IngestedAt: time.Now()}})
+	for {
+		got := read(t, conn)
+		if got["t"] != "delta" {
+			t.Fatalf("%v", got)
+		}
+		item := got["ops"].([]any)[0].(map[string]any)["item"].(map[string]any)
+		if item["state"] == "up" {
+			break // an earlier frame may still carry the loading
+		}
+	}
+	for text, code := range map[string]string{`{"t":"sub","id":"2","ch":"secrets"}`: "unknown_channel", `nonsense`: "malformed", `{"t":"drop"}`: "unknown_message"} {
+		say(t, conn, text)
+		if got := read(t, conn); got["t"] != "err" || got["code"] != code {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func TestForeignAndAbsentOriginsAreRefused(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	for name, header := range map[string]http.Header{
+		"foreign": {"Origin": {"https://evil.example"}, "Cookie": {"pf_session=x"}},
+		"null":    {"Origin": {"null"}, "Cookie": {"pf_session=x"}},
+		"absent":  {"Cookie": {"pf_session=x"}},
+		"scheme":  {"Origin": {f.http.URL}, "X-Forwarded-Proto": {"https"}, "Cookie": {"pf_session=x"}},
+	} {
+		conn, response, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{HTTPHeader: header})
+		if err == nil {
+			_ = conn.CloseNow()
+			t.Errorf("%s origin was accepted", name)
+		} else if response == nil || response.StatusCode != http.StatusForbidden {
+			t.Errorf("%s origin: %v", name, err)
+		}
+	}
+	conn, _, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {f.http.URL}}})
+	if err != nil {
+		t.Fatalf("own origin refused: %v", err)
+	}
+	_ = conn.CloseNow()
+}
+
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		act  func(*fixture, *websocket.Conn)
+		code websocket.StatusCode
+	}{
+		"revoked":     {func(f *fixture, _ *websocket.Conn) { f.revoked.Store(true) }, closeRevoked},
+		"shutdown":    {func(f *fixture, _ *websocket.Conn) { go f.server.Shutdown(t.Context()) }, closeTryLater},
+		"large frame": {func(_ *fixture, conn *websocket.Conn) { say(t, conn, strings.Repeat("x", maxFrame+1)) }, websocket.StatusMessageTooBig},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			conn := f.dial(t)
+			c.act(f, conn)
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			defer cancel()
+			for {
+				_, _, err := conn.Read(ctx)
+				if err != nil {
+					if got := websocket.CloseStatus(err); got != c.code {
+						t.Errorf("closed with %v: %v", got, err)
+					}
+					return
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,71 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func get(t *testing.T, s *Service, path string) (int, string) {
+	t.Helper()
+	response, err := http.Get("http://" + s.OpsAddr + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(response.Body)
+	return response.StatusCode, string(body)
+}
+
+func TestServiceSaysHowItIs(t *testing.T) {
+	var out strings.Builder
+	env := func(name string) string { return map[string]string{"OPS_ADDR": "127.0.0.1:0"}[name] }
+	code := Main("sample", ":1", nil, env, &out, func(ctx context.Context, s *Service) error {
+		if status, _ := get(t, s, "/readyz"); status != http.StatusServiceUnavailable {
+			t.Errorf("ready before Ready: %d", status)
+		}
+		s.Health.Ready()
+		if status, _ := get(t, s, "/readyz"); status != http.StatusOK {
+			t.Errorf("not ready after Ready: %d", status)
+		}
+		s.Health.Fact("embedded_redis", func() any { return true })
+		s.Health.Set("redis", Degraded, "slow")
+		if status, body := get(t, s, "/healthz"); status != 200 || !strings.Contains(body, `"status":"degraded"`) || !strings.Contains(body, "redis: slow") || !strings.Contains(body, `"embedded_redis":true`) {
+			t.Errorf("healthz: %d %s", status, body)
+		}
+		s.Health.Set("redis", Error, "down")
+		if status, _ := get(t, s, "/healthz"); status != http.StatusServiceUnavailable {
+			t.Errorf("healthz on error: %d", status)
+		}
+		if _, body := get(t, s, "/metrics"); !strings.Contains(body, "probefleet_process_cpu_seconds_total") {
+			t.Error("no process metrics")
+		}
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if code != ExitOK {
+		t.Fatalf("drained service exits %d: %s", code, out.String())
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	var out strings.Builder
+	bad := func(string) string { return "nonsense" }
+	if code := Main("sample", ":1", nil, bad, &out, nil); code != ExitConfig || !strings.Contains(out.String(), "LOG_LEVEL") {
+		t.Errorf("bad settings exit %d: %s", code, out.String())
+	}
+	if got := Code(fmt.Errorf("at boot: %w", Exit(ExitDependency, errors.New("no redis")))); got != ExitDependency {
+		t.Errorf("wrapped code is %d", got)
+	}
+	if Exit(ExitConfig, nil) != nil || Code(errors.New("x")) != ExitFailure {
+		t.Error("nil stays nil; unknown is 1")
+	}
+}

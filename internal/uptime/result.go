@@ -1,0 +1,59 @@
+package uptime
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Phases are the parts of a probe in microseconds, summed over redirect hops.
+type Phases struct {
+	DNS, Connect, TLS, Wait, Transfer uint32
+}
+
+// Result is one slot's row: a measurement, or the reason why there is none.
+type Result struct {
+	TargetID     int64
+	Region       string
+	ScheduledAt  time.Time
+	CheckedAt    time.Time // start of the first attempt; zero when nobody tried
+	Status       Status
+	Failure      Failure // FailureNone unless something was wrong at the target
+	Reason       Reason  // set exactly for unknown and missed
+	HTTPStatus   int
+	Phases       Phases
+	TotalUS      uint32
+	Message      string // one line for people, capped, no CR or LF, no secrets
+	Address      netip.Addr
+	CertNotAfter time.Time // zero without TLS
+	Attempt      uint8     // 1 for the first delivery; 0 when nobody tried
+	Prober       string
+	SpecVersion  int64
+	Late         bool // measured, but started after the check's expiry
+	IngestedAt   time.Time
+}
+
+// Slot is the row's key.
+func (r Result) Slot() Slot {
+	return Slot{TargetID: r.TargetID, Region: r.Region, ScheduledAt: r.ScheduledAt}
+}
+
+// Classes of evidence, lowest first: a measurement outranks a reason whichever came last.
+const (
+	classReason   = 0
+	classLate     = 1
+	classMeasured = 2
+)
+
+// Revision ranks the rows of one slot: class × 2^62 + ingest time in µs. The
+// store keeps the highest, so a re-run, a re-send or a zombie never hides a
+// measurement made in time.
+func (r Result) Revision() uint64 {
+	class := uint64(classReason)
+	switch {
+	case r.Status.Measured() && r.Late:
+		class = classLate
+	case r.Status.Measured():
+		class = classMeasured
+	}
+	return class<<62 | uint64(r.IngestedAt.UnixMicro())&(1<<62-1)
+}

@@ -1,0 +1,105 @@
+package uptime
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is the kind of check a target asks for.
+type Kind string
+
+// KindHTTP visits an http or https URL.
+const KindHTTP Kind = "http"
+
+// Limits of what a target may ask for.
+const (
+	MinInterval     = 10 * time.Second
+	MaxInterval     = 24 * time.Hour
+	DefaultInterval = 60 * time.Second
+	MinTimeout      = 100 * time.Millisecond
+	MaxTimeout      = 30 * time.Second
+)
+
+// Target is a URL or host a user registered. Its ID is never used again after a deletion.
+type Target struct {
+	ID          int64
+	Name        string
+	URL         string
+	Kind        Kind
+	Interval    time.Duration // whole seconds, MinInterval to MaxInterval
+	Timeout     time.Duration // of one probe, redirects included
+	Regions     []string      // sorted; empty means every region
+	Active      bool
+	Expect      Expect
+	SpecVersion int64 // the schedule_seq of the last change: rises with every edit
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Expect is what a target must answer to be up.
+type Expect struct {
+	Status []StatusRange `json:"status,omitempty"` // empty means 200-399
+}
+
+// Accepts says whether an HTTP status code counts as up.
+func (e Expect) Accepts(code int) bool {
+	if len(e.Status) == 0 {
+		return code >= 200 && code <= 399
+	}
+	for _, r := range e.Status {
+		if code >= r.From && code <= r.To {
+			return true
+		}
+	}
+	return false
+}
+
+// StatusRange is an inclusive range of HTTP status codes, written "200-399" or "204".
+type StatusRange struct{ From, To int }
+
+// ParseStatusRange reads "204" or "200-399"; codes are 100 to 599.
+func ParseStatusRange(text string) (StatusRange, error) {
+	from, to, ranged := strings.Cut(text, "-")
+	if !ranged {
+		to = from
+	}
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	if err1 != nil || err2 != nil || first < 100 || last > 599 || first > last {
+		return StatusRange{}, fmt.Errorf("status range %q: want a code or a range of codes from 100 to 599, such as 204 or 200-399", text)
+	}
+	return StatusRange{first, last}, nil
+}
+
+// String writes the shortest form.
+func (r StatusRange) String() string {
+	if r.From == r.To {
+		return strconv.Itoa(r.From)
+	}
+	return fmt.Sprintf("%d-%d", r.From, r.To)
+}
+
+// MarshalJSON writes the text form.
+func (r StatusRange) MarshalJSON() ([]byte, error) { return json.Marshal(r.String()) }
+
+// UnmarshalJSON reads the text form.
+func (r *StatusRange) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	parsed, err := ParseStatusRange(text)
+	if err != nil {
+		return err
+	}
+	*r = parsed
+	return nil
+}
+
+// DefaultTimeout is half the interval, at most ten seconds.
+func DefaultTimeout(interval time.Duration) time.Duration {
+	return min(10*time.Second, interval/2)
+}
