@@ -1,0 +1,76 @@
+// Command probefleet is the operator's tool.
+//
+//	probefleet up                run everything on this machine
+//	probefleet migrate up        bring the databases' schemas up to date
+//	probefleet migrate status    show how far they are
+//	probefleet doctor            check dependencies and settings, with the fix for each
+//	probefleet region list       show the adopted regions
+//	probefleet region retire R   end a region at the publisher's next tick
+//	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
+//
+// Commands that talk to stores take DATABASE_URL, REDIS_URL and CLICKHOUSE_URL;
+// what is unset is read from the running installation in --dir.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/probefleet/probefleet/deploy/embedded"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+func main() {
+	if code, ran := embedded.MaybeRunChild(os.Args); ran {
+		os.Exit(code)
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+type commandLine struct {
+	Up      upCommand        `cmd:"" help:"Run everything on this machine and print the URL."`
+	Migrate migrateCommand   `cmd:"" help:"Bring the databases' schemas up to date, or show how far they are."`
+	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
+	Region  regionCommand    `cmd:"" help:"List and retire regions."`
+	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// console is where commands write: results to Out, progress to Err.
+type console struct{ Out, Err io.Writer }
+
+func run(args []string, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var cli commandLine
+	exit, exited := 0, false
+	parser, err := kong.New(&cli, kong.Name("probefleet"), kong.Description("Watches URLs from many regions and tells the truth about them."),
+		kong.UsageOnError(), kong.Writers(out, errOut), kong.Vars{"version": service.Version()},
+		kong.Exit(func(code int) { exit, exited = code, true }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(console{out, errOut}))
+	if err != nil {
+		_, _ = fmt.Fprintln(errOut, "probefleet:", err)
+		return service.ExitFailure
+	}
+	parsed, err := parser.Parse(args)
+	if exited {
+		return exit
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(errOut, "probefleet:", err)
+		return service.ExitConfig
+	}
+	err = parsed.Run()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		_, _ = fmt.Fprintln(errOut, "probefleet:", err)
+		return service.Code(err)
+	}
+	return service.ExitOK
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+type migrateCommand struct {
+	Up     migrateUp     `cmd:"" help:"Apply what is pending."`
+	Status migrateStatus `cmd:"" help:"Show how far each database is."`
+}
+
+type migrateUp struct {
+	storeFlags `embed:""`
+}
+
+func (c *migrateUp) Run(ctx context.Context, to console) error {
+	stores, err := c.resolve()
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	return migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL, func(line string) { _, _ = fmt.Fprintln(to.Out, line) })
+}
+
+func migrate(ctx context.Context, databaseURL, clickhouseURL string, report func(string)) error {
+	var failed []error
+	if databaseURL != "" {
+		failed = append(failed, migrations.UpRelational(ctx, databaseURL, report))
+	}
+	if clickhouseURL != "" {
+		failed = append(failed, migrations.UpClickHouse(ctx, clickhouseURL, report))
+	}
+	return service.Exit(service.ExitDependency, errors.Join(failed...))
+}
+
+type migrateStatus struct {
+	storeFlags `embed:""`
+}
+
+func (c *migrateStatus) Run(ctx context.Context, to console) error {
+	stores, err := c.resolve()
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	states, err := migrations.Status(ctx, stores.DatabaseURL, stores.ClickHouseURL)
+	for _, state := range states {
+		verdict := "up to date"
+		if len(state.Pending) > 0 {
+			verdict = "pending: " + strings.Join(state.Pending, ", ") + " (run `probefleet migrate up`)"
+		}
+		_, _ = fmt.Fprintf(to.Out, "%-10s version %d of %d, %s\n", state.Store, state.Version, state.Needed, verdict)
+	}
+	return service.Exit(service.ExitDependency, err)
+}

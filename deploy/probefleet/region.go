@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+type regionCommand struct {
+	List   regionList   `cmd:"" help:"Show the adopted regions."`
+	Retire regionRetire `cmd:"" help:"End a region: from the publisher's next tick nothing is planned there. History stays."`
+}
+
+type regionList struct {
+	storeFlags `embed:""`
+}
+
+func (c *regionList) Run(ctx context.Context, to console) error {
+	return c.with(ctx, func(store *schedulestore.Store) error {
+		versions, err := store.RegionVersions(ctx, 0)
+		newest := map[string]schedulestore.RegionVersion{}
+		var order []string
+		for _, v := range versions {
+			if _, seen := newest[v.Region]; !seen {
+				order = append(order, v.Region)
+			}
+			newest[v.Region] = v
+		}
+		for _, region := range order {
+			v, state := newest[region], "retired"
+			switch {
+			case v.EffectiveFrom.IsZero():
+				state = "waiting for a publisher"
+			case v.Active:
+				state = "active"
+			}
+			_, _ = fmt.Fprintf(to.Out, "%-20s %-24s since %s\n", region, state, v.EffectiveFrom.UTC().Format("2006-01-02 15:04:05Z"))
+		}
+		return err
+	})
+}
+
+type regionRetire struct {
+	storeFlags `embed:""`
+	Region     string `arg:"" help:"Name of the region."`
+}
+
+func (c *regionRetire) Run(ctx context.Context, to console) error {
+	return c.with(ctx, func(store *schedulestore.Store) error {
+		changed, err := store.RetireRegion(ctx, c.Region)
+		switch {
+		case err != nil:
+			return err
+		case !changed:
+			_, _ = fmt.Fprintf(to.Out, "%s is not an active region: nothing to do\n", c.Region)
+		default:
+			_, _ = fmt.Fprintf(to.Out, "%s ends at the publisher's next tick. Stop its probers first, or it is adopted again.\n", c.Region)
+		}
+		return nil
+	})
+}
+
+func (f storeFlags) with(ctx context.Context, use func(*schedulestore.Store) error) error {
+	stores, err := f.resolve()
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	db, err := database.Open(ctx, stores.DatabaseURL)
+	if err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	defer db.Close()
+	return use(schedulestore.New(db))
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+type upCommand struct {
+	Dir     string   `default:"./data" help:"Folder that keeps everything: databases, spools, logs."`
+	Port    int      `default:"8080" env:"PORT" help:"Port of the dashboard and API."`
+	Bind    string   `default:"127.0.0.1" help:"Address the dashboard listens on; 0.0.0.0 opens it to the network."`
+	Regions []string `default:"local" help:"One prober is run for each."`
+	Demo    bool     `help:"Add a small lab of local targets: up, slow, failing, flapping, expired certificate."`
+}
+
+const logLimit = 20 << 20
+
+// Run wires a whole installation:
+//
+//	stores (SQLite · Redis · ClickHouse, or those of the environment) → migrations
+//	  → publisher · one prober a region · dashboard-api, each supervised → the URL
+func (c *upCommand) Run(ctx context.Context, to console) error {
+	started := time.Now()
+	in, err := openInstallation(c.Dir)
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	defer in.close()
+	if err := portFree(c.Bind, c.Port); err != nil {
+		return service.Exit(service.ExitConfig, fmt.Errorf("port %d is in use: choose another with --port: %w", c.Port, err))
+	}
+	log := in.logger()
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(to.Out, format+"\n", args...) }
+
+	stores, err := openStores(ctx, in, log, to.Err)
+	if err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	defer stores.stop()
+	if err := migrate(ctx, stores.databaseURL, stores.clickhouseURL, func(line string) { log.Info("migration", "done", line) }); err != nil {
+		return err
+	}
+	if err := in.changeRegions(ctx, stores.databaseURL, c.Regions); err != nil {
+		return err
+	}
+	allow := os.Getenv("PROBER_ALLOW_CIDRS")
+	if c.Demo {
+		lab, err := startDemo(ctx, stores.databaseURL)
+		if err != nil {
+			return err
+		}
+		defer lab.Close()
+		allow = strings.Trim(allow+",127.0.0.0/8", ",")
+	}
+
+	up := &upRun{upCommand: c, in: in, stores: stores, ops: map[string]string{}, url: "http://" + hostForPeople(c.Bind) + fmt.Sprintf(":%d", c.Port)}
+	up.sup = supervisor.New(filepath.Join(in.dir, "logs"), log, up.record)
+	defer up.sup.Stop() // before the stores
+	if err := up.startPrograms(allow); err != nil {
+		return err
+	}
+	if err := waitReady(ctx, up.sup, up.ops["dashboard-api"], in.dir); err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	up.record()
+	say("\nProbefleet is running (started in %.1f s).\n\n  Dashboard   %s", time.Since(started).Seconds(), up.url)
+	if link := in.setupLink(); link != "" {
+		say("  Set-up      %s\n              opens once, to create the owner's account", link)
+	}
+	say("  Data        %s (logs in logs/)\n  Redis       %s\n  Regions     %s", in.dir, stores.redisNote, strings.Join(c.Regions, ", "))
+	if c.Demo {
+		say("  Demo        a lab of local targets runs in this process; its probers may visit 127.0.0.0/8")
+	}
+	say("\nStop with Ctrl-C. Starting again keeps targets and history.")
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { up.sup.Rotate(ctx, logLimit); return nil })
+	group.Go(func() error { return stores.keep(ctx, log, up.record) })
+	group.Go(func() error { <-ctx.Done(); return nil })
+	err = group.Wait()
+	say("\nStopping: running checks are finished and results stored.")
+	return err
+}
+
+// upRun is one life of the installation.
+type upRun struct {
+	*upCommand
+	in     *installation
+	stores *stores
+	sup    *supervisor.Supervisor
+	url    string
+	ops    map[string]string
+
+	recording sync.Mutex
+}
+
+func (u *upRun) startPrograms(allow string) error {
+	base := withoutStoreVariables(os.Environ())
+	env := func(extra ...string) []string { return append(append([]string{}, base...), extra...) }
+	stores := []string{"REDIS_URL=" + u.stores.redisURL, "CLICKHOUSE_URL=" + u.stores.clickhouseURL, "SECRET_KEY=" + u.in.secretKey}
+	database := "DATABASE_URL=" + u.stores.databaseURL
+
+	programs := []supervisor.Program{{Name: "publisher", Env: env(append(stores, database)...)}}
+	for _, region := range u.Regions {
+		// A prober gets no relational database: it never needs one.
+		programs = append(programs, supervisor.Program{Name: "prober-" + region, Env: env(append(stores,
+			"REGION="+region, "PROBER_NAME="+region+"-1", "PROBER_ALLOW_CIDRS="+allow)...)})
+	}
+	programs = append(programs, supervisor.Program{Name: "dashboard-api", Env: env(append(stores, database,
+		fmt.Sprintf("PORT=%d", u.Port), "API_BIND="+u.Bind, "API_SETUP_LINK_FILE="+u.in.setupLinkPath(),
+		"API_PUBLIC_URL="+cmp.Or(os.Getenv("API_PUBLIC_URL"), u.url))...)})
+
+	for _, p := range programs {
+		addr, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		u.ops[p.Name] = addr
+		p.Env = append(p.Env, "OPS_ADDR="+addr)
+		p.Path = u.in.binary(strings.SplitN(p.Name, "-", 2)[0])
+		if p.Name == "dashboard-api" {
+			p.Path = u.in.binary(p.Name)
+		}
+		if err := u.sup.Start(p); err != nil {
+			return service.Exit(service.ExitConfig, fmt.Errorf("%w (is it beside this program? `make build` builds all four)", err))
+		}
+	}
+	return nil
+}
+
+// record writes DIR/run.json; a failure is in the log, it stops nothing.
+func (u *upRun) record() {
+	u.recording.Lock()
+	defer u.recording.Unlock()
+	file := runFile{URL: u.url, PID: os.Getpid(), Port: u.Port, DatabaseURL: u.stores.databaseURL, RedisURL: u.stores.redisURL,
+		ClickHouseURL: u.stores.clickhouseURL, Ops: u.ops, Processes: append(u.stores.states(), u.sup.States()...)}
+	if err := file.write(u.in.dir); err != nil {
+		u.in.logger().Warn("run file was not written", "error", err)
+	}
+}
+
+// waitReady waits until the API answers, or says which program cannot start and where to read why.
+func waitReady(ctx context.Context, sup *supervisor.Supervisor, opsAddr, dir string) error {
+	limit, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		if httpOK(limit, "http://"+opsAddr+"/readyz") {
+			return nil
+		}
+		for _, state := range sup.States() {
+			if state.GivenUp || state.Restarts >= 5 {
+				path := filepath.Join(dir, "logs", state.Name+".log")
+				return fmt.Errorf("%s does not start (%s); the end of %s says:\n%s", state.Name, state.LastExit, path, lastLines(path, 5))
+			}
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-limit.Done():
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return errors.New("the API was not ready within two minutes; read " + filepath.Join(dir, "logs"))
+		}
+	}
+}
+
+func lastLines(path string, n int) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return "  " + strings.Join(lines[max(0, len(lines)-n):], "\n  ")
+}
+
+func newFileLogger(out io.Writer) *slog.Logger {
+	return service.NewLogger(service.Settings{LogLevel: "info", LogFormat: "text"}, out)
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/probefleet/probefleet/deploy/embedded"
+	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
+)
+
+// stores are the three databases: those of the environment, else embedded ones.
+type stores struct {
+	databaseURL, redisURL, clickhouseURL, redisNote string
+
+	mu                           sync.Mutex
+	redis                        *embedded.Redis      // nil when REDIS_URL is set
+	clickhouse                   *embedded.ClickHouse // nil when CLICKHOUSE_URL is set
+	redisOptions, engineOptions  embedded.Options
+	redisRestarts, engineRestart int
+}
+
+func openStores(ctx context.Context, in *installation, log *slog.Logger, progress io.Writer) (*stores, error) {
+	s := &stores{databaseURL: os.Getenv("DATABASE_URL"), redisURL: os.Getenv("REDIS_URL"), clickhouseURL: os.Getenv("CLICKHOUSE_URL"), redisNote: "from REDIS_URL"}
+	if s.databaseURL == "" {
+		s.databaseURL = "sqlite:" + filepath.Join(in.dir, "probefleet.db")
+	}
+	if s.clickhouseURL == "" {
+		library, err := fetchEngine(ctx, progress)
+		if err != nil {
+			return nil, fmt.Errorf("embedded ClickHouse: %w", err)
+		}
+		s.engineOptions = embedded.Options{Dir: filepath.Join(in.dir, "clickhouse"), LibPath: library, Log: log.With("store", "clickhouse")}
+		if s.clickhouse, err = embedded.StartClickHouse(ctx, s.engineOptions); err != nil {
+			return nil, fmt.Errorf("embedded ClickHouse (set CLICKHOUSE_URL to use a server of your own): %w", err)
+		}
+		s.clickhouseURL = s.clickhouse.URL()
+		s.engineOptions.HTTPPort, s.engineOptions.TCPPort = s.clickhouse.HTTPPort(), s.clickhouse.TCPPort()
+	}
+	if s.redisURL == "" {
+		var err error
+		s.redisOptions = embedded.Options{Dir: filepath.Join(in.dir, "redis"), Log: log.With("store", "redis")}
+		if s.redis, err = embedded.StartRedis(ctx, s.redisOptions); err != nil {
+			s.stop()
+			return nil, fmt.Errorf("embedded Redis (set REDIS_URL to use a server of your own): %w", err)
+		}
+		s.redisURL, s.redisNote = s.redis.URL(), s.redis.Banner()
+		s.redisOptions.Port = s.redis.Port()
+	}
+	return s, nil
+}
+
+// keep restarts an embedded store that ended, on the same port, until ctx ends.
+func (s *stores) keep(ctx context.Context, log *slog.Logger, changed func()) error {
+	for {
+		var redisDone, engineDone <-chan struct{}
+		s.mu.Lock()
+		if s.redis != nil {
+			redisDone = s.redis.Done()
+		}
+		if s.clickhouse != nil {
+			engineDone = s.clickhouse.Done()
+		}
+		s.mu.Unlock()
+		var restart func() error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-redisDone:
+			log.Warn("redis ended; restarting")
+			restart = func() error { return s.restartRedis(ctx) }
+		case <-engineDone:
+			log.Warn("clickhouse ended; restarting")
+			restart = func() error { return s.restartEngine(ctx) }
+		}
+		for err := restart(); err != nil; err = restart() {
+			log.Error("store was not restarted", "error", err)
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(2 * time.Second):
+			}
+		}
+		changed()
+	}
+}
+
+func (s *stores) restartRedis(ctx context.Context) error {
+	next, err := embedded.StartRedis(ctx, s.redisOptions)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.redis = next
+	s.redisRestarts++
+	return nil
+}
+
+func (s *stores) restartEngine(ctx context.Context) error {
+	next, err := embedded.StartClickHouse(ctx, s.engineOptions)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clickhouse = next
+	s.engineRestart++
+	return nil
+}
+
+func (s *stores) states() []supervisor.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var states []supervisor.State
+	if s.redis != nil {
+		states = append(states, supervisor.State{Name: "redis", PID: s.redis.PID(), Restarts: s.redisRestarts})
+	}
+	if s.clickhouse != nil {
+		states = append(states, supervisor.State{Name: "clickhouse", PID: s.clickhouse.PID(), Restarts: s.engineRestart})
+	}
+	return states
+}
+
+// stop ends the embedded stores; the programs that use them have ended before.
+func (s *stores) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 35*time.Second)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.redis != nil {
+		_ = s.redis.Stop(ctx)
+	}
+	if s.clickhouse != nil {
+		_ = s.clickhouse.Stop(ctx)
+	}
+}
