@@ -1,0 +1,120 @@
+package accountstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
+)
+
+// User is a person with a password.
+type User struct {
+	ID        int64
+	Email     string // lower case
+	Name      string
+	Role      Role
+	CreatedAt time.Time
+}
+
+type userRow struct {
+	ID           int64  `gorm:"column:id;primaryKey"`
+	Email        string `gorm:"column:email"`
+	Name         string `gorm:"column:name"`
+	PasswordHash string `gorm:"column:password_hash"`
+	Role         string `gorm:"column:role"`
+	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
+}
+
+func (userRow) TableName() string { return "users" }
+
+func (r userRow) user() User {
+	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS)}
+}
+
+// HasOwner says whether the set-up is done.
+func (s *Store) HasOwner(ctx context.Context) (bool, error) {
+	exists, err := hasOwner(ctx, s.db.Read())
+	if err != nil {
+		return false, fmt.Errorf("look for an owner: %w", database.Translate(ctx, err))
+	}
+	return exists, nil
+}
+
+func hasOwner(ctx context.Context, tx *gorm.DB) (bool, error) {
+	owners, err := gorm.G[userRow](tx).Where("role = ?", string(RoleOwner)).Count(ctx, "id")
+	return owners > 0, err
+}
+
+// EnsureSetupToken makes this the one valid set-up token, in place of any
+// before; ErrSetupDone once an owner exists.
+func (s *Store) EnsureSetupToken(ctx context.Context, tokenHash string) error {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		exists, err := hasOwner(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if exists {
+			return ErrSetupDone
+		}
+		return tx.Exec(`INSERT INTO setup_tokens (id, token_hash, created_at_ms) VALUES (1, ?, ?)
+ON CONFLICT (id) DO UPDATE SET token_hash = excluded.token_hash, created_at_ms = excluded.created_at_ms, used_at_ms = NULL`,
+			tokenHash, s.now().UnixMilli()).Error
+	})
+	if err != nil {
+		return fmt.Errorf("store the set-up token: %w", err)
+	}
+	return nil
+}
+
+// CreateFirstOwner uses the set-up token up and creates the owner, or does
+// neither. Of any number of calls at once exactly one wins: they queue for the
+// token's row, and who comes later finds it used and the owner there. The others
+// get ErrSetupDone; a wrong token while there is no owner gets ErrBadToken.
+func (s *Store) CreateFirstOwner(ctx context.Context, setupTokenHash, email, name, passwordHash string) (User, error) {
+	row := userRow{Email: normal(email), Name: name, PasswordHash: passwordHash, Role: string(RoleOwner)}
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		row.ID, row.CreatedAtMS = 0, s.now().UnixMilli()
+		used := tx.Exec("UPDATE setup_tokens SET used_at_ms = ? WHERE id = 1 AND used_at_ms IS NULL AND token_hash = ?", row.CreatedAtMS, setupTokenHash)
+		if used.Error != nil {
+			return used.Error
+		}
+		exists, err := hasOwner(ctx, tx) // after the row is locked: sees the winner's commit
+		switch {
+		case err != nil:
+			return err
+		case exists:
+			return ErrSetupDone
+		case used.RowsAffected != 1:
+			return ErrBadToken
+		}
+		return gorm.G[userRow](tx).Create(ctx, &row)
+	})
+	if errors.Is(err, database.ErrDuplicate) {
+		return User{}, fmt.Errorf("create the first owner: %w", ErrEmailTaken)
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("create the first owner: %w", err)
+	}
+	return row.user(), nil
+}
+
+// UserByEmail gives a user and the hash of the password, or ErrNotFound.
+func (s *Store) UserByEmail(ctx context.Context, email string) (User, string, error) {
+	row, err := gorm.G[userRow](s.db.Read()).Where("email = ?", normal(email)).Take(ctx)
+	if err != nil {
+		return User{}, "", fmt.Errorf("get user: %w", notFound(ctx, err))
+	}
+	return row.user(), row.PasswordHash, nil
+}
+
+func notFound(ctx context.Context, err error) error {
+	err = database.Translate(ctx, err)
+	if errors.Is(err, database.ErrNoRow) {
+		return ErrNotFound
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package resultstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// The n newest rows of each region hold the n newest slots of the target.
+const latestSQL = `SELECT ` + tickColumns + ` FROM results FINAL
+WHERE target_id IN {ids:Array(UInt64)} AND scheduled_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+ORDER BY target_id, scheduled_at DESC, region LIMIT {n:UInt32} BY target_id, region`
+
+// LatestN gives the n newest slots since an instant of each target, with the rows of
+// all their regions, newest first. The rows carry what ticks need: no phases, no
+// address, no attempt. A target without results is absent. The cost grows with the
+// time since: ask for n intervals, not for ever.
+func (s *Store) LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error) {
+	latest := make(map[int64][]uptime.Result, len(ids))
+	if len(ids) == 0 || n < 1 {
+		return latest, nil
+	}
+	since, _ = s.keptRange(since, time.Time{})
+	slots := make(map[int64]int, len(ids))
+	err := s.query(ctx, pageBound, latestSQL, []any{
+		clickhouse.Named("ids", unsigned(ids)), clickhouse.Named("n", uint32(n)), millis("since", since),
+	}, func(rows driver.Rows) error {
+		r, err := scanTick(rows)
+		got := latest[r.TargetID]
+		if len(got) == 0 || !got[len(got)-1].ScheduledAt.Equal(r.ScheduledAt) {
+			slots[r.TargetID]++
+		}
+		if slots[r.TargetID] <= n {
+			latest[r.TargetID] = append(got, r)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read latest results: %w", err)
+	}
+	return latest, nil
+}
+
+// Current gives the newest row, measured or not, of each target and region; nil ids
+// mean all targets. The rows carry what LatestN's carry.
+func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, error) {
+	sql, args := `SELECT `+latestColumns+` FROM results_latest FINAL`, []any(nil)
+	if ids != nil {
+		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
+	}
+	current, err := s.ticks(ctx, pageBound, sql+` ORDER BY target_id, region`, args)
+	if err != nil {
+		return nil, fmt.Errorf("read current results: %w", err)
+	}
+	return current, nil
+}
+
+const lastMeasuredSQL = `SELECT ` + tickColumns + ` FROM results FINAL
+WHERE target_id IN {ids:Array(UInt64)} AND status <= 'down'
+ AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+ORDER BY scheduled_at DESC LIMIT 1 BY target_id, region`
+
+type series struct {
+	target int64
+	region string
+}
+
+// LastMeasured gives the newest measurement since an instant of each target and
+// region, leaving out rows that only carry a reason. The rows carry what LatestN's carry.
+func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error) {
+	current, err := s.Current(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	since, newest := s.keptRange(since, time.Time{})
+	var measured []uptime.Result
+	missing := map[series]bool{} // their newest row is a reason: look further back
+	for _, r := range current {
+		switch {
+		case r.ScheduledAt.Before(since):
+		case r.Status.Measured():
+			measured = append(measured, r)
+		default:
+			missing[series{r.TargetID, r.Region}] = true
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepBound)
+	defer cancel()
+	for to, window := newest, firstWindow; since.Before(to) && len(missing) > 0; window *= windowGrowth {
+		from := to.Add(-window)
+		if from.Before(since) {
+			from = since
+		}
+		found, err := s.ticks(ctx, sweepBound, lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)})
+		if err != nil {
+			return nil, fmt.Errorf("read last measured results: %w", err)
+		}
+		for _, r := range found {
+			if key := (series{r.TargetID, r.Region}); missing[key] {
+				delete(missing, key)
+				measured = append(measured, r)
+			}
+		}
+		to = from
+	}
+	return measured, nil
+}
+
+func targetsOf(missing map[series]bool) []uint64 {
+	seen := make(map[int64]bool, len(missing))
+	var ids []uint64
+	for key := range missing {
+		if !seen[key.target] {
+			seen[key.target] = true
+			ids = append(ids, uint64(key.target))
+		}
+	}
+	return ids
+}
+
+func (s *Store) ticks(ctx context.Context, bound time.Duration, sql string, args []any) ([]uptime.Result, error) {
+	var found []uptime.Result
+	err := s.query(ctx, bound, sql, args, func(rows driver.Rows) error {
+		r, err := scanTick(rows)
+		found = append(found, r)
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,131 @@
+package resultstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/probefleet/probefleet/migrations"
+)
+
+// Retention is how long results are kept. It must equal the TTL of the results table.
+const Retention = 30 * 24 * time.Hour
+
+// Bounds of one call. A deadline on the caller's context may shorten them.
+const (
+	dialTimeout  = 5 * time.Second
+	readTimeout  = 10 * time.Second // silence on the wire; the driver's default is 5 minutes
+	insertBound  = 15 * time.Second
+	pageBound    = 10 * time.Second
+	sweepBound   = 2 * time.Minute
+	pingBound    = 3 * time.Second
+	maxOpenConns = 16
+)
+
+// Store is a connection pool to one ClickHouse database. It is safe for concurrent use.
+type Store struct {
+	conn driver.Conn
+	now  func() time.Time
+}
+
+// Open connects to clickhouse://user:password@host:port/database over the native
+// protocol and refuses a database whose schema is older than this program.
+func Open(ctx context.Context, url string) (*Store, error) {
+	options, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	check, cancel := context.WithTimeout(ctx, pageBound)
+	defer cancel()
+	if err := migrations.CheckClickHouse(check, url); err != nil {
+		return nil, fmt.Errorf("open clickhouse: %w", err)
+	}
+	conn, err := clickhouse.Open(options)
+	if err != nil {
+		return nil, fmt.Errorf("open clickhouse: %w", err)
+	}
+	return &Store{conn: conn, now: time.Now}, nil
+}
+
+var errURL = errors.New("clickhouse url: want clickhouse://user:password@host:port/database (native protocol)")
+
+func parseURL(url string) (*clickhouse.Options, error) {
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		return nil, errURL // the parser's error may quote the password
+	}
+	if options.Protocol != clickhouse.Native {
+		return nil, errURL // over HTTP a result that contains "__exception__" breaks the read, and a cancelled query goes on
+	}
+	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
+	options.DialTimeout = dialTimeout
+	options.ReadTimeout = readTimeout
+	options.MaxOpenConns = maxOpenConns
+	options.MaxIdleConns = maxOpenConns / 2
+	options.ConnMaxLifetime = time.Hour
+	if options.Settings == nil {
+		options.Settings = clickhouse.Settings{}
+	}
+	for name, value := range map[string]any{
+		"async_insert":                    0, // on by default since 26.x; a batch must be stored when it is acknowledged
+		"insert_deduplicate":              1,
+		"max_partitions_per_insert_block": 0, // late rows may span every day we keep
+		// A re-sent batch must be counted once in results_latest too.
+		"deduplicate_blocks_in_dependent_materialized_views": 1,
+		// Slots never leave their day, so FINAL need not compare partitions.
+		"do_not_merge_across_partitions_select_final": 1,
+	} {
+		options.Settings[name] = value
+	}
+	return options, nil
+}
+
+// Ping says whether ClickHouse answers.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingBound)
+	defer cancel()
+	if err := s.conn.Ping(ctx); err != nil {
+		return fmt.Errorf("ping clickhouse: %w", err)
+	}
+	return nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error { return s.conn.Close() }
+
+// query runs one read and hands its rows to each, one by one. The bound holds on
+// both sides: the server stops the query when it is over or the context ends.
+func (s *Store) query(ctx context.Context, bound time.Duration, sql string, args []any, each func(driver.Rows) error) error {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"max_execution_time": int(bound / time.Second),
+	}))
+	rows, err := s.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			cancel() // stop the server first: Close reads what is still coming
+			return errors.Join(err, ignoreCancelled(rows.Close()))
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+func ignoreCancelled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// millis is an instant as the queries take it: Unix milliseconds.
+func millis(name string, t time.Time) driver.NamedValue {
+	return clickhouse.Named(name, t.UnixMilli())
+}

@@ -1,0 +1,259 @@
+package schedulestore_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func appendVersion(t testing.TB, db *database.DB, schedule uptime.Schedule, deleted bool) int64 {
+	t.Helper()
+	var given int64
+	err := schedulestore.Change(t.Context(), db, func(tx *gorm.DB, seq int64) error {
+		given = seq
+		return schedulestore.Append(t.Context(), tx, seq, schedule, deleted)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return given
+}
+
+func versions(t testing.TB, store *schedulestore.Store, after int64) []schedulestore.Version {
+	t.Helper()
+	var all []schedulestore.Version
+	err := store.EachVersion(t.Context(), after, func(v schedulestore.Version) error {
+		all = append(all, v)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A reader that goes on from the highest seq it has seen must never miss a
+// version that commits later with a lower one.
+func TestSeqOrderIsCommitOrder(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		const writers, each = 8, 40
+		store := schedulestore.New(db)
+		errRollback := errors.New("roll back")
+		writersDone := make(chan struct{})
+		var group errgroup.Group
+		for w := range writers {
+			group.Go(func() error {
+				for i := range each {
+					err := schedulestore.Change(t.Context(), db, func(tx *gorm.DB, seq int64) error {
+						schedule := uptime.Schedule{TargetID: int64(w*each + i), Interval: time.Minute, Active: true}
+						if err := schedulestore.Append(t.Context(), tx, seq, schedule, false); err != nil {
+							return err
+						}
+						if i%5 == 4 {
+							return errRollback // must leave no hole
+						}
+						return nil
+					})
+					if err != nil && !errors.Is(err, errRollback) {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		var followed []int64
+		var follower errgroup.Group
+		follower.Go(func() error {
+			var last int64
+			for done := false; ; {
+				select {
+				case <-writersDone:
+					done = true // one more round sees the rest
+				default:
+				}
+				err := store.EachVersion(t.Context(), last, func(v schedulestore.Version) error {
+					followed = append(followed, v.Seq)
+					last = v.Seq
+					return nil
+				})
+				if err != nil || done {
+					return err
+				}
+			}
+		})
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
+		close(writersDone)
+		if err := follower.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		const committed = writers * each * 4 / 5
+		want := make([]int64, committed)
+		for i := range want {
+			want[i] = int64(i + 1)
+		}
+		if !slices.Equal(followed, want) {
+			t.Errorf("the follower saw %d of %d versions", len(followed), committed)
+		}
+		if seq, err := store.Seq(t.Context()); err != nil || seq != committed {
+			t.Errorf("Seq = %d, %v; want %d", seq, err, committed)
+		}
+	})
+}
+
+func TestAdoptTouchesOnlyPendingUpToSeq(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := schedulestore.New(db)
+		schedule := uptime.Schedule{TargetID: 7, Interval: time.Minute, Regions: []string{"us", "eu"}, Active: true}
+		appendVersion(t, db, schedule, false) // 1
+		if changed, err := store.AddRegion(t.Context(), "eu"); err != nil || !changed {
+			t.Fatal(changed, err) // 2
+		}
+		schedule.Interval = 30 * time.Second
+		appendVersion(t, db, schedule, false) // 3
+
+		adopt := func(seq int64, from time.Time, want int) {
+			t.Helper()
+			if got, err := store.Adopt(t.Context(), seq, from); err != nil || got != want {
+				t.Fatalf("Adopt(%d) = %d, %v; want %d", seq, got, err, want)
+			}
+		}
+		adopt(2, noon, 2)
+		adopt(2, noon.Add(time.Hour), 0)
+		schedule.Regions = []string{"eu", "us"}
+		first := schedule
+		first.Interval = time.Minute
+		want := []schedulestore.Version{
+			{Seq: 1, Schedule: first, EffectiveFrom: noon},
+			{Seq: 3, Schedule: schedule},
+		}
+		if diff := cmp.Diff(want, versions(t, store, 0)); diff != "" {
+			t.Fatal(diff)
+		}
+		adopt(3, noon.Add(time.Minute), 1)
+		want[1].EffectiveFrom = noon.Add(time.Minute)
+		if diff := cmp.Diff(want, versions(t, store, 0)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(want[1:], versions(t, store, 1)); diff != "" {
+			t.Error(diff)
+		}
+		regions, err := store.RegionVersions(t.Context(), 0)
+		if diff := cmp.Diff([]schedulestore.RegionVersion{{Seq: 2, Region: "eu", Active: true, EffectiveFrom: noon}}, regions); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	})
+}
+
+func TestEachVersionStreamsEverything(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		const many = 20_000
+		store := schedulestore.New(db)
+		err := db.Tx(t.Context(), func(tx *gorm.DB) error {
+			err := tx.Exec(`INSERT INTO schedule_versions (seq, target_id, interval_s, regions, active, deleted, created_at_ms)
+WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < ?)
+SELECT seq, 1000000 - seq, 60, '["eu"]', TRUE, FALSE, 0 FROM n`, many).Error
+			return errors.Join(err, tx.Exec("UPDATE schedule_counter SET seq = ?", many).Error)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var next int64 = 1
+		err = store.EachVersion(t.Context(), 0, func(v schedulestore.Version) error {
+			want := schedulestore.Version{Seq: next, Schedule: uptime.Schedule{TargetID: 1_000_000 - next, Interval: time.Minute, Regions: []string{"eu"}, Active: true}}
+			if !reflect.DeepEqual(want, v) {
+				return fmt.Errorf("got %+v, want %+v", v, want)
+			}
+			if next%5_000 == 0 { // a reader may use the store while it reads
+				if _, err := store.Seq(t.Context()); err != nil {
+					return err
+				}
+				if err := store.SetSweptTo(t.Context(), noon.Add(time.Duration(next))); err != nil {
+					return err
+				}
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != many+1 {
+			t.Errorf("read %d of %d versions: %v", next-1, many, err)
+		}
+		stop := errors.New("stop")
+		if err := store.EachVersion(t.Context(), 0, func(schedulestore.Version) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("the callback's error was not passed on: %v", err)
+		}
+	})
+}
+
+func TestRegionsChangeOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := schedulestore.New(db)
+		if changed, err := store.RetireRegion(t.Context(), "eu"); err != nil || changed {
+			t.Errorf("retiring an unknown region: %v, %v", changed, err)
+		}
+		var group errgroup.Group
+		won := make(chan bool, 20)
+		for range cap(won) {
+			group.Go(func() error {
+				changed, err := store.AddRegion(t.Context(), "eu")
+				won <- changed
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		close(won)
+		var winners int
+		for changed := range won {
+			if changed {
+				winners++
+			}
+		}
+		if winners != 1 {
+			t.Errorf("%d of %d callers added the region", winners, cap(won))
+		}
+		for i, step := range []struct {
+			do   func(string) (bool, error)
+			want bool
+		}{
+			{func(r string) (bool, error) { return store.RetireRegion(t.Context(), r) }, true},
+			{func(r string) (bool, error) { return store.RetireRegion(t.Context(), r) }, false},
+			{func(r string) (bool, error) { return store.AddRegion(t.Context(), r) }, true},
+		} {
+			if changed, err := step.do("eu"); err != nil || changed != step.want {
+				t.Errorf("step %d: %v, %v", i, changed, err)
+			}
+		}
+		regions, err := store.RegionVersions(t.Context(), 0)
+		var flags []bool
+		for _, r := range regions {
+			flags = append(flags, r.Active)
+		}
+		if err != nil || !slices.Equal(flags, []bool{true, false, true}) {
+			t.Errorf("versions %v, %v", regions, err)
+		}
+	})
+}

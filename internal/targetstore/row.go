@@ -1,0 +1,82 @@
+package targetstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// columns are the table's, in the order scan reads them.
+const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, expect, spec_version, created_at_ms, updated_at_ms"
+
+// row has no default tags: GORM would store the column's default for every
+// zero value, and a paused target would be active.
+type row struct {
+	ID          int64  `gorm:"column:id;primaryKey"`
+	Name        string `gorm:"column:name"`
+	URL         string `gorm:"column:url"`
+	Kind        string `gorm:"column:kind"`
+	IntervalS   int64  `gorm:"column:interval_s"`
+	TimeoutMS   int64  `gorm:"column:timeout_ms"`
+	Regions     string `gorm:"column:regions"`
+	Active      bool   `gorm:"column:active"`
+	Expect      string `gorm:"column:expect"`
+	SpecVersion int64  `gorm:"column:spec_version"`
+	CreatedAtMS int64  `gorm:"column:created_at_ms"`
+	UpdatedAtMS int64  `gorm:"column:updated_at_ms"`
+}
+
+func (row) TableName() string { return "targets" }
+
+func toRow(t uptime.Target) (row, error) {
+	regions, err := schedulestore.EncodeRegions(t.Regions)
+	if err != nil {
+		return row{}, err
+	}
+	expect, err := json.Marshal(t.Expect)
+	if err != nil {
+		return row{}, fmt.Errorf("encode expect: %w", err)
+	}
+	return row{
+		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind),
+		IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
+		Regions: regions, Active: t.Active, Expect: string(expect), SpecVersion: t.SpecVersion,
+		CreatedAtMS: t.CreatedAt.UnixMilli(), UpdatedAtMS: t.UpdatedAt.UnixMilli(),
+	}, nil
+}
+
+func (r row) target() (uptime.Target, error) {
+	regions, err := schedulestore.DecodeRegions(r.Regions)
+	if err != nil {
+		return uptime.Target{}, fmt.Errorf("target %d: %w", r.ID, err)
+	}
+	t := uptime.Target{
+		ID: r.ID, Name: r.Name, URL: r.URL, Kind: uptime.Kind(r.Kind),
+		Interval: time.Duration(r.IntervalS) * time.Second, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
+		Regions: regions, Active: r.Active, SpecVersion: r.SpecVersion,
+		CreatedAt: time.UnixMilli(r.CreatedAtMS).UTC(), UpdatedAt: time.UnixMilli(r.UpdatedAtMS).UTC(),
+	}
+	if err := json.Unmarshal([]byte(r.Expect), &t.Expect); err != nil {
+		return uptime.Target{}, fmt.Errorf("target %d: decode expect: %w", r.ID, err)
+	}
+	return t, nil
+}
+
+func targets(rows []row) ([]uptime.Target, error) {
+	list := make([]uptime.Target, 0, len(rows))
+	for _, r := range rows {
+		t, err := r.target()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+func schedule(r row, regions []string) uptime.Schedule {
+	return uptime.Schedule{TargetID: r.ID, Interval: time.Duration(r.IntervalS) * time.Second, Regions: regions, Active: r.Active}
+}

@@ -1,0 +1,159 @@
+// Package targetstore keeps the targets users register.
+//
+// It guarantees that every change of a target and its schedule version are
+// committed together (see package schedulestore), that an id is never used
+// again, and that a change made against an old version of a target can be
+// refused (ErrConflict). Errors of the driver arrive as this package's, or as
+// database.ErrUnavailable when the database could not answer.
+package targetstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// What can be wrong with a request, as opposed to with the database.
+var (
+	ErrNotFound  = errors.New("target not found")
+	ErrNameTaken = errors.New("target name is taken")
+	ErrConflict  = errors.New("target has changed since it was read")
+)
+
+var errUnchanged = errors.New("unchanged")
+
+// Store reads and writes targets.
+type Store struct{ db *database.DB }
+
+// New makes a store on an open database.
+func New(db *database.DB) *Store { return &Store{db: db} }
+
+// Create stores a target and its first schedule version. It assigns the id, the
+// spec version and the times, whatever the argument holds there.
+func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, error) {
+	var created row
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
+		t.ID, t.SpecVersion = 0, seq
+		t.CreatedAt = time.Now()
+		t.UpdatedAt = t.CreatedAt
+		r, err := toRow(t)
+		if err != nil {
+			return err
+		}
+		if err := gorm.G[row](tx).Create(ctx, &r); err != nil {
+			return nameTaken(ctx, err)
+		}
+		created = r
+		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
+	})
+	if err != nil {
+		return uptime.Target{}, fmt.Errorf("create target: %w", err)
+	}
+	return created.target()
+}
+
+// Update reads a target, lets change edit it and stores it with the next schedule
+// version, all in one transaction. An ifVersion other than 0 must be the target's
+// spec version, else ErrConflict. An error of change is passed on and nothing is
+// stored; a change that alters nothing stores nothing and keeps the version. The
+// id, version and times are not change's to edit.
+func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*uptime.Target) error) (uptime.Target, error) {
+	var updated row
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
+		before, err := take(ctx, tx, id, ifVersion)
+		if err != nil {
+			return err
+		}
+		updated = before
+		t, err := before.target()
+		if err != nil {
+			return err
+		}
+		if err := change(&t); err != nil {
+			return err
+		}
+		t.ID, t.SpecVersion = before.ID, before.SpecVersion
+		t.CreatedAt, t.UpdatedAt = time.UnixMilli(before.CreatedAtMS), time.UnixMilli(before.UpdatedAtMS)
+		after, err := toRow(t)
+		if err != nil {
+			return err
+		}
+		if after == before {
+			return errUnchanged
+		}
+		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
+		result := tx.Model(&row{}).Where("id = ?", id).
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "expect", "spec_version", "updated_at_ms").
+			Updates(after)
+		if result.Error != nil {
+			return nameTaken(ctx, result.Error)
+		}
+		if result.RowsAffected != 1 {
+			return ErrNotFound
+		}
+		updated = after
+		return schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
+		return uptime.Target{}, fmt.Errorf("update target %d: %w", id, err)
+	}
+	return updated.target()
+}
+
+// Delete removes a target and writes the version that ends its schedule. An
+// ifVersion other than 0 must be the target's spec version, else ErrConflict.
+func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
+		r, err := take(ctx, tx, id, ifVersion)
+		if err != nil {
+			return err
+		}
+		deleted, err := gorm.G[row](tx).Where("id = ?", id).Delete(ctx)
+		if err != nil {
+			return err
+		}
+		if deleted != 1 {
+			return ErrNotFound
+		}
+		t, err := r.target()
+		if err != nil {
+			return err
+		}
+		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), true)
+	})
+	if err != nil {
+		return fmt.Errorf("delete target %d: %w", id, err)
+	}
+	return nil
+}
+
+// take reads a target inside a Change, whose counter keeps other writers out.
+func take(ctx context.Context, tx *gorm.DB, id, ifVersion int64) (row, error) {
+	r, err := gorm.G[row](tx).Where("id = ?", id).Take(ctx)
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return row{}, ErrNotFound
+	}
+	if err != nil {
+		return row{}, err
+	}
+	if ifVersion != 0 && r.SpecVersion != ifVersion {
+		return row{}, ErrConflict
+	}
+	return r, nil
+}
+
+// nameTaken knows that the name is the only thing a write can clash on.
+func nameTaken(ctx context.Context, err error) error {
+	err = database.Translate(ctx, err)
+	if errors.Is(err, database.ErrDuplicate) {
+		return ErrNameTaken
+	}
+	return err
+}

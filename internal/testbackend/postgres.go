@@ -1,0 +1,176 @@
+package testbackend
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres returns the URL of an empty PostgreSQL database of its own.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	host, err := shared.postgres.get(startPostgresHost)
+	if err != nil {
+		t.Fatalf("postgres for tests: %v", err)
+	}
+	name := databaseName()
+	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
+		t.Fatalf("postgres for tests: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := host.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
+			t.Logf("drop test database: %v", err)
+		}
+	})
+	return withDatabase(host.base, name)
+}
+
+type postgresHost struct{ base *url.URL }
+
+func startPostgresHost() (*postgresHost, error) {
+	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
+		base, err := url.Parse(address)
+		if err != nil {
+			return nil, fmt.Errorf("TEST_DATABASE_URL: %w", err)
+		}
+		return &postgresHost{base: base}, nil
+	}
+	bin, err := postgresBin()
+	if err != nil {
+		return nil, err
+	}
+	account, err := unprivileged()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := serverDir("postgres")
+	if err != nil {
+		return nil, err
+	}
+	if err := account.own(dir); err != nil {
+		return nil, fmt.Errorf("hand over %s: %w", dir, err)
+	}
+	pass, passFile := rand.Text(), filepath.Join(dir, "password")
+	if err := os.WriteFile(passFile, []byte(pass), 0o600); err != nil {
+		return nil, err
+	}
+	if err := account.own(passFile); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres", "--pwfile="+passFile,
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+	account.run(initdb, dir)
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	const attempts = 3 // a port may be taken in between
+	for attempt := 1; ; attempt++ {
+		host, err := runPostgres(bin, dir, data, pass, account)
+		if err == nil || attempt == attempts {
+			return host, err
+		}
+	}
+}
+
+// runPostgres starts the server on a free port. Its data is thrown away, so it
+// syncs nothing.
+func runPostgres(bin, dir, data, pass string, account account) (*postgresHost, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+
+	log, err := os.Create(filepath.Join(dir, "postgres.log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	args := []string{"-D", data, "-p", strconv.Itoa(port)}
+	for _, setting := range []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
+		"synchronous_commit=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "autovacuum=off"} {
+		args = append(args, "-c", setting)
+	}
+	cmd := exec.Command(filepath.Join(bin, "postgres"), args...)
+	account.run(cmd, dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	server, err := start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	host := &postgresHost{base: &url.URL{Scheme: "postgres", User: url.UserPassword("postgres", pass),
+		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable"}}
+	ctx, cancel := soon()
+	defer cancel()
+	if err := host.awaitReady(ctx, server.done); err != nil {
+		server.kill()
+		text, _ := os.ReadFile(log.Name())
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	atExit(server.kill)
+	return host, nil
+}
+
+func (h *postgresHost) awaitReady(ctx context.Context, ended <-chan struct{}) error {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := h.exec("SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("postgres ended before it was ready")
+		case <-ctx.Done():
+			return fmt.Errorf("postgres was not ready in time: %w", err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (h *postgresHost) exec(statement string) error {
+	ctx, cancel := soon()
+	defer cancel()
+	conn, err := pgx.Connect(ctx, h.base.String())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+// postgresBin finds the folder of the server programs, which Debian keeps off PATH.
+func postgresBin() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	newest, newestAt := "", 0
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	for _, path := range found {
+		bin := filepath.Dir(path)
+		if version, err := strconv.Atoi(filepath.Base(filepath.Dir(bin))); err == nil && version > newestAt {
+			newest, newestAt = bin, version
+		}
+	}
+	if newest == "" {
+		return "", fmt.Errorf("no PostgreSQL server programs (initdb, postgres) found: %s, or set TEST_DATABASE_URL", install)
+	}
+	return newest, nil
+}

@@ -1,0 +1,194 @@
+package migrations_test
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+const first = "0001_first.sql"
+
+func TestUpTwiceAndStatus(t *testing.T) {
+	t.Parallel()
+	relational := func(t *testing.T, url string) {
+		run(t, "database", func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
+			func() ([]migrations.State, error) { return migrations.Status(t.Context(), url, "") })
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		relational(t, testbackend.SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		relational(t, testbackend.Postgres(t))
+	})
+	t.Run("clickhouse", func(t *testing.T) {
+		t.Parallel()
+		url := testbackend.ClickHouse(t)
+		err := migrations.CheckClickHouse(t.Context(), url)
+		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 1: run `probefleet migrate up`" {
+			t.Errorf("old schema: %v", err)
+		}
+		run(t, "clickhouse", func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
+		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func run(t *testing.T, what string, up func(func(string)) error, status func() ([]migrations.State, error)) {
+	t.Helper()
+	states, err := status()
+	if err != nil || len(states) != 1 || states[0].Version != 0 || states[0].Needed != 1 || !cmp.Equal(states[0].Pending, []string{first}) {
+		t.Fatalf("%s before: %+v, %v", what, states, err)
+	}
+	for round, want := range []int{1, 0} {
+		var lines []string
+		if err := up(func(line string) { lines = append(lines, line) }); err != nil {
+			t.Fatal(err)
+		}
+		if len(lines) != want || want == 1 && !strings.Contains(lines[0], "applied "+first) {
+			t.Errorf("%s, run %d reported %q", what, round+1, lines)
+		}
+	}
+	states, err = status()
+	if err != nil || len(states) != 1 || states[0].Version != 1 || states[0].Pending != nil {
+		t.Errorf("%s after: %+v, %v", what, states, err)
+	}
+}
+
+// Programs that start together may all migrate.
+func TestManyMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, backend := range map[string]func(testing.TB) string{"sqlite": testbackend.SQLite, "postgres": testbackend.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := backend(t)
+			var group errgroup.Group
+			for range 4 {
+				group.Go(func() error { return migrations.UpRelational(t.Context(), url, nil) })
+			}
+			if err := group.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// An attempt that died half way is simply run again, and a new database is made.
+func TestClickHouseHalfDone(t *testing.T) {
+	t.Parallel()
+	url := testbackend.ClickHouse(t)
+	if err := migrations.UpClickHouse(t.Context(), url, nil); err != nil {
+		t.Fatal(err)
+	}
+	options, err := clickhouse.ParseDSN(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := clickhouse.OpenDB(options)
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range []string{"DROP TABLE cycles", "DROP TABLE batches", "TRUNCATE TABLE goose_db_version", "INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := migrations.UpClickHouse(t.Context(), url, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tables(t, db), []string{"batches", "cycles", "goose_db_version", "results", "results_latest", "results_latest_mv"}; !cmp.Equal(got, want) {
+		t.Errorf("tables %v", got)
+	}
+	if _, err := db.ExecContext(t.Context(), "DROP DATABASE "+options.Auth.Database+" SYNC"); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.CheckClickHouse(t.Context(), url); err == nil || !strings.Contains(err.Error(), "version 0") {
+		t.Errorf("no database: %v", err)
+	}
+	if err := migrations.UpClickHouse(t.Context(), url, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func tables(t *testing.T, db *sql.DB) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A URL in an error must not carry the password into a log.
+func TestErrorsHoldNoPassword(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		migrations.UpRelational(t.Context(), "postgres://u:hunter2@127.0.0.1:1/x?sslmode=disable", nil),
+		migrations.UpRelational(t.Context(), "postgres://u:hunter2@[::1/x", nil),
+		migrations.CheckClickHouse(t.Context(), "clickhouse://u:hunter2@127.0.0.1:1/x"),
+		migrations.CheckClickHouse(t.Context(), "clickhouse://u:hunter2@[::1/x"),
+		migrations.CheckClickHouse(t.Context(), "clickhouse://u:hunter2@127.0.0.1:1"),
+	} {
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// Both relational schemas must have the same tables and columns.
+func TestEnginesHaveTheSameSchema(t *testing.T) {
+	t.Parallel()
+	names := func(folder string) []string {
+		entries, err := fs.ReadDir(os.DirFS("relational"), folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, entry := range entries {
+			names = append(names, entry.Name())
+		}
+		return names
+	}
+	if diff := cmp.Diff(names("postgres"), names("sqlite")); diff != "" {
+		t.Fatal(diff)
+	}
+	normal := strings.NewReplacer("BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY", "INTEGERPRIMARYKEYAUTOINCREMENT", "BIGINT", "INTEGER", " ", "")
+	for _, name := range names("sqlite") {
+		var texts []string
+		for _, folder := range []string{"postgres", "sqlite"} {
+			text, err := os.ReadFile("relational/" + folder + "/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, normal.Replace(string(text)))
+		}
+		if diff := cmp.Diff(texts[0], texts[1]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
