@@ -50,7 +50,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 	if err != nil {
 		return service.Exit(service.ExitDependency, err)
 	}
-	defer stores.stop()
+	defer stores.stop() //nolint:contextcheck // stopping goes on after ctx has ended
 	if err := migrate(ctx, stores.databaseURL, stores.clickhouseURL, func(line string) { log.Info("migration", "done", line) }); err != nil {
 		return err
 	}

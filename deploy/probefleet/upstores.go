@@ -46,7 +46,7 @@ func openStores(ctx context.Context, in *installation, log *slog.Logger, progres
 		var err error
 		s.redisOptions = embedded.Options{Dir: filepath.Join(in.dir, "redis"), Log: log.With("store", "redis")}
 		if s.redis, err = embedded.StartRedis(ctx, s.redisOptions); err != nil {
-			s.stop()
+			s.stop() //nolint:contextcheck // stopping goes on after ctx has ended
 			return nil, fmt.Errorf("embedded Redis (set REDIS_URL to use a server of your own): %w", err)
 		}
 		s.redisURL, s.redisNote = s.redis.URL(), s.redis.Banner()

@@ -169,7 +169,8 @@ func checkLimits(name string, tag reflect.StructTag, field reflect.Value) string
 		}
 		return fmt.Sprintf("%s: %q is not one of %s", name, field.String(), strings.ReplaceAll(allowed, ",", ", "))
 	}
-	size, unit := float64(0), ""
+	var size float64
+	unit := ""
 	switch value := field.Interface().(type) {
 	case string:
 		size, unit = float64(len(value)), " characters"

@@ -1,19 +1,24 @@
 package testbackend
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-
 	"github.com/probefleet/probefleet/deploy/embedded"
 )
 
 // ClickHouse returns the URL of an empty ClickHouse database of its own.
+//
+// A server named by TEST_CLICKHOUSE_URL is also spoken to over HTTP, on port
+// 8123 unless the URL has ?http_port=.
 func ClickHouse(t testing.TB) string {
 	t.Helper()
 	host, err := shared.click.get(startClickHost)
@@ -34,41 +39,67 @@ func ClickHouse(t testing.TB) string {
 
 type clickHost struct {
 	base *url.URL
-	conn clickhouse.Conn
+	http string
 }
 
 func startClickHost() (*clickHost, error) {
-	address := os.Getenv("TEST_CLICKHOUSE_URL")
-	if address == "" {
-		c, err := startClickHouse(embedded.Options{})
-		if err != nil {
-			return nil, err
-		}
-		atExit(c.Kill)
-		address = c.URL()
+	if address := os.Getenv("TEST_CLICKHOUSE_URL"); address != "" {
+		return foreignClickHost(address)
 	}
+	c, err := startClickHouse(embedded.Options{})
+	if err != nil {
+		return nil, err
+	}
+	atExit(c.Kill)
+	base, err := url.Parse(c.URL())
+	if err != nil {
+		return nil, err
+	}
+	return &clickHost{base: base, http: c.HTTPURL()}, nil
+}
+
+func foreignClickHost(address string) (*clickHost, error) {
 	base, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("TEST_CLICKHOUSE_URL: %w", err)
 	}
-	// CREATE DATABASE must not need the database named in the URL.
-	options, err := clickhouse.ParseDSN(withDatabase(base, "default"))
-	if err != nil {
-		return nil, fmt.Errorf("TEST_CLICKHOUSE_URL: %w", err)
+	port, query := "8123", base.Query()
+	if query.Has("http_port") {
+		port = query.Get("http_port")
+		query.Del("http_port")
+		base.RawQuery = query.Encode()
 	}
-	options.MaxIdleConns = 1
-	conn, err := clickhouse.Open(options)
-	if err != nil {
-		return nil, err
-	}
-	atExit(func() { _ = conn.Close() })
-	return &clickHost{base: base, conn: conn}, nil
+	over := url.URL{Scheme: "http", User: base.User, Host: net.JoinHostPort(base.Hostname(), port), Path: "/"}
+	return &clickHost{base: base, http: over.String()}, nil
 }
 
+// exec runs a statement without the driver, which most test binaries that
+// link this package have no other use for.
 func (h *clickHost) exec(statement string) error {
 	ctx, cancel := soon()
 	defer cancel()
-	return h.conn.Exec(ctx, statement)
+	return post(ctx, h.http, statement)
+}
+
+func post(ctx context.Context, address, statement string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(statement))
+	if err != nil {
+		return err
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", statement, resp.Status, text)
+	}
+	return nil
 }
 
 // startClickHouse starts an engine for throwaway data.

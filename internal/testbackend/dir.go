@@ -17,6 +17,14 @@ func ownDir() (dir string, unlock func(), err error) {
 	if err := os.Mkdir(base, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", nil, fmt.Errorf("create test folder: %w", err)
 	}
+	// The name can be guessed: somebody else may have made it.
+	var stat unix.Stat_t
+	if err := unix.Lstat(base, &stat); err != nil {
+		return "", nil, fmt.Errorf("look at test folder: %w", err)
+	}
+	if int(stat.Uid) != os.Getuid() || stat.Mode&unix.S_IFMT != unix.S_IFDIR || stat.Mode&0o022 != 0 {
+		return "", nil, fmt.Errorf("%s is not a folder of this user alone: remove it, or set TMPDIR", base)
+	}
 	gate, err := lock(filepath.Join(base, "gate"), unix.LOCK_EX)
 	if err != nil {
 		return "", nil, err

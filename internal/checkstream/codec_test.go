@@ -1,0 +1,124 @@
+package checkstream
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestEntryRoundTrip(t *testing.T) {
+	t.Parallel()
+	plain := check(1_700_000_000, 42)
+	everywhere := plain
+	everywhere.Regions = nil
+	picky := plain
+	picky.Expect = uptime.Expect{Status: []uptime.StatusRange{{From: 204, To: 204}, {From: 300, To: 399}}}
+	daily := plain
+	daily.Interval, daily.Timeout, daily.SpecVersion = 24*time.Hour, 30*time.Second, 1<<52
+	for _, want := range []uptime.Check{plain, everywhere, picky, daily} {
+		body, expect, err := encodeCheck(want)
+		must(t, err)
+		if len(body) > 120 {
+			t.Errorf("a plain check takes %d bytes", len(body))
+		}
+		fields := map[string]any{"v": "1", "c": body}
+		if expect != "" {
+			fields["e"] = expect
+		}
+		got, err := decodeCheck(want.TargetID, want.ScheduledAt.Unix(), fields)
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s", diff)
+		}
+	}
+}
+
+func TestBadChecksAreNotWritten(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*uptime.Check){
+		"no id":          func(c *uptime.Check) { c.TargetID = 0 },
+		"no url":         func(c *uptime.Check) { c.URL = "" },
+		"two lines":      func(c *uptime.Check) { c.URL = "http://a/\r\nx" },
+		"no kind":        func(c *uptime.Check) { c.Kind = "" },
+		"region comma":   func(c *uptime.Check) { c.Regions = []string{"a,b"} },
+		"empty region":   func(c *uptime.Check) { c.Regions = []string{""} },
+		"no interval":    func(c *uptime.Check) { c.Interval = 0 },
+		"huge":           func(c *uptime.Check) { c.URL = "http://a/" + strings.Repeat("x", maxField) },
+		"before 1970":    func(c *uptime.Check) { c.ScheduledAt = time.Unix(-5, 0) },
+		"wrong timeouts": func(c *uptime.Check) { c.Timeout = -1 },
+	} {
+		c := check(1_700_000_000, 42)
+		spoil(&c)
+		if body, _, err := encodeCheck(c); err == nil {
+			t.Errorf("%s: written as %.60q", name, body)
+		}
+	}
+}
+
+func TestStrangeEntriesAreErrors(t *testing.T) {
+	t.Parallel()
+	good := "1 60000 3 5000 http eu,us https://a/"
+	for name, fields := range map[string]map[string]any{
+		"nothing":         {},
+		"other version":   {"v": "2", "c": good},
+		"10 MB":           {"v": "1", "c": good + strings.Repeat("x", 10<<20)},
+		"10 MB expect":    {"v": "1", "c": good, "e": strings.Repeat("[", 10<<20)},
+		"no url":          {"v": "1", "c": "1 60000 3 5000 http eu,us "},
+		"five words":      {"v": "1", "c": "1 60000 3 5000 http"},
+		"not a number":    {"v": "1", "c": "x 60000 3 5000 http eu https://a/"},
+		"negative":        {"v": "1", "c": "1 -60000 3 5000 http eu https://a/"},
+		"overflow":        {"v": "1", "c": "1 99999999999999999999 3 5000 http eu https://a/"},
+		"ms of a second":  {"v": "1", "c": "1000 60000 3 5000 http eu https://a/"},
+		"interval 0":      {"v": "1", "c": "1 0 3 5000 http eu https://a/"},
+		"interval 2 days": {"v": "1", "c": "1 172800000 3 5000 http eu https://a/"},
+		"timeout 31 s":    {"v": "1", "c": "1 60000 3 31000 http eu https://a/"},
+		"empty region":    {"v": "1", "c": "1 60000 3 5000 http eu,,us https://a/"},
+		"bad expect":      {"v": "1", "c": good, "e": `{"status":["999"]}`},
+		"not text":        {"v": "1", "c": 5},
+	} {
+		e := newEntry("1700000000000-7", 1, fields)
+		if e.Err == nil || e.Gone || e.TargetID != 7 || e.Second != 1_700_000_000 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	for _, id := range []string{"", "5", "a-b", "-1-2", "1-2-3", "99999999999999999999-1"} {
+		if e := newEntry(id, 1, map[string]any{"v": "1", "c": good}); e.Err == nil {
+			t.Errorf("id %q was read", id)
+		}
+	}
+}
+
+func FuzzDecodeEntry(f *testing.F) {
+	body, expect, _ := encodeCheck(check(1_700_000_000, 42))
+	f.Add("1700000000000-42", "1", body, expect)
+	f.Add("1700000000000-42", "1", "1 60000 3 5000 http = https://a/", `{"status":["204"]}`)
+	f.Add("0-0", "", "", "")
+	f.Fuzz(func(t *testing.T, id, version, body, expect string) {
+		e := newEntry(id, 1, map[string]any{"v": version, "c": body, "e": expect})
+		if e.Err != nil || e.TargetID == 0 {
+			return
+		}
+		// What was read can be written, and reads the same again.
+		again, expectAgain, err := encodeCheck(e.Check)
+		if err != nil {
+			if e.Second == 0 || len(body)+len(expect) > maxField/2 {
+				return
+			}
+			t.Fatalf("%q was read but cannot be written: %v", body, err)
+		}
+		back, err := decodeCheck(e.TargetID, e.Second, map[string]any{"v": "1", "c": again, "e": expectAgain})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Check.Expect.Status) == 0 {
+			e.Check.Expect.Status = nil
+		}
+		if diff := cmp.Diff(e.Check, back); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package checkstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Consumer is a prober's end: one name in its region's group. Its methods may be
+// used from several goroutines, but Own belongs before the first Read.
+//
+// It remembers what it handed out until that is acknowledged, declared dead or
+// released, and never hands the same entry out twice in between.
+type Consumer struct {
+	r            *Redis
+	region, name string
+	now          func() time.Time
+
+	mu       sync.Mutex
+	held     map[string]struct{}
+	lostAt   time.Time // when a reply was last lost: Redis may have delivered what we never saw
+	upSince  time.Time // since when Redis has answered without a break
+	silent   map[string]silence
+	idleFrom string // where the idle scan goes on
+}
+
+// NewConsumer makes the end of the prober name in region. Names must be stable over
+// restarts and different within a region.
+func NewConsumer(r *Redis, region, name string) *Consumer {
+	return &Consumer{
+		r: r, region: region, name: name, now: time.Now,
+		held: make(map[string]struct{}), silent: make(map[string]silence), idleFrom: "-",
+	}
+}
+
+// EnsureGroup creates the region's group where there is none.
+func (c *Consumer) EnsureGroup(ctx context.Context) error {
+	if c.name == "" || c.name == janitorName || c.region == "" || strings.ContainsAny(c.region, "/ ,=") {
+		return fmt.Errorf("prober %q in region %q: not a usable name", c.name, c.region)
+	}
+	err := c.r.ensureGroup(ctx, c.region)
+	c.heard(err)
+	return err
+}
+
+// Read waits up to block (at most MaxBlock; 0: not at all) for at most max new
+// entries. None is not an error. A group that vanished is created anew.
+func (c *Consumer) Read(ctx context.Context, max int, block time.Duration) ([]Entry, error) {
+	if max <= 0 {
+		return nil, nil
+	}
+	wait := min(block, MaxBlock)
+	if wait < time.Millisecond {
+		wait = -1 // anything else under a millisecond would mean for ever
+	}
+	pipe := c.r.reader.Pipeline()
+	read := pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
+		Group: c.region, Consumer: c.name, Streams: []string{keyChecks, ">"}, Count: int64(max), Block: wait,
+	})
+	tombstones := pipe.HLen(ctx, keyTombstones)
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	c.heard(read.Err())
+	switch err := read.Err(); {
+	case errors.Is(err, redis.Nil):
+		return nil, nil
+	case noGroup(err):
+		return nil, c.EnsureGroup(ctx)
+	case err != nil:
+		return nil, fmt.Errorf("read checks: %w", err)
+	}
+	var entries []Entry
+	for _, stream := range read.Val() {
+		for _, message := range stream.Messages {
+			entries = append(entries, newEntry(message.ID, 1, message.Values))
+		}
+	}
+	c.hold(entries)
+	if tombstones.Err() != nil || tombstones.Val() > 0 {
+		c.mark(ctx, entries)
+	}
+	return entries, nil
+}
+
+// mark sets Tombstoned. When Redis fails right now, the entries are handed out as
+// they are: a check too many of a deleted target harms nobody.
+func (c *Consumer) mark(ctx context.Context, entries []Entry) {
+	const page = 1000
+	for len(entries) > 0 {
+		part := entries[:min(len(entries), page)]
+		entries = entries[len(part):]
+		fields := make([]string, len(part))
+		for i, e := range part {
+			fields[i] = strconv.FormatInt(e.TargetID, 10)
+		}
+		found, err := c.r.commands.HMGet(ctx, keyTombstones, fields...).Result()
+		if err != nil || len(found) != len(part) {
+			return
+		}
+		for i := range part {
+			part[i].Tombstoned = found[i] != nil
+		}
+	}
+}
+
+// Renew says that we still work on the entries, so that nobody takes them for idle.
+// It does not take back what somebody took over.
+func (c *Consumer) Renew(ctx context.Context, ids []string) error {
+	for len(ids) > 0 {
+		n := min(len(ids), 500)
+		args := make([]any, 0, n+2)
+		args = append(args, c.region, c.name)
+		for _, id := range ids[:n] {
+			args = append(args, id)
+		}
+		err := c.r.scripts.renew.Run(ctx, c.r.commands, []string{keyChecks}, args...).Err()
+		c.heard(err)
+		if err != nil && !noGroup(err) {
+			return fmt.Errorf("renew %d entries: %w", len(ids), err)
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// Ack settles entries whose rows are durable, also ones that somebody else has taken
+// over since.
+func (c *Consumer) Ack(ctx context.Context, ids []string) error {
+	err := c.r.ack(ctx, c.region, ids)
+	c.heard(err)
+	if err == nil {
+		c.Release(ids)
+	}
+	return err
+}
+
+// Release forgets entries without settling them: the next Own or Reclaim may hand
+// them out again.
+func (c *Consumer) Release(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		delete(c.held, id)
+	}
+}
+
+// Dead settles an entry that nobody can run and keeps a copy in {pf}:dead. Of several
+// callers exactly one gets moved.
+func (c *Consumer) Dead(ctx context.Context, e Entry, reason string) (moved bool, err error) {
+	moved, err = c.r.scripts.dead.Run(ctx, c.r.commands, []string{keyChecks, keyDead},
+		c.region, c.name, e.ID, reason, e.Deliveries).Bool()
+	c.heard(err)
+	if err != nil && !noGroup(err) {
+		return false, fmt.Errorf("dead letter %s: %w", e.ID, err)
+	}
+	c.Release([]string{e.ID})
+	return moved, nil
+}
+
+// Beat announces that this prober is alive. Beat before the first Read: a reader
+// without a heartbeat counts as dead.
+func (c *Consumer) Beat(ctx context.Context, beat Heartbeat) error {
+	text, err := beat.encode()
+	if err != nil {
+		return fmt.Errorf("heartbeat: %w", err)
+	}
+	err = c.r.scripts.beat.Run(ctx, c.r.commands, []string{keyRegions}, regionField(c.region, c.name), text).Err()
+	c.heard(err)
+	if err != nil {
+		return fmt.Errorf("heartbeat: %w", err)
+	}
+	return nil
+}
+
+// Leave removes the heartbeat at a clean stop: what is still pending is taken over
+// within seconds.
+func (c *Consumer) Leave(ctx context.Context) error {
+	return c.r.forgetBeat(ctx, c.region, c.name)
+}
+
+func (c *Consumer) hold(entries []Entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range entries {
+		c.held[e.ID] = struct{}{}
+	}
+}
+
+func (c *Consumer) holds(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.held[id]
+	return ok
+}
+
+// heard keeps track of whether Redis answers.
+func (c *Consumer) heard(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !answered(err):
+		c.lostAt, c.upSince = c.now(), time.Time{}
+		clear(c.silent)
+	case c.upSince.IsZero():
+		c.upSince = c.now()
+	}
+}

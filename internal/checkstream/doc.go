@@ -1,0 +1,40 @@
+// Package checkstream is both ends of the stream of checks in Redis: the
+// publisher's, the probers' and what the dashboard reads about them.
+//
+// # Guarantees
+//
+// Publishing. The id of an entry is <slot second × 1000>-<target id>, so an entry
+// exists at most once, however often and by however many publishers it is
+// published: [Publisher.Publish] is one script that skips what is there already and
+// refuses what is stale, ahead of time, out of order or out of room. {pf}:clock
+// and the stream's last id are the checkpoint; a publisher that takes over goes
+// on from [Publisher.Clock].
+//
+// Delivery. Each region is a consumer group and gets every entry at least once
+// until somebody acknowledges it. [Publisher.Trim] only removes what every group
+// has settled: there is no length limit anywhere. An entry whose body is gone all
+// the same (somebody else trimmed) is handed out with Gone set, and stays pending
+// until it is acknowledged, so that its slot gets a row.
+//
+// Takeover. [Consumer.Reclaim] takes over from probers that stopped beating, at
+// once from the janitor, and from anybody after an idle time. A [Consumer]
+// remembers what it handed out, so it never hands out the same entry twice, and
+// finds what Redis delivered to it in a reply that never arrived.
+//
+// A lost reply of one of the publisher's scripts is retried here: they are safe to
+// repeat. Otherwise a call fails and its caller decides; a call that has entries to
+// hand out gives those first, and its error the next time.
+//
+// # Entries
+//
+// Fields: v, the version ("1"); x, the expiry in unix ms, for scripts; c, the check
+// (see encodeCheck); e, the expectations as JSON, absent when they are the default.
+// A typical entry is 150 bytes. What cannot be decoded is handed out with Err set.
+//
+// # Servers
+//
+// Redis 7.0 or later, Valkey 7.2 or later, and the embedded miniredis 2.40, which
+// accepts old ids after a full trim, counts nothing that is gone and ignores idle
+// times in XCLAIM: the scripts check these themselves. One suite of tests runs
+// against both.
+package checkstream

@@ -1,0 +1,171 @@
+package checkstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// HeartbeatTTL is the age from which a heartbeat counts as gone. Beat every 2 s.
+const HeartbeatTTL = 6 * time.Second
+
+// Heartbeat is what a prober says of itself.
+type Heartbeat struct {
+	Region, Name, Version string
+	At                    time.Time     // by the clock of Redis
+	Age                   time.Duration // when it was read, by the clock of Redis
+	AllowCIDRs            []string
+	InFlight, Waiting     int64
+	Spooled               int64
+	StartedAt             time.Time
+	ClickHouse            string // ok or down
+	LatenessP50MS         float64
+	LatenessP99MS         float64
+}
+
+// Live says whether the prober was heard lately.
+func (h Heartbeat) Live() bool { return h.Age < HeartbeatTTL }
+
+// beatJSON is the stored form. The script puts at_ms in front.
+type beatJSON struct {
+	AtMS        int64    `json:"at_ms,omitempty"`
+	Version     string   `json:"version"`
+	StartedAtMS int64    `json:"started_at_ms"`
+	AllowCIDRs  []string `json:"allow_cidrs,omitempty"`
+	InFlight    int64    `json:"in_flight"`
+	Waiting     int64    `json:"waiting"`
+	Spooled     int64    `json:"spooled"`
+	ClickHouse  string   `json:"clickhouse"`
+	LatenessP50 float64  `json:"lateness_p50_ms"`
+	LatenessP99 float64  `json:"lateness_p99_ms"`
+}
+
+func (h Heartbeat) encode() ([]byte, error) {
+	return json.Marshal(beatJSON{
+		Version: h.Version, StartedAtMS: h.StartedAt.UnixMilli(), AllowCIDRs: h.AllowCIDRs,
+		InFlight: h.InFlight, Waiting: h.Waiting, Spooled: h.Spooled, ClickHouse: h.ClickHouse,
+		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS),
+	})
+}
+
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+func regionField(region, name string) string { return region + "/" + name }
+
+// beats reads all heartbeats. One that cannot be read is old: nobody vouches for it.
+func (r *Redis) beats(ctx context.Context) ([]Heartbeat, error) {
+	pipe := r.commands.TxPipeline()
+	all, clock := pipe.HGetAll(ctx, keyRegions), pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("heartbeats: %w", err)
+	}
+	now := clock.Val()
+	out := make([]Heartbeat, 0, len(all.Val()))
+	for field, text := range all.Val() {
+		region, name, _ := strings.Cut(field, "/")
+		var b beatJSON
+		if err := json.Unmarshal([]byte(text), &b); err != nil {
+			b = beatJSON{}
+		}
+		at := time.UnixMilli(b.AtMS).UTC()
+		out = append(out, Heartbeat{
+			Region: region, Name: name, Version: b.Version, At: at, Age: max(now.Sub(at), 0), AllowCIDRs: b.AllowCIDRs,
+			InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, StartedAt: time.UnixMilli(b.StartedAtMS).UTC(),
+			ClickHouse: b.ClickHouse, LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
+		})
+	}
+	slices.SortFunc(out, func(a, b Heartbeat) int {
+		return strings.Compare(regionField(a.Region, a.Name), regionField(b.Region, b.Name))
+	})
+	return out, nil
+}
+
+// Fleet is the reading end for people: who is there and how far behind.
+type Fleet struct{ r *Redis }
+
+// NewFleet makes the fleet's view of r.
+func NewFleet(r *Redis) *Fleet { return &Fleet{r: r} }
+
+// Probers gives every prober that ever beat and was not forgotten, by region and name.
+func (f *Fleet) Probers(ctx context.Context) ([]Heartbeat, error) { return f.r.beats(ctx) }
+
+// ForgetProber removes a prober's heartbeat.
+func (f *Fleet) ForgetProber(ctx context.Context, region, name string) error {
+	return f.r.forgetBeat(ctx, region, name)
+}
+
+func (r *Redis) forgetBeat(ctx context.Context, region, name string) error {
+	if err := r.commands.HDel(ctx, keyRegions, regionField(region, name)).Err(); err != nil {
+		return fmt.Errorf("forget prober %s/%s: %w", region, name, err)
+	}
+	return nil
+}
+
+// GroupInfo is how far a region is.
+type GroupInfo struct {
+	Region    string
+	Pending   int64
+	Lag       time.Duration // how long ago its oldest unsettled check was due; 0: none
+	Consumers int64
+}
+
+// Groups gives every region that has a group, by name.
+func (f *Fleet) Groups(ctx context.Context) ([]GroupInfo, error) {
+	_, _, groups, err := f.read(ctx)
+	return groups, err
+}
+
+// Backlog is the number of entries in the stream.
+func (f *Fleet) Backlog(ctx context.Context) (int64, error) {
+	length, _, _, err := f.read(ctx)
+	return length, err
+}
+
+// DeadLetters is the number of entries nobody could run.
+func (f *Fleet) DeadLetters(ctx context.Context) (int64, error) {
+	_, dead, _, err := f.read(ctx)
+	return dead, err
+}
+
+func (f *Fleet) read(ctx context.Context) (length, dead int64, groups []GroupInfo, err error) {
+	reply, err := f.r.scripts.groups.Run(ctx, f.r.commands, []string{keyChecks, keyDead}).Slice()
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("groups of checks: %w", err)
+	}
+	if len(reply) < 3 || (len(reply)-3)%4 != 0 {
+		return 0, 0, nil, fmt.Errorf("groups of checks: unexpected reply of %d parts", len(reply))
+	}
+	text, _ := reply[0].(string)
+	now, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, 0, nil, fmt.Errorf("groups of checks: %w", err)
+	}
+	length, _ = reply[1].(int64)
+	dead, _ = reply[2].(int64)
+	for row := reply[3:]; len(row) > 0; row = row[4:] {
+		var group GroupInfo
+		group.Region, _ = row[0].(string)
+		group.Consumers, _ = row[1].(int64)
+		group.Pending, _ = row[2].(int64)
+		if oldest, _ := row[3].(string); oldest != "" {
+			second, _, err := parseID(oldest)
+			if err != nil {
+				return 0, 0, nil, fmt.Errorf("groups of checks: %w", err)
+			}
+			group.Lag = max(time.Duration(now-second*1000)*time.Millisecond, 0)
+		}
+		groups = append(groups, group)
+	}
+	slices.SortFunc(groups, func(a, b GroupInfo) int { return strings.Compare(a.Region, b.Region) })
+	return length, dead, groups, nil
+}

@@ -1,0 +1,143 @@
+package checkstream
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// mixed publishes one second per call: odd targets expire after a minute, even ones
+// after five.
+func mixed(second int64, n int64) []uptime.Check {
+	list := checks(second, 1, n)
+	for i := range list {
+		if list[i].TargetID%2 == 0 {
+			list[i].Interval = 10 * time.Minute
+		}
+	}
+	return list
+}
+
+func TestJanitorSettlesWhatADeadRegionNeverRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, p := t.Context(), NewPublisher(r)
+		must(t, p.EnsureGroups(ctx, []string{"eu"}))
+		start := redisNow(t, r) - 300
+		setTick(t, r, start-1)
+		for second := start; second < start+10; second++ {
+			publish(t, p, second, mixed(second, 100))
+		}
+		at := func(d time.Duration) time.Time { return time.Unix(start, 0).Add(d) }
+		expired := func(now time.Time, limit int) []Entry {
+			return gather(t, func(ctx context.Context) ([]Entry, error) { return p.Expired(ctx, "eu", now, limit) })
+		}
+		if early := expired(at(74*time.Second), 1000); len(early) > 0 {
+			t.Fatalf("%d before expiry and grace", len(early))
+		}
+		if none, err := p.Expired(ctx, "elsewhere", at(time.Hour), 10); err != nil || len(none) > 0 {
+			t.Fatal(none, err)
+		}
+		short := expired(at(86*time.Second), 70)
+		if len(short) != 500 {
+			t.Fatalf("%d of 500 expired ones", len(short))
+		}
+		for _, e := range short {
+			if e.Check.TargetID%2 == 0 || e.Err != nil {
+				t.Fatalf("took an unexpired one: %+v", e)
+			}
+		}
+		must(t, p.Settle(ctx, "eu", idsOf(short)))
+		// The others lie in between: a prober that comes takes them at once, as new.
+		prober, _ := consumer(r, "eu", "p1")
+		must(t, prober.Beat(ctx, Heartbeat{}))
+		back := gather(t, func(ctx context.Context) ([]Entry, error) { return prober.Reclaim(ctx, time.Hour, 150) })
+		back = append(back, readAll(t, prober)...)
+		if len(back) != 500 {
+			t.Fatalf("%d of 500 unexpired ones", len(back))
+		}
+		for _, e := range back {
+			if e.Check.TargetID%2 != 0 || e.Deliveries != 1 {
+				t.Fatalf("%+v", e)
+			}
+		}
+		// It dies without settling them.
+		age(t, r, "eu", "p1", idsOf(back), time.Minute)
+		long := expired(at(326*time.Second), 70)
+		if len(long) != 500 {
+			t.Fatalf("%d of 500 expired at last", len(long))
+		}
+		must(t, p.Settle(ctx, "eu", idsOf(long)))
+		if n := pending(t, r, "eu"); n != 0 {
+			t.Fatalf("%d left", n)
+		}
+	})
+}
+
+func TestJanitorLeavesALiveProberAlone(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, p := t.Context(), NewPublisher(r)
+		must(t, p.EnsureGroups(ctx, []string{"eu"}))
+		second := redisNow(t, r) - 100
+		setTick(t, r, second-1)
+		publish(t, p, second, checks(second, 1, 50))
+		prober, _ := consumer(r, "eu", "p1")
+		entries := readAll(t, prober)
+		if got, err := p.Expired(ctx, "eu", time.Now(), 100); err != nil || len(got) > 0 {
+			t.Fatalf("took %d from a prober that has just read them: %v", len(got), err)
+		}
+		age(t, r, "eu", "p1", idsOf(entries), JanitorGrace+time.Second)
+		must(t, prober.Renew(ctx, idsOf(entries[:20])))
+		got, err := p.Expired(ctx, "eu", time.Now(), 100)
+		if err != nil || len(got) != 30 || got[0].TargetID != 21 {
+			t.Fatalf("%d %v", len(got), err)
+		}
+		// A publisher that dies before it settles them: the next one gets them again, later.
+		successor := NewPublisher(r)
+		if again, err := successor.Expired(ctx, "eu", time.Now(), 100); err != nil || len(again) > 0 {
+			t.Fatalf("%d while their rows are being written: %v", len(again), err)
+		}
+		age(t, r, "eu", janitorName, idsOf(got), JanitorGrace+time.Second)
+		if again, err := successor.Expired(ctx, "eu", time.Now(), 100); err != nil || len(again) != 30 {
+			t.Fatalf("%d of 30 again: %v", len(again), err)
+		}
+	})
+}
+
+func TestJanitorHandsOutUnreadableAndTrimmedOnes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, p := t.Context(), NewPublisher(r)
+		must(t, p.EnsureGroups(ctx, []string{"eu"}))
+		second := redisNow(t, r) - 100
+		setTick(t, r, second-1)
+		publish(t, p, second, checks(second, 1, 10))
+		prober, _ := consumer(r, "eu", "p1")
+		age(t, r, "eu", "p1", idsOf(readAll(t, prober)), time.Minute)
+		must(t, r.commands.XTrimMaxLen(ctx, keyChecks, 4).Err())
+		strange := addArgs(check(second, 11))
+		strange.Values = []any{"v", "7", "z", "?"}
+		must(t, r.commands.XAdd(ctx, strange).Err())
+		got, err := p.Expired(ctx, "eu", time.Now(), 100)
+		must(t, err)
+		var gone, unreadable int
+		for _, e := range got {
+			switch {
+			case e.Gone:
+				gone++
+			case e.Err != nil:
+				unreadable++
+			}
+		}
+		if len(got) != 11 || gone != 6 || unreadable != 1 {
+			t.Fatalf("%d entries, %d gone, %d unreadable", len(got), gone, unreadable)
+		}
+		must(t, p.Settle(ctx, "eu", idsOf(got)))
+		if n := pending(t, r, "eu"); n != 0 {
+			t.Fatalf("%d left", n)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package checkstream
+
+import (
+	"embed"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed lua/*.lua
+var luaFiles embed.FS
+
+// scripts are sent by hash and, when Redis does not know one (a restart), in full.
+type scripts struct {
+	clock, raise, publish, skip *redis.Script
+	groups, trim, prune         *redis.Script
+	expired, take, renew        *redis.Script
+	dead, forget, beat          *redis.Script
+	tombstone                   *redis.Script
+}
+
+func loadScripts() *scripts {
+	prelude := source("prelude")
+	script := func(name string) *redis.Script { return redis.NewScript(prelude + source(name)) }
+	return &scripts{
+		clock: script("clock"), raise: script("raise"), publish: script("publish"), skip: script("skip"),
+		groups: script("groups"), trim: script("trim"), prune: script("prune"),
+		expired: script("expired"), take: script("take"), renew: script("renew"),
+		dead: script("dead"), forget: script("forget"), beat: script("beat"),
+		tombstone: script("tombstone"),
+	}
+}
+
+func source(name string) string {
+	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic(fmt.Sprintf("the program was built without its script %s: %v", name, err))
+	}
+	return string(text)
+}

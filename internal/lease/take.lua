@@ -1,0 +1,6 @@
+-- KEYS lease. ARGV holder, time to live in ms. Takes the lease when it is free, renews
+-- it when it is ours. Gives 1 when it is ours now.
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1

@@ -1,0 +1,19 @@
+// Package ledger answers, from the schedule versions alone, which slots were
+// planned, and compares them with the rows that exist.
+//
+// Guarantees:
+//
+//   - Planned slots need neither Redis nor the publisher's notes: the versions of
+//     targets and regions say everything. The version in force at an instant is
+//     the one with the highest sequence among those effective by then.
+//   - Report is exact per target and region, so a row too many in one place never
+//     hides a hole in another: for each line
+//     planned + unplanned = up + degraded + down + unknown + missed + in_flight + unexplained.
+//   - Sweep compares slot by slot. Every planned slot that is past its expiry by
+//     more than two minutes and has no row gets missed(reason), the reason coming
+//     from the recorded gaps, else lost. Its cursor moves only after the rows are
+//     durable; doing a stretch twice is harmless, and a measurement that arrives
+//     later outranks the row.
+//   - Targets whose newest version is a deletion have left the ledger: neither
+//     their slots nor their rows count.
+package ledger

@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	sweeper    = "_sweep"            // the prober column of the rows it writes
+	rowsAtOnce = 5_000               // missing rows made durable together
+	retention  = 29 * 24 * time.Hour // of rows, less a day: older ones cannot be told from lost ones
+)
+
+// Cursor keeps how far the sweep has come, and the gaps whose cause is known.
+type Cursor interface {
+	SweptTo(ctx context.Context) (time.Time, error)
+	SetSweptTo(ctx context.Context, t time.Time) error
+	Gaps(ctx context.Context, from, to time.Time) ([]schedulestore.Gap, error)
+}
+
+// SlotSource streams every slot in [from, to) that has a row.
+type SlotSource interface {
+	SlotsSeen(ctx context.Context, from, to time.Time, fn func(uptime.Slot) error) error
+}
+
+// Rows makes rows durable.
+type Rows interface {
+	RecordWait(ctx context.Context, rows []uptime.Result) error
+}
+
+// Sweeper explains what nobody explained. It is not safe for concurrent use.
+type Sweeper struct {
+	versions VersionSource
+	cursor   Cursor
+	slots    SlotSource
+	rows     Rows
+	// shortTo is how far slots with the shortest expiry are done, ahead of the
+	// stored cursor. It saves reading, nothing rests on it.
+	shortTo int64
+}
+
+// NewSweeper makes a sweeper of its sources.
+func NewSweeper(versions VersionSource, cursor Cursor, slots SlotSource, rows Rows) *Sweeper {
+	return &Sweeper{versions: versions, cursor: cursor, slots: slots, rows: rows}
+}
+
+// Swept is what one Sweep did.
+type Swept struct {
+	To      time.Time // every slot before it is explained
+	Planned int64
+	Written map[uptime.Reason]int64
+}
+
+// Sweep explains every slot that is owed at now, and not after published: what
+// the publisher has not come to yet is not lost. It goes on from the stored
+// cursor in slices of ten minutes until it is done or ctx ends.
+func (s *Sweeper) Sweep(ctx context.Context, now, published time.Time) (Swept, error) {
+	done := Swept{Written: map[uptime.Reason]int64{}}
+	from, err := s.start(ctx, now)
+	if err != nil || from == 0 {
+		return done, err
+	}
+	limit := ceilMilli(published)
+	all := min(limit, now.Add(-uptime.Expiry(uptime.MaxInterval)-settle).UnixMilli())
+	for from < all {
+		slice := span{from, min(from+sliceLength, all)}
+		if err := s.explain(ctx, slice, never, &done); err != nil {
+			return done, err
+		}
+		if err := s.cursor.SetSweptTo(ctx, time.UnixMilli(slice.to)); err != nil {
+			return done, fmt.Errorf("sweep: %w", err)
+		}
+		from = slice.to
+	}
+	done.To = time.UnixMilli(from).UTC()
+
+	shortest := uptime.Expiry(uptime.MinInterval)
+	short := min(limit, now.Add(-shortest-settle).UnixMilli())
+	for at := max(from, s.shortTo); at < short; {
+		slice := span{at, min(at+sliceLength, short)}
+		if err := s.explain(ctx, slice, shortest.Milliseconds(), &done); err != nil {
+			return done, err
+		}
+		at, s.shortTo = slice.to, slice.to
+	}
+	return done, nil
+}
+
+// start is the stored cursor, else the first instant anything was planned; 0
+// when nothing ever was.
+func (s *Sweeper) start(ctx context.Context, now time.Time) (int64, error) {
+	swept, err := s.cursor.SweptTo(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("sweep: %w", err)
+	}
+	oldest := now.Add(-retention).UnixMilli()
+	if !swept.IsZero() {
+		return max(ceilMilli(swept), oldest), nil
+	}
+	first := int64(never)
+	err = s.versions.EachVersion(ctx, 0, func(v schedulestore.Version) error {
+		if !v.EffectiveFrom.IsZero() {
+			first = min(first, ceilMilli(v.EffectiveFrom))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweep: %w", err)
+	}
+	if first == never {
+		return 0, nil
+	}
+	return max(first, oldest), nil
+}
+
+// explain writes a row for each planned slot of the slice that has none, for
+// targets whose expiry is at most maxExpiry.
+func (s *Sweeper) explain(ctx context.Context, slice span, maxExpiry int64, done *Swept) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	from, to := time.UnixMilli(slice.from), time.UnixMilli(slice.to)
+	plan, err := Load(ctx, s.versions, from, to)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	gaps, err := s.cursor.Gaps(ctx, from, to)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	have := newSeen(plan, slice)
+	err = s.slots.SlotsSeen(ctx, from, to, func(slot uptime.Slot) error {
+		have.mark(slot)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	var missing []uptime.Result
+	for i := range plan.targets {
+		t := &plan.targets[i]
+		for r, name := range plan.Regions {
+			plan.each(t, r, slice, func(ph phase, stretch span) {
+				if ph.expiry() > maxExpiry {
+					return
+				}
+				ph.slots(t.id, stretch, func(ms int64) {
+					done.Planned++
+					slot := uptime.Slot{TargetID: t.id, Region: name, ScheduledAt: time.UnixMilli(ms).UTC()}
+					if !have.has(i, r, slot) {
+						missing = append(missing, row(slot, ph.seq, reasonAt(gaps, slot.ScheduledAt)))
+					}
+				})
+			})
+		}
+		if len(missing) >= rowsAtOnce {
+			if missing, err = s.write(ctx, missing, done); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = s.write(ctx, missing, done)
+	return err
+}
+
+func (s *Sweeper) write(ctx context.Context, missing []uptime.Result, done *Swept) ([]uptime.Result, error) {
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	if err := s.rows.RecordWait(ctx, missing); err != nil {
+		return nil, fmt.Errorf("sweep: write %d missed slots: %w", len(missing), err)
+	}
+	for _, r := range missing {
+		done.Written[r.Reason]++
+	}
+	return nil, nil
+}
+
+func row(slot uptime.Slot, seq int64, reason uptime.Reason) uptime.Result {
+	return uptime.Result{TargetID: slot.TargetID, Region: slot.Region, ScheduledAt: slot.ScheduledAt,
+		Status: uptime.StatusMissed, Reason: reason, Prober: sweeper, SpecVersion: seq}
+}
+
+// reasonAt is the reason of the gap that holds an instant: the narrowest, as the
+// most telling. Without one the slot is lost.
+func reasonAt(gaps []schedulestore.Gap, at time.Time) uptime.Reason {
+	reason, narrowest := uptime.ReasonLost, time.Duration(never)
+	for _, g := range gaps {
+		if width := g.To.Sub(g.From); !at.Before(g.From) && at.Before(g.To) && width < narrowest {
+			reason, narrowest = g.Reason, width
+		}
+	}
+	return reason
+}

@@ -1,0 +1,70 @@
+package livefeed
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	keyResults = "{pf}:results"
+	keyChanges = "{pf}:changes"
+
+	// Keep is how long an entry can be followed.
+	Keep = 10 * time.Minute
+)
+
+//go:embed announce.lua
+var announceSource string
+
+// Announcer is the writing end. It may be used from several goroutines.
+type Announcer struct {
+	client redis.UniversalClient
+	add    *redis.Script
+}
+
+// NewAnnouncer makes the writing end of r.
+func NewAnnouncer(r *checkstream.Redis) *Announcer {
+	return &Announcer{client: r.Commands(), add: redis.NewScript(announceSource)}
+}
+
+// Announce tells the followers about results: one entry, or one for each MaxResults.
+func (a *Announcer) Announce(ctx context.Context, results []uptime.Result) error {
+	for len(results) > 0 {
+		part := results[:min(len(results), MaxResults)]
+		results = results[len(part):]
+		if err := a.add.Run(ctx, a.client, []string{keyResults}, Keep.Milliseconds(), "b", encode(part)).Err(); err != nil {
+			return fmt.Errorf("announce results: %w", err)
+		}
+	}
+	return nil
+}
+
+// What happened to a target.
+const (
+	OpCreated = "created"
+	OpUpdated = "updated"
+	OpDeleted = "deleted"
+)
+
+// Change says that a target changed. It carries no content: read the target's row.
+type Change struct {
+	TargetID int64
+	Op       string // OpCreated, OpUpdated or OpDeleted
+	Seq      int64  // the schedule_seq of the change
+}
+
+// AnnounceChange tells the followers about a change.
+func (a *Announcer) AnnounceChange(ctx context.Context, c Change) error {
+	err := a.add.Run(ctx, a.client, []string{keyChanges}, Keep.Milliseconds(), "id", c.TargetID, "op", c.Op, "seq", c.Seq).Err()
+	if err != nil {
+		return fmt.Errorf("announce change: %w", err)
+	}
+	return nil
+}
