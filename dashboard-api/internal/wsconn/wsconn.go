@@ -48,9 +48,9 @@ type Options struct {
 	StillAllowed func(ctx context.Context, r *http.Request) error
 	// Secure says whether the browser came over TLS (perhaps ended by a proxy in
 	// front): then a page served without TLS may not open a socket.
-	Secure func(r *http.Request) bool
-	Log          *slog.Logger
-	Metrics      *Metrics // nil means none
+	Secure  func(r *http.Request) bool
+	Log     *slog.Logger
+	Metrics *Metrics // nil means none
 }
 
 // Server upgrades requests and owns the sockets.

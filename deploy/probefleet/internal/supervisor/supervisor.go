@@ -5,8 +5,8 @@
 // for five seconds, else with a delay that doubles up to a minute; never when it
 // exits with 78 (its configuration is wrong, a restart cannot help). Programs die
 // with the supervisor, however it ends (Linux). Their output goes straight to
-// files, so nobody who stops reading can block them. Stop ends them in the
-// reverse order of their start, with SIGTERM first and SIGKILL after a grace.
+// files, so nobody who stops reading can block them. Stop ends all of them at
+// once, with SIGTERM first and SIGKILL after a grace.
 package supervisor
 
 import (
@@ -194,13 +194,15 @@ func (s *Supervisor) States() []State {
 	return states
 }
 
-// Stop ends all programs, the last started first, each within its grace.
+// Stop ends all programs and waits for them; each has its grace.
 func (s *Supervisor) Stop() {
 	s.mu.Lock()
 	programs := slices.Clone(s.programs)
 	s.mu.Unlock()
-	for _, p := range slices.Backward(programs) {
+	for _, p := range programs {
 		p.stopOnce.Do(func() { close(p.stop) })
+	}
+	for _, p := range programs {
 		<-p.ended
 	}
 }

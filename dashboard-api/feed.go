@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	warmSince      = 26 * time.Hour // longer than the longest interval, so that every target shows its state
+	reconcileEvery = 30 * time.Second
+	expireEvery    = time.Hour
+)
+
+// targets is what the feed reads of the target store.
+type targets interface {
+	Get(ctx context.Context, id int64) (uptime.Target, error)
+	Each(ctx context.Context, fn func(uptime.Target) error) error
+}
+
+// measured is the newest measurement of each target and region.
+type measured interface {
+	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
+}
+
+// follower is the reading end of the change streams.
+type follower interface {
+	Follow(ctx context.Context, fromID string, fn func(id string, results []uptime.Result) error) error
+	FollowChanges(ctx context.Context, fn func(livefeed.Change) error) error
+}
+
+// feed keeps the hub up to date: the stores at start, then the streams, and a
+// comparison with the database twice a minute, since announcements may be lost.
+type feed struct {
+	hub      *live.Hub
+	targets  targets
+	results  measured
+	follower follower
+	log      *slog.Logger
+}
+
+// load fills the hub. What is measured while it runs is in the stream, which is
+// followed from before.
+func (f *feed) load(ctx context.Context, now time.Time, regions []string) error {
+	var all []uptime.Target
+	err := f.targets.Each(ctx, func(t uptime.Target) error {
+		all = append(all, t)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("load targets: %w", err)
+	}
+	rows, err := f.results.LastMeasured(ctx, now.Add(-warmSince))
+	if err != nil {
+		return fmt.Errorf("load last results: %w", err)
+	}
+	f.hub.Load(all, rows, regions)
+	f.log.Info("live state loaded", "targets", len(all), "results", len(rows), "regions", len(regions))
+	return nil
+}
+
+// followResults takes results in from a little before now on.
+func (f *feed) followResults(now time.Time) func(context.Context) error {
+	from := strconv.FormatInt(now.Add(-livefeed.Keep).UnixMilli(), 10) + "-0"
+	return func(ctx context.Context) error {
+		return f.follower.Follow(ctx, from, func(_ string, results []uptime.Result) error {
+			f.hub.Apply(results)
+			return nil
+		})
+	}
+}
+
+// followChanges takes changes of targets in, this node's own once more: the hub
+// keeps the newest version. A read that fails is left to the reconciliation.
+func (f *feed) followChanges(ctx context.Context) error {
+	return f.follower.FollowChanges(ctx, func(change livefeed.Change) error {
+		if change.Op == livefeed.OpDeleted {
+			f.hub.Remove(change.TargetID)
+			return nil
+		}
+		target, err := f.targets.Get(ctx, change.TargetID)
+		switch {
+		case errors.Is(err, targetstore.ErrNotFound):
+			f.hub.Remove(change.TargetID)
+		case err != nil:
+			f.log.Warn("changed target not read", "target_id", change.TargetID, "error", err)
+		default:
+			f.hub.Upsert(target)
+		}
+		return nil
+	})
+}
+
+// reconcile compares the hub with the database until ctx ends.
+func (f *feed) reconcile(ctx context.Context) error {
+	return every(ctx, reconcileEvery, func(ctx context.Context) {
+		changed, err := f.reconcileOnce(ctx)
+		if err != nil && ctx.Err() == nil {
+			f.log.Warn("targets not compared with the database", "error", err)
+		}
+		if changed > 0 {
+			f.log.Info("changes found in the database", "count", changed)
+		}
+	})
+}
+
+func (f *feed) reconcileOnce(ctx context.Context) (changed int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reconcileEvery)
+	defer cancel()
+	known := f.hub.IDs() // taken before the read: what is created meanwhile is not in it and stays
+	err = f.targets.Each(ctx, func(t uptime.Target) error {
+		if version, found := known[t.ID]; !found || version < t.SpecVersion {
+			f.hub.Upsert(t)
+			changed++
+		}
+		delete(known, t.ID)
+		return nil
+	})
+	if err != nil {
+		return changed, err // half a read proves nothing about what it did not reach
+	}
+	for id := range known {
+		f.hub.Remove(id)
+		changed++
+	}
+	return changed, nil
+}
+
+// every runs fn at each interval until ctx ends.
+func every(ctx context.Context, interval time.Duration, fn func(context.Context)) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			fn(ctx)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

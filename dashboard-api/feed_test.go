@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// fakeTargets is a target table that can break in the middle of a read.
+type fakeTargets struct {
+	rows    []uptime.Target
+	breakAt int
+}
+
+var errBroken = errors.New("connection lost")
+
+func (f *fakeTargets) Get(context.Context, int64) (uptime.Target, error) {
+	return uptime.Target{}, errBroken
+}
+
+func (f *fakeTargets) Each(_ context.Context, fn func(uptime.Target) error) error {
+	for i, t := range f.rows {
+		if f.breakAt > 0 && i >= f.breakAt {
+			return errBroken
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func target(id, version int64) uptime.Target {
+	return uptime.Target{ID: id, SpecVersion: version, Interval: time.Minute, Timeout: time.Second, Active: true}
+}
+
+func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
+	t.Parallel()
+	hub := live.New(live.Options{})
+	table := &fakeTargets{rows: []uptime.Target{target(1, 1), target(2, 2), target(3, 3)}}
+	f := &feed{hub: hub, targets: table, log: slog.New(slog.DiscardHandler)}
+	check := func(wantChanged int, want ...int64) {
+		t.Helper()
+		changed, err := f.reconcileOnce(t.Context())
+		if got := slices.Sorted(maps.Keys(hub.IDs())); err != nil || changed != wantChanged || !slices.Equal(got, want) {
+			t.Fatalf("changed %d to %v (%v), want %d to %v", changed, got, err, wantChanged, want)
+		}
+	}
+	check(3, 1, 2, 3)
+	check(0, 1, 2, 3)
+	table.rows = []uptime.Target{target(1, 1), target(3, 5), target(4, 4)}
+	check(3, 1, 3, 4)
+	if hub.IDs()[3] != 5 {
+		t.Error("an edit was not found")
+	}
+	table.breakAt = 1
+	if _, err := f.reconcileOnce(t.Context()); !errors.Is(err, errBroken) || len(hub.IDs()) != 3 {
+		t.Errorf("a broken read removed targets: %v %v", hub.IDs(), err)
+	}
+}
+
+func TestRegionsDieWithTheirProbers(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	probers := []checkstream.Heartbeat{
+		{Region: "eu", Name: "a", At: at, Age: time.Second, AllowCIDRs: []string{"10.0.0.0/8", "nonsense"}},
+		{Region: "eu", Name: "b", At: at.Add(-time.Hour), Age: time.Hour, AllowCIDRs: []string{"192.168.0.0/16"}},
+		{Region: "us", Name: "c", At: at.Add(-time.Hour), Age: time.Hour},
+	}
+	regions, open := announced(probers)
+	if !slices.Equal(regions, []string{"eu"}) || len(open) != 1 || open[0].String() != "10.0.0.0/8" {
+		t.Errorf("announced %v %v", regions, open)
+	}
+	got := liveRegions([]string{"ap", "eu"}, probers)
+	if len(got) != 3 || got[0].Live || got[0].HeartbeatAt != nil || !got[1].Live || got[1].Probers != 1 || !got[1].HeartbeatAt.Equal(at) || got[2].Live || got[2].Probers != 0 {
+		t.Errorf("live regions %+v", got)
+	}
+	f := &fleetWatch{probers: probers, heardAt: time.Now().Add(-time.Minute)}
+	if old := liveRegions(nil, f.aged()); old[0].Live {
+		t.Error("a region stays live although Redis has not been asked for a minute")
+	}
+}

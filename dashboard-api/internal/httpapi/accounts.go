@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// Bounds of passwords: long enough to resist guessing, short enough to hash.
+const (
+	minPassword = 8
+	maxPassword = 256
+	maxEmail    = 254
+)
+
+// SetupInput makes the first owner.
+type SetupInput struct {
+	Token    *string `json:"token" doc:"from the set-up link printed at start"`
+	Email    *string `json:"email" format:"email" maxLength:"254"`
+	Name     *string `json:"name" maxLength:"120"`
+	Password *string `json:"password" minLength:"8" maxLength:"256"`
+}
+
+// LoginInput signs in.
+type LoginInput struct {
+	Email    *string `json:"email" format:"email"`
+	Password *string `json:"password"`
+}
+
+type userBody struct {
+	ID    int64  `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+	Role  string `json:"role" enum:"owner,editor,viewer"`
+}
+
+type sessionBody struct {
+	User        nullable[userBody] `json:"user" doc:"null for an API key"`
+	Role        string             `json:"role" enum:"owner,editor,viewer"`
+	SetupNeeded bool               `json:"setup_needed"`
+}
+
+type sessionOutput struct {
+	Cookie string `header:"Set-Cookie"`
+	Body   sessionBody
+}
+
+func signedIn(user accountstore.User, cookie *http.Cookie) *sessionOutput {
+	out := &sessionOutput{Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
+	if cookie != nil {
+		out.Cookie = cookie.String()
+	}
+	return out
+}
+
+func userOf(user accountstore.User) userBody {
+	return userBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role)}
+}
+
+func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }) (*sessionOutput, error) {
+	var fields SetupInput
+	if p := read(in.Body, func(f SetupInput, _ nulls) []Mistake { fields = f; return judgeSetup(f) }); p != nil {
+		return nil, p
+	}
+	user, cookie, err := a.Sessions.SetUp(requestOf(ctx), *fields.Token, strings.TrimSpace(*fields.Email), strings.TrimSpace(*fields.Name), *fields.Password)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "setup", userActor(user.ID), "first owner")
+	return signedIn(user, cookie), nil
+}
+
+func judgeSetup(in SetupInput) []Mistake {
+	var found []Mistake
+	required := func(pointer string, text *string) bool {
+		if text == nil || strings.TrimSpace(*text) == "" {
+			found = append(found, needed(pointer))
+			return false
+		}
+		return true
+	}
+	required("/token", in.Token)
+	if required("/email", in.Email) && !goodEmail(strings.TrimSpace(*in.Email)) {
+		found = append(found, Mistake{Pointer: "/email", Code: codeInvalidEmail, Message: "this is not an e-mail address"})
+	}
+	if required("/name", in.Name) {
+		switch name := *in.Name; {
+		case utf8.RuneCountInString(name) > maxName:
+			found = append(found, Mistake{Pointer: "/name", Code: codeTooLong, Message: "a name has at most 120 characters"})
+		case strings.ContainsFunc(name, unicode.IsControl):
+			found = append(found, Mistake{Pointer: "/name", Code: codeInvalidText, Message: "a name has no control characters in it"})
+		}
+	}
+	if required("/password", in.Password) {
+		switch n := utf8.RuneCountInString(*in.Password); {
+		case n < minPassword:
+			found = append(found, Mistake{Pointer: "/password", Code: codeTooShort, Message: "a password has at least 8 characters"})
+		case n > maxPassword:
+			found = append(found, Mistake{Pointer: "/password", Code: codeTooLong, Message: "a password has at most 256 characters"})
+		}
+	}
+	return found
+}
+
+func needed(pointer string) Mistake {
+	return Mistake{Pointer: pointer, Code: codeRequired, Message: "this is needed"}
+}
+
+func goodEmail(text string) bool {
+	parsed, err := mail.ParseAddress(text)
+	return err == nil && parsed.Address == text && len(text) <= maxEmail
+}
+
+func (a *api) logIn(ctx context.Context, in *struct{ Body document[LoginInput] }) (*sessionOutput, error) {
+	var fields LoginInput
+	p := read(in.Body, func(f LoginInput, _ nulls) (found []Mistake) {
+		fields = f
+		if f.Email == nil || *f.Email == "" {
+			found = append(found, needed("/email"))
+		}
+		if f.Password == nil || *f.Password == "" {
+			found = append(found, needed("/password"))
+		}
+		return found
+	})
+	if p != nil {
+		return nil, p
+	}
+	if len(*fields.Password) > 4*maxPassword || len(*fields.Email) > maxEmail {
+		return nil, session.ErrBadCredentials
+	}
+	user, cookie, err := a.Sessions.LogIn(requestOf(ctx), *fields.Email, *fields.Password)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), "")
+	return signedIn(user, cookie), nil
+}
+
+// currentSession is public so that a page can ask who it is talking for; the
+// answer to nobody is 401 all the same, saying whether a set-up is needed.
+func (a *api) currentSession(ctx context.Context, _ *struct{}) (*sessionOutput, error) {
+	identity, err := a.Sessions.Identify(requestOf(ctx))
+	if err != nil {
+		return nil, a.refusal(requestOf(ctx), err)
+	}
+	if identity.User != nil {
+		return signedIn(*identity.User, nil), nil
+	}
+	needed, err := a.Sessions.SetupNeeded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &sessionOutput{Body: sessionBody{Role: string(identity.Role), SetupNeeded: needed}}, nil
+}
+
+type loggedOut struct {
+	Cookie string `header:"Set-Cookie"`
+}
+
+func (a *api) logOut(ctx context.Context, _ *struct{}) (*loggedOut, error) {
+	r := requestOf(ctx)
+	if identityOf(ctx).User == nil {
+		return nil, problem(http.StatusConflict, "no_session", "an API key has no session to end")
+	}
+	if err := a.Sessions.LogOut(r); err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "session.deleted", identityOf(ctx).Actor, "")
+	return &loggedOut{Cookie: a.Sessions.EndCookie(r).String()}, nil
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Audit is the audit log.
+type Audit interface {
+	Audit(ctx context.Context, actor, action, object, detail string) error
+}
+
+// Hub is the live state of this node.
+type Hub interface {
+	Snapshot() live.Snapshot
+	Upsert(uptime.Target)
+	Remove(id int64)
+}
+
+// FleetSource knows the fleet as of a moment ago.
+type FleetSource interface {
+	Fleet() (Fleet, error)      // an error while Redis cannot be asked
+	Regions() []string          // what targets may ask for, by the newest knowledge
+	OpenRanges() []netip.Prefix // private ranges some prober dials, by the newest knowledge
+}
+
+// Options are what the API stands on.
+type Options struct {
+	Targets  Targets
+	Results  Results
+	Ledger   Ledger
+	Sessions *session.Sessions
+	Answers  Answers
+	Audit    Audit
+	Hub      Hub
+	Fleet    FleetSource
+	After    *Aftermath
+	Socket   http.Handler // the websocket, behind the same policy as any route
+	Pages    http.Handler // everything outside /api
+	Version  string
+	Now      func() time.Time
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+}
+
+type api struct {
+	Options
+	metrics  *metrics
+	inFlight *flights
+}
+
+// New builds the handler of the API's port. It fails if a route has no policy.
+func New(options Options) (http.Handler, error) {
+	router, err := newAPI(options)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle(apiPrefix, router)
+	mux.Handle("/", options.Pages)
+	return withRequestID(withRecovery(options.Log, private(crossOrigin(onlyJSON(mux))))), nil
+}
+
+func newAPI(options Options) (*router, error) {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights()}
+	r := newRouter(config(options.Version), a.guard, a.toProblem)
+	a.routes(r)
+	if err := r.finish(); err != nil {
+		return nil, fmt.Errorf("build the api: %w", err)
+	}
+	return r, nil
+}
+
+// config is huma's, without the routes and links it would add by itself.
+func config(version string) huma.Config {
+	format := jsonFormat()
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{Title: "Probefleet", Version: version, Description: "Watches URLs from many regions. Instants are RFC 3339 in UTC; durations carry their unit (_s, _ms, _us). " +
+				"Errors are RFC 9457 problems with a code. Lists are {items, next_cursor}. x-policy says which role a route needs.",
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+			Components: &huma.Components{
+				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"key":    {Type: "http", Scheme: "bearer", Description: "an API key"},
+					"cookie": {Type: "apiKey", In: "cookie", Name: "pf_session", Description: "set by signing in; __Host-pf_session behind TLS"},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": format, "json": format},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{problems},
+	}
+}
+
+// surroundings are what targets are judged against now.
+func (a *api) surroundings() surroundings {
+	return surroundings{regions: a.Fleet.Regions(), open: a.Fleet.OpenRanges()}
+}

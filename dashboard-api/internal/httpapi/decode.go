@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// document is a request body kept as it came, so that decode can report every
+// mistake in it at once; the description in OpenAPI is that of T.
+type document[T any] struct{ raw []byte }
+
+// Schema describes T.
+func (document[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}
+
+func (d *document[T]) keep(raw []byte) { d.raw = bytes.Clone(raw) }
+
+// jsonFormat keeps documents raw; answers are plain JSON.
+func jsonFormat() huma.Format {
+	return huma.Format{
+		Marshal: huma.DefaultJSONFormat.Marshal,
+		Unmarshal: func(data []byte, v any) error {
+			if doc, ok := v.(interface{ keep([]byte) }); ok {
+				doc.keep(data)
+				return nil
+			}
+			return json.Unmarshal(data, v)
+		},
+	}
+}
+
+// nulls are the members given as an explicit null, by name.
+type nulls map[string]bool
+
+// decode reads the document into T: a struct whose fields are pointers, slices or
+// structs with json tags. Names match exactly, members unknown to T are mistakes.
+func (d document[T]) decode() (value T, null nulls, found []Mistake) {
+	if message := malformed(d.raw); message != "" {
+		return value, nil, []Mistake{{Code: codeMalformedJSON, Message: message}}
+	}
+	null = nulls{}
+	found = decodeObject(d.raw, reflect.ValueOf(&value).Elem(), "", null)
+	return value, null, found
+}
+
+// read decodes a document and judges its content: what was wrong with a member's
+// form is not judged again. It is nil if nothing was wrong.
+func read[T any](d document[T], judge func(T, nulls) []Mistake) *Problem {
+	value, null, found := d.decode()
+	if len(found) == 1 && found[0].Code == codeMalformedJSON {
+		return mistakes(found)
+	}
+	for _, m := range judge(value, null) {
+		if !slices.ContainsFunc(found, func(f Mistake) bool { return m.Pointer == f.Pointer || strings.HasPrefix(f.Pointer, m.Pointer+"/") }) {
+			found = append(found, m)
+		}
+	}
+	return mistakes(found)
+}
+
+// malformed says what is wrong with the text as JSON, or "".
+func malformed(raw []byte) string {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	var object map[string]json.RawMessage
+	if err := decoder.Decode(&object); err != nil {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return "the body is not JSON: " + syntax.Error() + " at byte " + strconv.FormatInt(syntax.Offset, 10)
+		}
+		return "the body must be a JSON object"
+	}
+	if object == nil {
+		return "the body must be a JSON object"
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return "the body holds more than one JSON value"
+	}
+	return ""
+}
+
+func decodeObject(raw []byte, into reflect.Value, at string, null nulls) []Mistake {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be an object"}}
+	}
+	var found []Mistake
+	for i := range into.NumField() {
+		name, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
+		member, given := members[name]
+		if !given {
+			continue
+		}
+		delete(members, name)
+		if bytes.Equal(bytes.TrimSpace(member), []byte("null")) {
+			null[strings.TrimPrefix(at+"/"+name, "/")] = true
+			continue
+		}
+		found = append(found, decodeMember(member, into.Field(i), at+"/"+name, null)...)
+	}
+	unknown := make([]Mistake, 0, len(members))
+	for name := range members {
+		unknown = append(unknown, Mistake{Pointer: at + "/" + escapePointer(name), Code: codeUnknownField, Message: "there is no field " + strconv.Quote(shorten(name, 80)) + " here, or it cannot be set"})
+	}
+	slices.SortFunc(unknown, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return append(found, unknown...)
+}
+
+func decodeMember(raw []byte, into reflect.Value, at string, null nulls) []Mistake {
+	if into.Kind() == reflect.Pointer {
+		value := reflect.New(into.Type().Elem())
+		found := decodeMember(raw, value.Elem(), at, null)
+		if len(found) == 0 || value.Elem().Kind() == reflect.Struct {
+			into.Set(value)
+		}
+		return found
+	}
+	switch into.Kind() {
+	case reflect.Struct:
+		return decodeObject(raw, into, at, null)
+	case reflect.Slice:
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a list"}}
+		}
+		into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
+		var found []Mistake
+		for i, item := range items {
+			found = append(found, decodeMember(item, into.Index(i), at+"/"+strconv.Itoa(i), null)...)
+		}
+		return found
+	}
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) || json.Unmarshal(raw, into.Addr().Interface()) != nil {
+		return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be " + kindName(into.Kind())}}
+	}
+	return nil
+}
+
+func kindName(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a whole number"
+}
+
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(shorten(name, 80))
+}
+
+// shorten caps what we repeat of a request.
+func shorten(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+// cutLocation splits huma's "query.limit" into the place and the name.
+func cutLocation(location string) (place, name string, found bool) {
+	return strings.Cut(location, ".")
+}

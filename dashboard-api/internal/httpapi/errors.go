@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/targetstore"
+)
+
+// Codes of problems and mistakes: programs rely on them, so they never change.
+const (
+	codeMalformedJSON    = "malformed_json"
+	codeUnknownField     = "unknown_field"
+	codeInvalidType      = "invalid_type"
+	codeInvalidParameter = "invalid_parameter"
+	codeInvalidRange     = "invalid_range"
+	codeInvalidText      = "invalid_text"
+	codeRequired         = "required"
+	codeTooLong          = "too_long"
+	codeTooShort         = "too_short"
+	codeTooLarge         = "too_large"
+	codeInvalidURL       = "invalid_url"
+	codeURLScheme        = "url_scheme"
+	codeURLCredentials   = "url_credentials"
+	codePrivateAddress   = "private_address"
+	codeUnknownKind      = "unknown_kind"
+	codeInterval         = "interval_out_of_range"
+	codeTimeout          = "timeout_out_of_range"
+	codeUnknownRegion    = "unknown_region"
+	codeStatusRange      = "invalid_status_range"
+	codeDuplicateName    = "duplicate_name"
+	codeInvalidEmail     = "invalid_email"
+	codeNotFound         = "not_found"
+	codeUnauthorized     = "unauthorized"
+	codeForbidden        = "forbidden"
+	codeVersionMismatch  = "version_mismatch"
+	codeUnavailable      = "unavailable"
+)
+
+// retryWhenDown is how soon a caller should try again while something is down.
+const retryWhenDown = 5 * time.Second
+
+// outage marks an error of a store that could not answer.
+type outage struct {
+	what string // for people: the database, ClickHouse, Redis
+	err  error
+}
+
+func (o *outage) Error() string { return o.what + ": " + o.err.Error() }
+func (o *outage) Unwrap() error { return o.err }
+
+// down marks err as an outage of what; nil stays nil.
+func down(what string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &outage{what, err}
+}
+
+// mapping is the one table from errors to answers; the first match counts.
+var mapping = [...]struct {
+	is      error
+	problem func(error) *Problem
+}{
+	{targetstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such target") }},
+	{targetstore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "the target has changed since you read it: read it again")
+	}},
+	{targetstore.ErrNameTaken, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/name", Code: codeDuplicateName, Message: "another target has this name"}})
+	}},
+	{accountstore.ErrSetupDone, func(error) *Problem {
+		return problem(http.StatusConflict, "setup_done", "the owner's account exists already: sign in")
+	}},
+	{accountstore.ErrBadToken, func(error) *Problem {
+		return problem(http.StatusForbidden, "bad_token", "this set-up link is not valid any more: take the newest one from the log")
+	}},
+	{session.ErrBadCredentials, func(error) *Problem {
+		return problem(http.StatusUnauthorized, "bad_credentials", "the e-mail address or the password is wrong")
+	}},
+	{session.ErrBusy, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, codeUnavailable, "too many people are signing in: try again").retryAfter(time.Second)
+	}},
+	{database.ErrUnavailable, func(error) *Problem { return unavailable("the database") }},
+	{context.Canceled, func(error) *Problem { return problem(499, "cancelled", "the caller went away") }},
+	{context.DeadlineExceeded, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, codeUnavailable, "the answer took too long: ask for less").retryAfter(retryWhenDown)
+	}},
+}
+
+func unavailable(what string) *Problem {
+	return problem(http.StatusServiceUnavailable, codeUnavailable, what+" cannot be reached at this moment").retryAfter(retryWhenDown)
+}
+
+// problemOf gives the answer for an error. What it does not know is a 500 that says nothing of it.
+func problemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if o, ok := errors.AsType[*outage](err); ok {
+		return withCause(unavailable(o.what), err)
+	}
+	if slow, ok := errors.AsType[*session.ThrottledError](err); ok {
+		return problem(http.StatusTooManyRequests, "too_many_attempts", "too many attempts: wait before the next one").retryAfter(slow.Wait)
+	}
+	for _, row := range mapping {
+		if errors.Is(err, row.is) {
+			return withCause(row.problem(err), err)
+		}
+	}
+	return withCause(problem(http.StatusInternalServerError, "internal", "something went wrong here; the log knows more"), err)
+}
+
+func withCause(p *Problem, err error) *Problem {
+	p.cause = err
+	return p
+}

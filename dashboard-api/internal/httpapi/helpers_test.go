@@ -1,0 +1,299 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fakeResults answers what a test put in, or its error.
+type fakeResults struct {
+	rows   []uptime.Result
+	series resultstore.Series
+	counts resultstore.Uptime
+	err    error
+	asked  resultstore.ResultQuery
+	since  map[int64]time.Time
+}
+
+func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {
+	f.asked = q
+	return f.rows[:min(q.Limit, len(f.rows))], f.err
+}
+
+func (f *fakeResults) LatestN(_ context.Context, ids []int64, _ int, since time.Time) (map[int64][]uptime.Result, error) {
+	found := map[int64][]uptime.Result{}
+	for _, id := range ids {
+		if f.since == nil {
+			f.since = map[int64]time.Time{}
+		}
+		f.since[id] = since
+		for _, r := range f.rows {
+			if r.TargetID == id {
+				found[id] = append(found[id], r)
+			}
+		}
+	}
+	return found, f.err
+}
+
+func (f *fakeResults) Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error) {
+	return f.series, f.err
+}
+
+func (f *fakeResults) Uptime(context.Context, int64, time.Time, time.Time) (resultstore.Uptime, error) {
+	return f.counts, f.err
+}
+
+type fakeLedger struct {
+	lines []ledger.Line
+	err   error
+}
+
+func (f *fakeLedger) Report(context.Context, time.Time, time.Time) ([]ledger.Line, error) {
+	return f.lines, f.err
+}
+
+type fakeFleet struct {
+	err     error
+	regions []string
+	open    []netip.Prefix
+}
+
+func (f *fakeFleet) Fleet() (Fleet, error)      { return NewFleet(testNow, "one"), f.err }
+func (f *fakeFleet) Regions() []string          { return f.regions }
+func (f *fakeFleet) OpenRanges() []netip.Prefix { return f.open }
+
+// fakeRedis notes what it is told, or fails.
+type fakeRedis struct {
+	mu      sync.Mutex
+	down    bool
+	changes []livefeed.Change
+	buried  []int64
+}
+
+var errRedisDown = errors.New("redis is down")
+
+func (f *fakeRedis) AnnounceChange(_ context.Context, c livefeed.Change) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return errRedisDown
+	}
+	f.changes = append(f.changes, c)
+	return nil
+}
+
+func (f *fakeRedis) Tombstone(_ context.Context, id int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down {
+		return errRedisDown
+	}
+	f.buried = append(f.buried, id)
+	return nil
+}
+
+// bench is an API on a real SQLite database with everything else faked.
+type bench struct {
+	*testing.T
+	handler http.Handler
+	router  *router
+	db      *database.DB
+	targets *targetstore.Store
+	results *fakeResults
+	ledger  *fakeLedger
+	fleet   *fakeFleet
+	redis   *fakeRedis
+	after   *Aftermath
+	hub     *live.Hub
+	setup   string
+	log     *bytes.Buffer
+}
+
+// Keys of the roles, as a bench makes them.
+const (
+	ownerKey   = "pf_owner"
+	editorKey  = "pf_editor"
+	viewerKey  = "pf_viewer"
+	revokedKey = "pf_revoked"
+)
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	url := testbackend.SQLite(t)
+	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	accounts := accountstore.New(db)
+	for key, role := range map[string]accountstore.Role{
+		ownerKey: accountstore.RoleOwner, editorKey: accountstore.RoleEditor, viewerKey: accountstore.RoleViewer, revokedKey: accountstore.RoleOwner,
+	} {
+		if err := accounts.EnsureKey(t.Context(), key, session.Prefix(key), session.HashToken(key), role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Write().Exec("UPDATE api_keys SET revoked_at_ms = 1 WHERE name = ?", revokedKey).Error; err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{
+		T: t, db: db, targets: targetstore.New(db), results: &fakeResults{}, ledger: &fakeLedger{},
+		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, hub: live.New(live.Options{}), log: &bytes.Buffer{},
+	}
+	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
+	b.after = NewAftermath(b.redis, b.redis, log)
+	sessions := session.New(accounts, false, log)
+	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	options := Options{
+		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after,
+		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
+		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
+		Version: "test", Now: func() time.Time { return testNow }, Log: log, Metrics: prometheus.NewRegistry(),
+	}
+	if b.handler, err = New(options); err != nil {
+		t.Fatal(err)
+	}
+	options.Metrics = prometheus.NewRegistry()
+	if b.router, err = newAPI(options); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+type option func(*http.Request)
+
+func header(name, value string) option { return func(r *http.Request) { r.Header.Set(name, value) } }
+
+func as(key string) option {
+	if key == "" {
+		return func(*http.Request) {}
+	}
+	return header("Authorization", "Bearer "+key)
+}
+
+// reply is an answer with its body read.
+type reply struct {
+	*httptest.ResponseRecorder
+	text string
+}
+
+func (b *bench) do(method, path, body string, options ...option) reply {
+	b.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r := httptest.NewRequestWithContext(b.Context(), method, path, reader)
+	if method == http.MethodPost || method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, o := range options {
+		o(r)
+	}
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	return reply{w, w.Body.String()}
+}
+
+func (r reply) into(t testing.TB, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.text), v); err != nil {
+		t.Fatalf("answer %d %q: %v", r.Code, r.text, err)
+	}
+}
+
+func (r reply) problem(t testing.TB) Problem {
+	t.Helper()
+	if ct := r.Header().Get("Content-Type"); ct != problemType {
+		t.Fatalf("answer %d has type %q: %s", r.Code, ct, r.text)
+	}
+	var p Problem
+	r.into(t, &p)
+	if p.Status != r.Code || p.RequestID == "" || p.RequestID != r.Header().Get("X-Request-Id") || p.Code == "" || p.Type != "urn:probefleet:problem:"+p.Code {
+		t.Fatalf("malformed problem: %d %s", r.Code, r.text)
+	}
+	return p
+}
+
+// create registers a target as an editor.
+func (b *bench) create(body string) targetJSON {
+	b.Helper()
+	got := b.do("POST", "/api/v1/targets", body, as(editorKey))
+	if got.Code != http.StatusCreated {
+		b.Fatalf("create %s: %d %s", body, got.Code, got.text)
+	}
+	var target targetJSON
+	got.into(b, &target)
+	return target
+}
+
+func (b *bench) stored() []uptime.Target {
+	b.Helper()
+	all, err := b.targets.List(b.Context(), targetstore.Filter{Limit: 1000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return all
+}
+
+// targetJSON is a target as callers see it.
+type targetJSON struct {
+	ID          int64    `json:"id"`
+	Name        string   `json:"name"`
+	URL         string   `json:"url"`
+	Kind        string   `json:"kind"`
+	IntervalS   int64    `json:"interval_s"`
+	TimeoutMS   int64    `json:"timeout_ms"`
+	Regions     []string `json:"regions"`
+	Active      bool     `json:"active"`
+	Expect      struct{ Status []string }
+	SpecVersion int64  `json:"spec_version"`
+	CreatedAt   string `json:"created_at"`
+	UpdatedAt   string `json:"updated_at"`
+}

@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/ledger"
+)
+
+// Ledger compares what was planned with what came of it.
+type Ledger interface {
+	Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error)
+}
+
+type ledgerLine struct {
+	Region      string `json:"region"`
+	Planned     int64  `json:"planned" doc:"slots that were due; equals the sum of all others"`
+	Up          int64  `json:"up"`
+	Degraded    int64  `json:"degraded"`
+	Down        int64  `json:"down"`
+	Unknown     int64  `json:"unknown"`
+	Missed      int64  `json:"missed"`
+	InFlight    int64  `json:"in_flight" doc:"not expired yet"`
+	Spooled     int64  `json:"spooled" doc:"measured, waiting at a prober"`
+	Unexplained int64  `json:"unexplained" doc:"no row and no reason: must be 0"`
+}
+
+type ledgerOutput struct {
+	Body struct {
+		Items []ledgerLine `json:"items" nullable:"false"`
+		From  instant      `json:"from"`
+		To    instant      `json:"to"`
+	}
+}
+
+func (a *api) ledger(ctx context.Context, in *Between) (*ledgerOutput, error) {
+	from, to, err := in.resolve(a.Now())
+	if err != nil {
+		return nil, err
+	}
+	lines, err := a.Ledger.Report(ctx, from, to)
+	if err != nil {
+		return nil, down(clickHouse, err)
+	}
+	out := &ledgerOutput{}
+	out.Body.From, out.Body.To = instant(from), instant(to)
+	out.Body.Items = make([]ledgerLine, len(lines))
+	for i, l := range lines {
+		out.Body.Items[i] = ledgerLine{
+			Region: l.Region, Planned: l.Planned, Up: l.Up, Degraded: l.Degraded, Down: l.Down, Unknown: l.Unknown,
+			Missed: l.Missed, InFlight: l.InFlight, Spooled: l.Spooled, Unexplained: l.Unexplained,
+		}
+	}
+	return out, nil
+}
+
+type uptimeOutput struct {
+	Body struct {
+		From     instant           `json:"from"`
+		To       instant           `json:"to"`
+		Up       uint64            `json:"up"`
+		Degraded uint64            `json:"degraded"`
+		Down     uint64            `json:"down"`
+		Unknown  uint64            `json:"unknown"`
+		Missed   uint64            `json:"missed"`
+		Planned  uint64            `json:"planned" doc:"slots that have a row: each due slot gets one, those in flight a little later"`
+		Uptime   nullable[float64] `json:"uptime" doc:"(up + degraded) / (up + degraded + down); null when nothing was measured"`
+		Coverage nullable[float64] `json:"coverage" doc:"measured / planned; null when nothing was planned"`
+	}
+}
+
+func (a *api) uptime(ctx context.Context, in *struct {
+	TargetPath
+	Between
+}) (*uptimeOutput, error) {
+	from, to, err := in.resolve(a.Now())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Targets.Get(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	u, err := a.Results.Uptime(ctx, in.ID, from, to)
+	if err != nil {
+		return nil, down(clickHouse, err)
+	}
+	out := &uptimeOutput{}
+	body := &out.Body
+	body.From, body.To = instant(from), instant(to)
+	body.Up, body.Degraded, body.Down, body.Unknown, body.Missed = u.Up, u.Degraded, u.Down, u.Unknown, u.Missed
+	measured := u.Up + u.Degraded + u.Down
+	body.Planned = measured + u.Unknown + u.Missed
+	if measured > 0 {
+		body.Uptime = some(float64(u.Up+u.Degraded) / float64(measured))
+	}
+	if body.Planned > 0 {
+		body.Coverage = some(float64(measured) / float64(body.Planned))
+	}
+	return out, nil
+}

@@ -1,0 +1,31 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+)
+
+type snapshotOutput struct{ Body live.Snapshot }
+
+func (a *api) snapshot(context.Context, *struct{}) (*snapshotOutput, error) {
+	return &snapshotOutput{a.Hub.Snapshot()}, nil
+}
+
+// description serves the OpenAPI document, made once when it is first asked for:
+// by then every route is registered.
+func (a *api) description(r *router) http.Handler {
+	document := sync.OnceValues(func() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() })
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := document()
+		if err != nil {
+			a.logged(req.Context(), problemOf(err)).write(w, req)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = bytes.NewReader(body).WriteTo(w)
+	})
+}

@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// policies is every route and who may use it, written down a second time: a route
+// that is added or loosened must be added or loosened here too.
+var policies = map[string]Policy{
+	"GET /api/v1/targets":              Viewer,
+	"POST /api/v1/targets":             Editor,
+	"GET /api/v1/targets/{id}":         Viewer,
+	"PATCH /api/v1/targets/{id}":       Editor,
+	"DELETE /api/v1/targets/{id}":      Editor,
+	"GET /api/v1/targets/{id}/results": Viewer,
+	"GET /api/v1/targets/{id}/series":  Viewer,
+	"GET /api/v1/targets/{id}/uptime":  Viewer,
+	"GET /api/v1/results/latest":       Viewer,
+	"GET /api/v1/ledger":               Viewer,
+	"GET /api/v1/live/snapshot":        Viewer,
+	"GET /api/v1/live":                 Viewer,
+	"GET /api/v1/fleet":                Viewer,
+	"POST /api/v1/setup":               Public,
+	"POST /api/v1/session":             Public,
+	"GET /api/v1/session":              Public,
+	"DELETE /api/v1/session":           Viewer,
+	"GET /api/openapi.json":            Public,
+}
+
+func TestEveryRouteForEveryIdentity(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	patterns := b.router.patterns()
+	if len(patterns) != len(policies) {
+		t.Errorf("%d routes, %d in this test", len(patterns), len(policies))
+	}
+	identities := map[string]accountstore.Role{"": "", "pf_nobody": "", revokedKey: "", viewerKey: accountstore.RoleViewer, editorKey: accountstore.RoleEditor, ownerKey: accountstore.RoleOwner}
+	for _, pattern := range patterns {
+		policy, listed := policies[pattern]
+		if !listed || b.router.policies[pattern] != policy {
+			t.Errorf("route %q has policy %v, this test says %v", pattern, b.router.policies[pattern], policy)
+			continue
+		}
+		method, path, _ := strings.Cut(pattern, " ")
+		path = strings.Replace(path, "{id}", "4711", 1)
+		for key, role := range identities {
+			got := b.do(method, path, `{}`, as(key))
+			want := map[bool]int{true: http.StatusForbidden, false: http.StatusUnauthorized}[role != ""]
+			switch refused := got.Code == http.StatusUnauthorized || got.Code == http.StatusForbidden; {
+			case policy == Public:
+				if refused && pattern != "GET /api/v1/session" {
+					t.Errorf("%s as %q: %d", pattern, key, got.Code)
+				}
+			case policy.allows(role) && refused:
+				t.Errorf("%s as %q was refused: %d", pattern, key, got.Code)
+			case !policy.allows(role) && got.Code != want:
+				t.Errorf("%s as %q: %d, want %d", pattern, key, got.Code, want)
+			}
+			if got.Code >= 500 {
+				t.Errorf("%s as %q: %d %s", pattern, key, got.Code, got.text)
+			}
+		}
+	}
+}
+
+func TestRouteWithoutPolicyDoesNotStart(t *testing.T) {
+	t.Parallel()
+	open := func(_ Policy, _ string, next http.Handler) http.Handler { return next }
+	handle := func(context.Context, *struct{}) (*struct{}, error) { return nil, nil }
+	for name, register := range map[string]func(*router){
+		"forgotten in the table": func(r *router) { add(r, operation{method: "GET", path: "/api/v1/secret", id: "secret"}, handle) },
+		"raw":                    func(r *router) { raw(r, operation{method: "GET", path: "/api/v1/secret"}, http.NotFoundHandler()) },
+		"past the table":         func(r *router) { huma.Get(r.api, "/api/v1/secret", handle) },
+	} {
+		r := newRouter(config("test"), open, func(_ context.Context, err error) error { return err })
+		register(r)
+		err := r.finish()
+		if err == nil || !strings.Contains(err.Error(), "GET /api/v1/secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRolesOfPolicies(t *testing.T) {
+	t.Parallel()
+	for _, role := range []accountstore.Role{"", "root", "OWNER"} {
+		for _, policy := range []Policy{undeclared, Viewer, Editor, Owner, Policy(99)} {
+			if policy.allows(role) {
+				t.Errorf("%v allows %q", policy, role)
+			}
+		}
+	}
+	if undeclared.allows(accountstore.RoleOwner) || Policy(99).allows(accountstore.RoleOwner) {
+		t.Error("an unknown policy allows an owner")
+	}
+}
+
+func TestRevocationHoldsForTheNextRequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if got := b.do("GET", "/api/v1/targets", "", as(viewerKey)); got.Code != http.StatusOK {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	if err := b.db.Write().Exec("UPDATE api_keys SET revoked_at_ms = 1 WHERE name = ?", viewerKey).Error; err != nil {
+		t.Fatal(err)
+	}
+	if got := b.do("GET", "/api/v1/targets", "", as(viewerKey)); got.Code != http.StatusUnauthorized {
+		t.Fatalf("a revoked key still works: %d", got.Code)
+	}
+}
+
+func TestForeignWritesAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, options := range map[string][]option{
+		"cross-site fetch":  {header("Sec-Fetch-Site", "cross-site")},
+		"same-site sibling": {header("Sec-Fetch-Site", "same-site")},
+		"foreign origin":    {header("Origin", "https://evil.example")},
+		"null origin":       {header("Origin", "null")},
+	} {
+		got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/"}`, append(options, as(editorKey))...)
+		if p := got.problem(t); got.Code != http.StatusForbidden || p.Code != "cross_origin" {
+			t.Errorf("%s: %d %s", name, got.Code, got.text)
+		}
+	}
+	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+		got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/"}`, as(editorKey), header("Content-Type", media))
+		if got.Code != http.StatusUnsupportedMediaType {
+			t.Errorf("%q: %d", media, got.Code)
+		}
+	}
+	if n := len(b.stored()); n != 0 {
+		t.Errorf("%d targets were stored", n)
+	}
+	if got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/"}`, as(editorKey), header("Sec-Fetch-Site", "same-origin")); got.Code != http.StatusCreated {
+		t.Errorf("own page: %d %s", got.Code, got.text)
+	}
+}

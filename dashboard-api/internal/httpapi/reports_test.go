@@ -1,0 +1,105 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func TestReportsAreGolden(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	slot := time.Date(2026, 3, 1, 11, 59, 0, 250e6, time.UTC)
+	b.results.rows = []uptime.Result{
+		{TargetID: 1, Region: "eu", ScheduledAt: slot, CheckedAt: slot.Add(3 * time.Millisecond), Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 503,
+			Phases: uptime.Phases{DNS: 1, Connect: 2, TLS: 3, Wait: 4, Transfer: 5}, TotalUS: 15, Message: "<script>", Address: netip.MustParseAddr("192.0.2.1"), CertNotAfter: slot.Add(time.Hour), Attempt: 1, Prober: "p1"},
+		{TargetID: 1, Region: "us", ScheduledAt: slot, Status: uptime.StatusMissed, Reason: uptime.ReasonExpired, Prober: "p2"},
+	}
+	b.results.series = resultstore.Series{
+		At: []time.Time{time.Unix(600, 0), time.Unix(660, 0)}, Count: []uint64{2, 0}, Up: []uint64{1, 0}, Degraded: []uint64{0, 0}, Down: []uint64{1, 0}, Unknown: []uint64{0, 0}, Missed: []uint64{0, 0},
+		P50: []float64{1000.4, math.NaN()}, P95: []float64{2000, math.NaN()}, P99: []float64{3000, math.NaN()},
+		DNS: []float64{1, math.NaN()}, Connect: []float64{2, math.NaN()}, TLS: []float64{3, math.NaN()}, Wait: []float64{4, math.NaN()}, Transfer: []float64{5, math.NaN()},
+	}
+	b.results.counts = resultstore.Uptime{Up: 96, Degraded: 1, Down: 2, Unknown: 0, Missed: 1}
+	b.ledger.lines = []ledger.Line{{Region: "eu", Planned: 10, Up: 5, Down: 1, Unknown: 1, Missed: 1, InFlight: 2}}
+	for path, want := range map[string]string{
+		"/api/v1/targets/1/results": `{"items":[{"target_id":1,"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"dns_us":1,"connect_us":2,"tls_us":3,"wait_us":4,"transfer_us":5,"total_us":15,"attempt":1,"prober":"p1","message":"<script>","address":"192.0.2.1","cert_not_after":"2026-03-01T12:59:00.250Z"},` +
+			`{"target_id":1,"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":0,"transfer_us":0,"total_us":0,"attempt":0,"prober":"p2","message":"","address":"","cert_not_after":null}],"next_cursor":null}`,
+		"/api/v1/targets/1/series?from=1970-01-01T00:10:00Z&to=1970-01-01T00:12:00Z&step_s=60": `{"tier":"raw","step_s":60,"partial":false,"x":[600,660],"count":[2,0],"up":[1,0],"degraded":[0,0],"down":[1,0],"unknown":[0,0],"missed":[0,0],"p50_us":[1000,null],"p95_us":[2000,null],"p99_us":[3000,null],"dns_us":[1,null],"connect_us":[2,null],"tls_us":[3,null],"wait_us":[4,null],"transfer_us":[5,null]}`,
+		"/api/v1/targets/1/uptime":               `{"from":"2026-02-28T12:00:00.000Z","to":"2026-03-01T12:00:00.000Z","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99}`,
+		"/api/v1/results/latest?ids=1,2&n=2":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0}]}]}`,
+		"/api/v1/ledger?to=2026-03-01T00:00:00Z": `{"items":[{"region":"eu","planned":10,"up":5,"degraded":0,"down":1,"unknown":1,"missed":1,"in_flight":2,"spooled":0,"unexplained":0}],"from":"2026-02-28T00:00:00.000Z","to":"2026-03-01T00:00:00.000Z"}`,
+		"/api/v1/fleet":                          `{"redis":{"version":"","embedded":false,"durable":false,"backlog":0,"dead_letters":0},"clickhouse":{"ok":false},"publisher":{"leader":"one","last_tick":"2026-03-01T12:00:00.000Z"},"regions":[]}`,
+	} {
+		got := b.do("GET", path, "", as(viewerKey))
+		if diff := cmp.Diff(want, strings.TrimSpace(got.text)); diff != "" || got.Code != 200 {
+			t.Errorf("%s: %d %s", path, got.Code, diff)
+		}
+	}
+}
+
+func TestResultPages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	slot := time.UnixMilli(1_772_366_340_123).UTC()
+	b.results.rows = []uptime.Result{{TargetID: 1, Region: "eu-1", ScheduledAt: slot, Status: uptime.StatusUp}}
+	var page struct {
+		NextCursor string `json:"next_cursor"`
+	}
+	b.do("GET", "/api/v1/targets/1/results?limit=1&region=eu-1&from=2026-01-01T00:00:00Z", "", as(viewerKey)).into(t, &page)
+	b.do("GET", "/api/v1/targets/1/results?limit=1&cursor="+page.NextCursor, "", as(viewerKey))
+	if asked := b.results.asked; asked.Before == nil || !asked.Before.ScheduledAt.Equal(slot) || asked.Before.Region != "eu-1" || asked.TargetID != 1 {
+		t.Errorf("the second page asked for %+v", asked)
+	}
+}
+
+func TestRangesAndBounds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/","interval_s":10}`)
+	b.create(`{"url":"https://daily.example/","interval_s":86400}`)
+	many := strings.TrimSuffix(strings.Repeat("1,", 1001), ",")
+	for path, want := range map[string]int{
+		"/api/v1/targets/1/series?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z":              422,
+		"/api/v1/targets/1/series?from=2025-01-01T00:00:00Z":                                      422,
+		"/api/v1/targets/1/series?from=2026-01-01T00:00:00Z&step_s=1":                             422,
+		"/api/v1/targets/1/series?step_s=0":                                                       422,
+		"/api/v1/targets/1/series?from=yesterday":                                                 422,
+		"/api/v1/targets/9/series":                                                                404,
+		"/api/v1/targets/9/results":                                                               404,
+		"/api/v1/targets/9/uptime":                                                                404,
+		"/api/v1/targets/x/uptime":                                                                422,
+		"/api/v1/targets/1/results?limit=1001":                                                    422,
+		"/api/v1/targets/1/results?cursor=dDE":                                                    422,
+		"/api/v1/targets/1/results?from=2026-03-01T00:00:00Z&to=2026-02-01T00:00:00Z":             422,
+		"/api/v1/results/latest":                                                                  422,
+		"/api/v1/results/latest?ids=" + many:                                                      422,
+		"/api/v1/results/latest?n=1000&ids=" + strings.TrimSuffix(strings.Repeat("1,", 200), ","): 422,
+		"/api/v1/results/latest?ids=1,x":                                                          422,
+		"/api/v1/results/latest?ids=1,2,99&n=90":                                                  200,
+	} {
+		if got := b.do("GET", path, "", as(viewerKey)); got.Code != want {
+			t.Errorf("%.100s: %d, want %d: %.200s", path, got.Code, want, got.text)
+		}
+	}
+	if got, want := testNow.Sub(b.results.since[1]), 90*10*time.Second+time.Minute; got != want {
+		t.Errorf("the 10 s target was looked for %v back, want %v", got, want)
+	}
+	if got := fmt.Sprint(niceStep(time.Hour), niceStep(24*time.Hour), niceStep(90*24*time.Hour)); got != "30 300 43200" {
+		t.Errorf("steps of an hour, a day, 90 days: %s", got)
+	}
+}

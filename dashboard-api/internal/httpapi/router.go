@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// Policy is who may use a route. The zero value is no policy: such a route does not start.
+type Policy int
+
+// Policies, each including the ones after it: what an owner may, and so on down.
+const (
+	undeclared Policy = iota
+	Public            // anyone, without an account
+	Viewer            // any account or key
+	Editor            // may change targets
+	Owner             // may change accounts and keys
+)
+
+func (p Policy) String() string {
+	return [...]string{"undeclared", "public", "viewer", "editor", "owner"}[p]
+}
+
+// router is the mux that huma registers on. It accepts only routes that were
+// declared with a policy, and puts the check of that policy in front of them, so
+// no way of registering a route leads around it.
+type router struct {
+	mux      *http.ServeMux
+	api      huma.API
+	policies map[string]Policy // by "METHOD /path"
+	errs     []error
+	guard    func(Policy, string, http.Handler) http.Handler
+	toError  func(context.Context, error) error
+}
+
+func newRouter(config huma.Config, guard func(Policy, string, http.Handler) http.Handler, toError func(context.Context, error) error) *router {
+	r := &router{mux: http.NewServeMux(), policies: map[string]Policy{}, guard: guard, toError: toError}
+	r.api = humago.New(r, config)
+	return r
+}
+
+// HandleFunc is what huma calls for each operation.
+func (r *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	policy := r.policies[pattern]
+	if policy == undeclared {
+		r.errs = append(r.errs, fmt.Errorf("route %q has no policy: declare who may use it in routes.go", pattern))
+		return
+	}
+	r.mux.Handle(pattern, r.guard(policy, pattern, http.HandlerFunc(handler)))
+}
+
+// ServeHTTP serves a request by the declared routes.
+func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.mux.ServeHTTP(w, req) }
+
+func (r *router) declare(policy Policy, op *huma.Operation) string {
+	pattern := op.Method + " " + op.Path
+	op.Responses = map[string]*huma.Response{"default": {
+		Description: "A problem",
+		Content:     map[string]*huma.MediaType{problemType: {Schema: r.api.OpenAPI().Components.Schemas.Schema(typeOf[Problem](), true, "Problem")}},
+	}}
+	if policy == undeclared {
+		return pattern // refused by HandleFunc
+	}
+	r.policies[pattern] = policy
+	op.Metadata = map[string]any{"policy": policy}
+	op.Extensions = map[string]any{"x-policy": policy.String()}
+	if policy != Public {
+		op.Security = []map[string][]string{{"key": {}}, {"cookie": {}}}
+	}
+	return pattern
+}
+
+// operation is one line of the route table.
+type operation struct {
+	method, path string
+	policy       Policy
+	id, summary  string
+	status       int // of success; 0 is 200, or 204 without a body
+}
+
+// add registers a handler with typed input and output.
+func add[I, O any](r *router, o operation, handler func(context.Context, *I) (*O, error)) {
+	op := o.huma()
+	r.declare(o.policy, &op)
+	huma.Register(r.api, op, func(ctx context.Context, in *I) (*O, error) {
+		ctx, cancel := context.WithTimeout(ctx, answerWithin)
+		defer cancel()
+		out, err := handler(ctx, in)
+		if err != nil {
+			return nil, r.toError(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// raw registers a handler that writes its own answer; huma only documents it.
+func raw(r *router, o operation, handler http.Handler) {
+	op := o.huma()
+	pattern := r.declare(o.policy, &op)
+	op.Responses["200"] = &huma.Response{Description: "OK"}
+	r.api.OpenAPI().AddOperation(&op)
+	r.HandleFunc(pattern, handler.ServeHTTP)
+}
+
+func (o operation) huma() huma.Operation {
+	return huma.Operation{
+		Method: o.method, Path: o.path, OperationID: o.id, Summary: o.summary, DefaultStatus: o.status,
+		SkipValidateBody: true, // decode does, with exact codes and pointers
+		MaxBodyBytes:     maxBody + 1,
+		BodyReadTimeout:  bodyPatience,
+	}
+}
+
+// finish answers what no route matches under /api, and reports every route that was refused.
+func (r *router) finish() error {
+	r.mux.HandleFunc("/api/", func(w http.ResponseWriter, req *http.Request) {
+		if allowed := r.allowed(req); len(allowed) > 0 {
+			p := problem(http.StatusMethodNotAllowed, "method_not_allowed", req.Method+" is not possible here")
+			for _, method := range allowed {
+				p.headers = http.Header{"Allow": append(p.headers["Allow"], method)}
+			}
+			p.write(w, req)
+			return
+		}
+		problem(http.StatusNotFound, codeNotFound, "there is no such route").write(w, req)
+	})
+	return errors.Join(r.errs...)
+}
+
+// allowed are the methods that do have a route at the request's path.
+func (r *router) allowed(req *http.Request) []string {
+	var methods []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		probe := req.Clone(req.Context())
+		probe.Method = method
+		if _, pattern := r.mux.Handler(probe); pattern != "/api/" && pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+// patterns lists the declared routes.
+func (r *router) patterns() []string { return slices.Sorted(maps.Keys(r.policies)) }

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// TargetInput is what may be set on a target. On POST only url is required; on
+// PATCH what is absent stays, and null goes back to the default.
+type TargetInput struct {
+	Name      *string      `json:"name,omitempty" maxLength:"120" doc:"Unique. Default: the host and path of the URL."`
+	URL       *string      `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"What to visit: an http or https URL without credentials." example:"https://example.com/"`
+	Kind      *string      `json:"kind,omitempty" enum:"http" doc:"Default http."`
+	IntervalS *int64       `json:"interval_s,omitempty" minimum:"10" maximum:"86400" doc:"Seconds between checks. Default 60."`
+	TimeoutMS *int64       `json:"timeout_ms,omitempty" minimum:"100" maximum:"30000" doc:"Default: half the interval, at most 10 s."`
+	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
+	Active    *bool        `json:"active,omitempty" doc:"False pauses the checks. Default true."`
+	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up."`
+}
+
+// ExpectInput is what a target must answer to be up.
+type ExpectInput struct {
+	Status []string `json:"status,omitempty" maxItems:"20" nullable:"true" doc:"Status codes and ranges. Default 200-399." example:"[\"200-399\"]"`
+}
+
+// targetBody is a target in answers.
+type targetBody struct {
+	ID          int64      `json:"id"`
+	Name        string     `json:"name"`
+	URL         string     `json:"url"`
+	Kind        string     `json:"kind" enum:"http"`
+	IntervalS   int64      `json:"interval_s"`
+	TimeoutMS   int64      `json:"timeout_ms"`
+	Regions     []string   `json:"regions" nullable:"false" doc:"empty means every region"`
+	Active      bool       `json:"active"`
+	Expect      expectBody `json:"expect"`
+	SpecVersion int64      `json:"spec_version" doc:"rises with every change; the ETag"`
+	CreatedAt   instant    `json:"created_at"`
+	UpdatedAt   instant    `json:"updated_at"`
+}
+
+type expectBody struct {
+	Status []string `json:"status" nullable:"false"`
+}
+
+// defaultStatus is what an empty expectation means.
+const defaultStatus = "200-399"
+
+func bodyOf(t uptime.Target) targetBody {
+	body := targetBody{
+		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
+		Regions: orEmpty(t.Regions), Active: t.Active, SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+	}
+	for _, r := range t.Expect.Status {
+		body.Expect.Status = append(body.Expect.Status, r.String())
+	}
+	if len(body.Expect.Status) == 0 {
+		body.Expect.Status = []string{defaultStatus}
+	}
+	return body
+}

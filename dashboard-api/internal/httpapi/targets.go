@@ -1,0 +1,169 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Targets is what the API needs of the target store.
+type Targets interface {
+	Create(context.Context, uptime.Target) (uptime.Target, error)
+	Update(ctx context.Context, id, ifVersion int64, change func(*uptime.Target) error) (uptime.Target, error)
+	Delete(ctx context.Context, id, ifVersion int64) error
+	Get(ctx context.Context, id int64) (uptime.Target, error)
+	ByIDs(ctx context.Context, ids []int64) ([]uptime.Target, error)
+	List(context.Context, targetstore.Filter) ([]uptime.Target, error)
+}
+
+// Operations of a change to a target, as announced and audited.
+const (
+	opCreated = "created"
+	opUpdated = "updated"
+	opDeleted = "deleted"
+)
+
+// TargetPath names the target in a path. (Huma passes over embedded types that are not exported.)
+type TargetPath struct {
+	ID int64 `path:"id" minimum:"1"`
+}
+
+type targetOutput struct {
+	ETag     string `header:"ETag" doc:"the spec_version"`
+	Location string `header:"Location"`
+	Body     targetBody
+}
+
+type noContent struct{}
+
+func (a *api) listTargets(ctx context.Context, in *struct {
+	Page
+	Search string `query:"search" maxLength:"200" doc:"part of the name or URL"`
+	Active string `query:"active" enum:"true,false" doc:"only active, or only paused ones"`
+}) (*listOutput[targetBody], error) {
+	after, err := readIDCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	filter := targetstore.Filter{AfterID: after, Limit: in.Limit + 1, Search: in.Search}
+	if in.Active != "" {
+		active := in.Active == "true"
+		filter.Active = &active
+	}
+	targets, err := a.Targets.List(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := &listOutput[targetBody]{Body: list[targetBody]{Items: []targetBody{}}}
+	for i, target := range targets {
+		if i == in.Limit {
+			out.Body.NextCursor = idCursor(targets[i-1].ID)
+			break
+		}
+		out.Body.Items = append(out.Body.Items, bodyOf(target))
+	}
+	return out, nil
+}
+
+func (a *api) createTarget(ctx context.Context, in *struct {
+	Idempotent
+	Body document[TargetInput]
+}) (*answer[targetBody], error) {
+	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[targetBody], error) {
+		target, around := newTarget(), a.surroundings()
+		if p := read(in.Body, func(fields TargetInput, null nulls) []Mistake { return merge(&target, fields, null, around) }); p != nil {
+			return nil, p
+		}
+		created, err := a.Targets.Create(ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		a.Hub.Upsert(created)
+		a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name)
+		return &answer[targetBody]{Status: http.StatusCreated, ETag: etag(created), Location: location(created.ID), Body: stored[targetBody]{value: bodyOf(created)}}, nil
+	})
+}
+
+func (a *api) getTarget(ctx context.Context, in *struct {
+	TargetPath
+	IfNoneMatch string `header:"If-None-Match"`
+}) (*targetOutput, error) {
+	target, err := a.Targets.Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in.IfNoneMatch == etag(target) {
+		return nil, problem(http.StatusNotModified, "not_modified", "").header("ETag", etag(target))
+	}
+	return &targetOutput{ETag: etag(target), Body: bodyOf(target)}, nil
+}
+
+func (a *api) patchTarget(ctx context.Context, in *struct {
+	TargetPath
+	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: the last write wins"`
+	Body    document[TargetInput]
+}) (*targetOutput, error) {
+	version, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	around := a.surroundings()
+	updated, err := a.Targets.Update(ctx, in.ID, version, func(target *uptime.Target) error {
+		if p := read(in.Body, func(fields TargetInput, null nulls) []Mistake { return merge(target, fields, null, around) }); p != nil {
+			return p
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.Hub.Upsert(updated)
+	a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name)
+	return &targetOutput{ETag: etag(updated), Body: bodyOf(updated)}, nil
+}
+
+func (a *api) deleteTarget(ctx context.Context, in *struct {
+	TargetPath
+	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: whatever it is now"`
+}) (*noContent, error) {
+	version, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Targets.Delete(ctx, in.ID, version); err != nil {
+		return nil, err
+	}
+	a.Hub.Remove(in.ID)
+	a.changed(ctx, in.ID, opDeleted, 0, "")
+	return nil, nil
+}
+
+// changed tells the others about a stored change. It cannot fail the write: what
+// is lost here, the reconciliations of publisher and API find.
+func (a *api) changed(ctx context.Context, id int64, op string, seq int64, detail string) {
+	a.After.Add(livefeed.Change{TargetID: id, Op: op, Seq: seq})
+	a.audit(ctx, "target."+op, "target:"+strconv.FormatInt(id, 10), detail)
+}
+
+func etag(t uptime.Target) string { return `"` + strconv.FormatInt(t.SpecVersion, 10) + `"` }
+
+func location(id int64) string { return fmt.Sprintf("/api/v1/targets/%d", id) }
+
+// ifMatch reads the version a write insists on; 0 means any.
+func ifMatch(header string) (int64, error) {
+	header = strings.TrimSpace(header)
+	if header == "" || header == "*" {
+		return 0, nil
+	}
+	version, err := strconv.ParseInt(strings.Trim(header, `"`), 10, 64)
+	if err != nil || version < 1 {
+		return 0, targetstore.ErrConflict // not one of our ETags, so not the current one
+	}
+	return version, nil
+}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Cost of a password hash (OWASP's argon2id floor): 19 MiB, two passes, one lane.
+const (
+	argonMemoryKiB = 19 * 1024
+	argonPasses    = 2
+	argonLanes     = 1
+	argonSalt      = 16
+	argonKey       = 32
+	hashPatience   = 5 * time.Second
+)
+
+// ErrBusy means that too many passwords are being checked at this moment.
+var ErrBusy = errors.New("too many sign-ins at this moment")
+
+// Hasher hashes and checks passwords. It bounds how many run at once, so that a
+// crowd of sign-ins costs time and not all of the memory.
+type Hasher struct {
+	slots chan struct{}
+	decoy string // checked for unknown accounts, so that they cost the same
+}
+
+// NewHasher allows as many hashes at once as there are cores.
+func NewHasher() *Hasher {
+	h := &Hasher{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	h.decoy = encodeHash(rand.Text(), randomBytes(argonSalt))
+	return h
+}
+
+// Hash gives the stored form of a password.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	if err := h.enter(ctx); err != nil {
+		return "", err
+	}
+	defer h.leave()
+	return encodeHash(password, randomBytes(argonSalt)), nil
+}
+
+// Check says whether the password is the one of the stored form. An empty form
+// (no such account) takes as long as a real one and is always false.
+func (h *Hasher) Check(ctx context.Context, stored, password string) (bool, error) {
+	if err := h.enter(ctx); err != nil {
+		return false, err
+	}
+	defer h.leave()
+	known := stored != ""
+	if !known {
+		stored = h.decoy
+	}
+	salt, err := saltOf(stored)
+	if err != nil {
+		return false, err
+	}
+	same := subtle.ConstantTimeCompare([]byte(encodeHash(password, salt)), []byte(stored)) == 1
+	return same && known, nil
+}
+
+func (h *Hasher) enter(ctx context.Context) error {
+	patience := time.NewTimer(hashPatience)
+	defer patience.Stop()
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-patience.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (h *Hasher) leave() { <-h.slots }
+
+// encodeHash writes the PHC string; the cost is in it, so that raising it later can tell old hashes apart.
+func encodeHash(password string, salt []byte) string {
+	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemoryKiB, argonLanes, argonKey)
+	return costPrefix() + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
+}
+
+func costPrefix() string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemoryKiB, argonPasses, argonLanes)
+}
+
+func saltOf(stored string) ([]byte, error) {
+	rest, found := strings.CutPrefix(stored, costPrefix())
+	text, _, cut := strings.Cut(rest, "$")
+	if !found || !cut {
+		return nil, errors.New("read password hash: not an argon2id hash of this cost")
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("read password hash: %w", err)
+	}
+	return salt, nil
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails since Go 1.24
+	return b
+}

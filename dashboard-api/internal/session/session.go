@@ -1,0 +1,185 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// Accounts is what sessions need of the account store.
+type Accounts interface {
+	UserByEmail(ctx context.Context, email string) (accountstore.User, string, error)
+	CreateSession(ctx context.Context, tokenHash string, userID int64, expires time.Time) error
+	SessionUser(ctx context.Context, tokenHash string, now time.Time) (accountstore.User, accountstore.Session, error)
+	TouchSession(ctx context.Context, tokenHash string, now time.Time) error
+	DeleteSession(ctx context.Context, tokenHash string) error
+	KeyByHash(ctx context.Context, keyHash string, now time.Time) (accountstore.APIKey, error)
+	TouchKey(ctx context.Context, id int64, now time.Time) error
+	Owners
+}
+
+// Owners is the part of the store that makes the first accounts.
+type Owners interface {
+	HasOwner(ctx context.Context) (bool, error)
+	EnsureSetupToken(ctx context.Context, tokenHash string) error
+	CreateFirstOwner(ctx context.Context, setupTokenHash, email, name, passwordHash string) (accountstore.User, error)
+	EnsureKey(ctx context.Context, name, prefix, keyHash string, role accountstore.Role) error
+}
+
+// Identity is who is asking.
+type Identity struct {
+	Actor string             // user:1 or key:1, as the audit log names it
+	Role  accountstore.Role  // what they may do, as of now
+	User  *accountstore.User // nil for an API key
+}
+
+// What can be wrong with who is asking.
+var (
+	ErrAnonymous      = errors.New("nobody is signed in")
+	ErrBadCredentials = errors.New("wrong e-mail address or password")
+)
+
+// ThrottledError says how long to wait before the next try.
+type ThrottledError struct{ Wait time.Duration }
+
+func (e *ThrottledError) Error() string { return "too many tries, wait " + e.Wait.String() }
+
+// Sessions is the service. It holds no sessions: the store does.
+type Sessions struct {
+	store    Accounts
+	hasher   *Hasher
+	throttle *Throttle
+	proxied  bool
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// New makes the service. trustProxy says that X-Forwarded-For and -Proto are
+// written by a proxy of ours, which drops what clients put there.
+func New(store Accounts, trustProxy bool, log *slog.Logger) *Sessions {
+	return &Sessions{store: store, hasher: NewHasher(), throttle: NewThrottle(time.Now), proxied: trustProxy, now: time.Now, log: log}
+}
+
+// Identify says who sends a request: by an API key if it carries one, else by
+// the cookie. ErrAnonymous means nobody; other errors mean that the store could not say.
+func (s *Sessions) Identify(r *http.Request) (Identity, error) { return s.identify(r, true) }
+
+// StillAllowed judges an open socket's request again: ErrAnonymous once its key or
+// session is gone. A store that cannot answer changes nothing. It does not count
+// as activity: a page left open does not keep its session alive.
+func (s *Sessions) StillAllowed(_ context.Context, r *http.Request) error {
+	if _, err := s.identify(r, false); errors.Is(err, ErrAnonymous) {
+		return err
+	}
+	return nil
+}
+
+func (s *Sessions) identify(r *http.Request, activity bool) (Identity, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, key, _ := strings.Cut(header, " ")
+		if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
+			return Identity{}, ErrAnonymous
+		}
+		return s.byKey(r.Context(), key, activity)
+	}
+	token, found := s.readCookie(r)
+	if !found {
+		return Identity{}, ErrAnonymous
+	}
+	return s.byToken(r.Context(), token, activity)
+}
+
+func (s *Sessions) byKey(ctx context.Context, key string, activity bool) (Identity, error) {
+	now := s.now()
+	found, err := s.store.KeyByHash(ctx, HashToken(key), now)
+	if err != nil {
+		return Identity{}, anonymous(err)
+	}
+	if activity && now.Sub(found.LastUsedAt) > accountstore.TouchInterval {
+		s.ignore(ctx, "touch key", s.store.TouchKey(ctx, found.ID, now))
+	}
+	return Identity{Actor: "key:" + strconv.FormatInt(found.ID, 10), Role: found.Role}, nil
+}
+
+func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Identity, error) {
+	now, hash := s.now(), HashToken(token)
+	user, session, err := s.store.SessionUser(ctx, hash, now)
+	if err != nil {
+		return Identity{}, anonymous(err)
+	}
+	if activity && now.Sub(session.LastSeenAt) > accountstore.TouchInterval {
+		s.ignore(ctx, "touch session", s.store.TouchSession(ctx, hash, now))
+	}
+	return identityOf(user), nil
+}
+
+func identityOf(user accountstore.User) Identity {
+	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user}
+}
+
+func anonymous(err error) error {
+	if errors.Is(err, accountstore.ErrNotFound) {
+		return ErrAnonymous
+	}
+	return fmt.Errorf("identify: %w", err)
+}
+
+// ignore logs what must not fail a request: a "last seen" that was not written.
+func (s *Sessions) ignore(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("bookkeeping failed", "what", what, "error", err)
+	}
+}
+
+// LogIn checks a password and signs the browser in with a new session, ending the
+// one it had. The cookie goes to the browser.
+func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
+	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.clientAddress(r)
+	if wait := s.throttle.Begin(account, address); wait > 0 {
+		return accountstore.User{}, nil, &ThrottledError{wait}
+	}
+	user, hash, err := s.store.UserByEmail(ctx, account)
+	if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
+		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
+	}
+	right, err := s.hasher.Check(ctx, hash, password)
+	if err != nil {
+		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
+	}
+	if !right {
+		return accountstore.User{}, nil, ErrBadCredentials
+	}
+	s.throttle.Succeed(account, address)
+	if err := s.LogOut(r); err != nil {
+		return accountstore.User{}, nil, err
+	}
+	cookie, err := s.start(r, user)
+	return user, cookie, err
+}
+
+// LogOut ends the session of the browser, if it has one.
+func (s *Sessions) LogOut(r *http.Request) error {
+	token, found := s.readCookie(r)
+	if !found {
+		return nil
+	}
+	if err := s.store.DeleteSession(r.Context(), HashToken(token)); err != nil {
+		return fmt.Errorf("log out: %w", err)
+	}
+	return nil
+}
+
+func (s *Sessions) start(r *http.Request, user accountstore.User) (*http.Cookie, error) {
+	token, expires := NewToken(), s.now().Add(accountstore.SessionMax)
+	if err := s.store.CreateSession(r.Context(), HashToken(token), user.ID, expires); err != nil {
+		return nil, fmt.Errorf("start session: %w", err)
+	}
+	return s.cookie(r, token, expires), nil
+}

@@ -1,0 +1,222 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+func newSessions(t *testing.T, trustProxy bool) (*Sessions, *accountstore.Store) {
+	t.Helper()
+	url := testbackend.SQLite(t)
+	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	store := accountstore.New(db)
+	return New(store, trustProxy, slog.New(slog.DiscardHandler)), store
+}
+
+func request(cookies ...*http.Cookie) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	for _, cookie := range cookies {
+		r.AddCookie(cookie)
+	}
+	return r
+}
+
+func owner(t *testing.T, s *Sessions) (accountstore.User, *http.Cookie) {
+	t.Helper()
+	token, err := s.Prepare(t.Context())
+	if err != nil || token == "" {
+		t.Fatalf("prepare: %q %v", token, err)
+	}
+	user, cookie, err := s.SetUp(request(), token, "Ann@example.com", "Ann", "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user, cookie
+}
+
+func TestSetUpHasOneWinner(t *testing.T) {
+	t.Parallel()
+	s, _ := newSessions(t, false)
+	token, err := s.Prepare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		mu      sync.Mutex
+		winners int
+		group   sync.WaitGroup
+	)
+	for i := range 100 {
+		group.Go(func() {
+			r := request()
+			r.RemoteAddr = "192.0.2." + string(rune('0'+i%4)) + ":1" // several addresses, so that throttling does not decide
+			_, _, err := s.SetUp(r, token, "ann@example.com", "Ann", "correct horse")
+			var slow *ThrottledError
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				winners++
+			case !errors.Is(err, accountstore.ErrSetupDone) && !errors.As(err, &slow) && !errors.Is(err, ErrBusy):
+				t.Errorf("loser got %v", err)
+			}
+		})
+	}
+	group.Wait()
+	if winners != 1 {
+		t.Fatalf("%d owners were made", winners)
+	}
+	if token, err := s.Prepare(t.Context()); token != "" || err != nil {
+		t.Fatalf("a new set-up token after the set-up: %q %v", token, err)
+	}
+}
+
+func TestLogInLogOut(t *testing.T) {
+	t.Parallel()
+	s, store := newSessions(t, false)
+	user, first := owner(t, s)
+	if id, err := s.Identify(request(first)); err != nil || id.User.ID != user.ID || id.Role != accountstore.RoleOwner {
+		t.Fatalf("after set-up: %+v %v", id, err)
+	}
+	if _, _, err := s.LogIn(request(), "ann@example.com", "wrong horse"); !errors.Is(err, ErrBadCredentials) {
+		t.Fatalf("wrong password: %v", err)
+	}
+	if _, _, err := s.LogIn(request(), "nobody@example.com", "correct horse"); !errors.Is(err, ErrBadCredentials) {
+		t.Fatalf("unknown user: %v", err)
+	}
+	_, second, err := s.LogIn(request(first), " ANN@example.com ", "correct horse")
+	if err != nil || second.Value == first.Value {
+		t.Fatalf("log in: %v", err)
+	}
+	if _, err := s.Identify(request(first)); !errors.Is(err, ErrAnonymous) {
+		t.Fatalf("the session before the login lives on: %v", err)
+	}
+	if err := s.LogOut(request(second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.StillAllowed(t.Context(), request(second)); !errors.Is(err, ErrAnonymous) {
+		t.Fatalf("a socket outlives its session: %v", err)
+	}
+	if _, _, err := store.SessionUser(t.Context(), second.Value, time.Now()); err == nil {
+		t.Fatal("the token is stored in clear")
+	}
+}
+
+func TestKeysIdentifyAndEnd(t *testing.T) {
+	t.Parallel()
+	s, _ := newSessions(t, false)
+	key := NewKey()
+	for range 2 { // twice: a restart
+		if err := s.EnsureKey(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := request()
+	r.Header.Set("Authorization", "bearer "+key)
+	if id, err := s.Identify(r); err != nil || id.Role != accountstore.RoleOwner || id.User != nil {
+		t.Fatalf("%+v %v", id, err)
+	}
+	for _, header := range []string{"Bearer " + key + "x", "Bearer ", "Basic " + key, key} {
+		r.Header.Set("Authorization", header)
+		if _, err := s.Identify(r); !errors.Is(err, ErrAnonymous) {
+			t.Errorf("%q: %v", header, err)
+		}
+	}
+}
+
+func TestOutageIsNotAnonymous(t *testing.T) {
+	t.Parallel()
+	s, _ := newSessions(t, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := request(&http.Cookie{Name: plainCookie, Value: "x"}).WithContext(ctx)
+	if _, err := s.Identify(r); err == nil || errors.Is(err, ErrAnonymous) {
+		t.Fatalf("got %v", err)
+	}
+	if err := s.StillAllowed(ctx, r); err != nil {
+		t.Fatalf("an outage closed a socket: %v", err)
+	}
+}
+
+func TestCookieBehindTLS(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		trust         bool
+		forwarded     string
+		wantName      string
+		wantClient    string
+		wantForwarded string
+	}{
+		{"plain", false, "", plainCookie, "192.0.2.1", ""},
+		{"header without trust", false, "https", plainCookie, "192.0.2.1", "203.0.113.9"},
+		{"behind a proxy with TLS", true, "https", secureCookie, "203.0.113.9", "6.6.6.6, 203.0.113.9"},
+		{"IPv6 client", true, "http", plainCookie, "2001:db8:1:2::/64", "2001:db8:1:2:3:4:5:6"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newSessions(t, c.trust)
+			r := request()
+			r.Header.Set("X-Forwarded-Proto", c.forwarded)
+			r.Header.Set("X-Forwarded-For", c.wantForwarded)
+			if c.wantForwarded == "" {
+				r.Header.Del("X-Forwarded-For")
+			}
+			cookie := s.cookie(r, "token", time.Now().Add(time.Hour))
+			if cookie.Name != c.wantName || cookie.Secure != (c.wantName == secureCookie) || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
+				t.Errorf("cookie %+v", cookie)
+			}
+			if got := s.clientAddress(r); got != c.wantClient {
+				t.Errorf("client %q, want %q", got, c.wantClient)
+			}
+		})
+	}
+}
+
+func TestUnknownUsersCostTheSame(t *testing.T) {
+	t.Parallel()
+	hasher := NewHasher()
+	stored, err := hasher.Hash(t.Context(), "correct horse")
+	if err != nil || !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Fatalf("%q %v", stored, err)
+	}
+	timed := func(stored string) time.Duration {
+		best := time.Hour
+		for range 3 {
+			started := time.Now()
+			if ok, err := hasher.Check(t.Context(), stored, "wrong horse"); ok || err != nil {
+				t.Fatalf("%v %v", ok, err)
+			}
+			best = min(best, time.Since(started))
+		}
+		return best
+	}
+	known, unknown := timed(stored), timed("")
+	if unknown < known/3 {
+		t.Errorf("an unknown user is answered in %v, a known one in %v", unknown, known)
+	}
+	if ok, err := hasher.Check(t.Context(), stored, "correct horse"); !ok || err != nil {
+		t.Fatalf("right password: %v %v", ok, err)
+	}
+}

@@ -1,0 +1,66 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// Prepare makes a new set-up token if there is no owner yet; "" if there is one.
+// A token made before, by this or another node, ends.
+func (s *Sessions) Prepare(ctx context.Context) (token string, err error) {
+	token = NewToken()
+	err = s.store.EnsureSetupToken(ctx, HashToken(token))
+	if errors.Is(err, accountstore.ErrSetupDone) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("prepare set-up: %w", err)
+	}
+	return token, nil
+}
+
+// EnsureKey makes sure that an owner's API key exists, for automation. A key that
+// was revoked stays revoked.
+func (s *Sessions) EnsureKey(ctx context.Context, key string) error {
+	if err := s.store.EnsureKey(ctx, "bootstrap", Prefix(key), HashToken(key), accountstore.RoleOwner); err != nil {
+		return fmt.Errorf("ensure bootstrap key: %w", err)
+	}
+	return nil
+}
+
+// SetupNeeded says whether there is no owner yet.
+func (s *Sessions) SetupNeeded(ctx context.Context) (bool, error) {
+	done, err := s.store.HasOwner(ctx)
+	return !done, err
+}
+
+// SetUp makes the first owner and signs the browser in. Of any number of calls at
+// once one wins; the others get accountstore.ErrSetupDone.
+func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
+	ctx := r.Context()
+	// Asked first because it is cheap: once set up, nobody can make us hash passwords here.
+	if needed, err := s.SetupNeeded(ctx); err != nil {
+		return accountstore.User{}, nil, err
+	} else if !needed {
+		return accountstore.User{}, nil, accountstore.ErrSetupDone
+	}
+	address := s.clientAddress(r)
+	if wait := s.throttle.Begin("setup", address); wait > 0 {
+		return accountstore.User{}, nil, &ThrottledError{wait}
+	}
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return accountstore.User{}, nil, fmt.Errorf("set up: %w", err)
+	}
+	user, err := s.store.CreateFirstOwner(ctx, HashToken(token), email, name, hash)
+	if err != nil {
+		return accountstore.User{}, nil, err
+	}
+	s.throttle.Succeed("setup", address)
+	cookie, err := s.start(r, user)
+	return user, cookie, err
+}

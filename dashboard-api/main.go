@@ -1,0 +1,181 @@
+// Dashboard-api serves the dashboard, the REST API and the live feed.
+//
+// It reads targets and accounts from the relational database, results from
+// ClickHouse, and follows the live results in Redis; it keeps the newest state of
+// every target in memory and sends changes to browsers. Any number of nodes can
+// run beside each other. It needs DATABASE_URL, REDIS_URL, CLICKHOUSE_URL and
+// SECRET_KEY; docs/config.md lists every setting.
+//
+// While a dependency is down it serves what it can, answers the rest with 503 and
+// says so in /healthz. SIGTERM closes the websockets with "come back" and finishes
+// the requests under way. Exit codes: 0 drained, 75 a dependency missing at start
+// or a schema that is too old, 78 wrong configuration.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
+	"github.com/probefleet/probefleet/dashboard-api/web"
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/targetstore"
+)
+
+const drainPatience = 10 * time.Second
+
+func main() {
+	os.Exit(service.Main("dashboard-api", ":9103", os.Args[1:], os.Getenv, os.Stderr, func(ctx context.Context, s *service.Service) error {
+		return run(ctx, s, os.Getenv)
+	}))
+}
+
+// run wires the API:
+//
+//	database ──▶ targets, accounts ──▶ httpapi ──▶ REST, pages
+//	                  │ reconcile         │ after a write
+//	                  ▼                   ▼
+//	{pf}:results ──▶ hub ──▶ wsconn    {pf}:changes, {pf}:tombstones
+//	{pf}:changes ──▶  ▲  ──▶ snapshot
+//	{pf}:regions ──▶ fleet watch ──▶ known regions, open ranges, /fleet
+//	ClickHouse ──▶ history, ledger; the hub's state at start
+func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
+	cfg, err := loadConfig(getenv)
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	listener, err := net.Listen("tcp", cfg.listenAddress())
+	if err != nil {
+		return service.Exit(service.ExitConfig, fmt.Errorf("listening for the dashboard (set PORT to a free one): %w", err))
+	}
+	defer listener.Close()
+	stores, err := connect(ctx, cfg, s)
+	if err != nil {
+		return err
+	}
+	defer stores.close()
+
+	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
+	sessions := session.New(accounts, cfg.TrustProxy, s.Log)
+	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
+		return err
+	}
+	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics)})
+	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
+	after := httpapi.NewAftermath(livefeed.NewAnnouncer(stores.redis), stores.redis, s.Log)
+	watch := &fleetWatch{
+		stream: checkstream.NewFleet(stores.redis), about: redisAbout(stores.redis), versions: schedules,
+		database: stores.database, clickHouse: stores.results, hub: hub, health: s.Health, log: s.Log, clickOK: true,
+	}
+	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), log: s.Log}
+
+	now := time.Now()
+	watch.runOnce(ctx)
+	if err := feed.load(ctx, now, watch.Adopted()); err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	watch.runOnce(ctx) // now that the hub is full: who is alive
+	handler, err := httpapi.New(httpapi.Options{
+		Targets: targets, Results: stores.results, Ledger: ledger.New(schedules, stores.results), Sessions: sessions, Answers: accounts, Audit: accounts,
+		Hub: hub, Fleet: watch, After: after, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+	})
+	if err != nil {
+		return err
+	}
+
+	// These outlive the signal: requests under way still write and announce.
+	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var background sync.WaitGroup
+	for _, loop := range []func(context.Context) error{
+		hub.Run, watch.Run, after.Run, feed.followResults(now), feed.followChanges, feed.reconcile, housekeeping(accounts, s.Log),
+	} {
+		background.Go(func() {
+			if err := loop(behind); err != nil && behind.Err() == nil {
+				s.Log.Error("a loop ended", "error", err)
+			}
+		})
+	}
+	s.Health.Ready()
+	s.Log.Info("serving", "address", listener.Addr().String(), "url", cfg.PublicURL)
+	err = serve(ctx, listener, handler, sockets, s.Log)
+	stop()
+	background.Wait()
+	return err
+}
+
+// serve answers requests until ctx ends, then lets go of the sockets and finishes
+// the requests under way.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, sockets *wsconn.Server, log *slog.Logger) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
+	defer cancel()
+	sockets.Shutdown(drain)
+	if err := server.Shutdown(drain); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("drain: %w", err)
+	}
+	return nil
+}
+
+// firstKeys makes the ways in: the bootstrap key, and the set-up link while there
+// is no owner.
+func firstKeys(ctx context.Context, cfg Config, sessions *session.Sessions, log *slog.Logger) error {
+	if key := cfg.BootstrapKey.Reveal(); key != "" {
+		if len(key) < 20 {
+			log.Warn("BOOTSTRAP_API_KEY is short enough to be guessed: use 32 random characters or more")
+		}
+		if err := sessions.EnsureKey(ctx, key); err != nil {
+			return service.Exit(service.ExitDependency, err)
+		}
+	}
+	token, err := sessions.Prepare(ctx)
+	if err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	link := ""
+	if token != "" {
+		link = cfg.PublicURL + "/setup?token=" + token
+		log.Info("no account yet: open the set-up link", "setup_link", link)
+	}
+	if cfg.SetupLinkFile != "" {
+		if err := writeSetupLink(cfg.SetupLinkFile, link); err != nil {
+			return service.Exit(service.ExitConfig, err)
+		}
+	}
+	return nil
+}
+
+// housekeeping removes expired sessions and kept answers.
+func housekeeping(accounts *accountstore.Store, log *slog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return every(ctx, expireEvery, func(ctx context.Context) {
+			if err := accounts.DeleteExpired(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Warn("expired sessions not removed", "error", err)
+			}
+		})
+	}
+}

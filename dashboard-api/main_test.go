@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+const testKey = "pf_test_0123456789abcdef0123456789abcdef"
+
+// node is one running API.
+type node struct {
+	*testing.T
+	url, link string
+	health    *service.Health
+	stop      func() error
+}
+
+func start(t *testing.T, databaseURL, redisURL, clickHouseURL string) *node {
+	t.Helper()
+	port := freePort(t)
+	link := filepath.Join(t.TempDir(), "link")
+	env := map[string]string{
+		"DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "CLICKHOUSE_URL": clickHouseURL, "SECRET_KEY": strings.Repeat("k", 32), "PORT": port, "API_BIND": "127.0.0.1",
+		"BOOTSTRAP_API_KEY": testKey, "API_SETUP_LINK_FILE": link,
+	}
+	s := &service.Service{Name: "dashboard-api", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, s, func(name string) string { return env[name] }) }()
+	n := &node{T: t, url: "http://127.0.0.1:" + port, link: link, health: s.Health}
+	stopped := false
+	n.stop = func() error {
+		stopped = true
+		cancel()
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("does not stop")
+		}
+	}
+	t.Cleanup(func() {
+		if !stopped {
+			if err := n.stop(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	n.await("the node answers", func() bool {
+		select {
+		case err := <-ended:
+			t.Fatalf("ended at start: %v", err)
+		default:
+		}
+		code, _ := n.call("GET", "/api/v1/targets", "")
+		return code == http.StatusOK
+	})
+	return n
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+}
+
+func (n *node) call(method, path, body string) (code int, answer string) {
+	n.Helper()
+	r, err := http.NewRequestWithContext(n.Context(), method, n.url+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		n.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+testKey)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(text)
+}
+
+func (n *node) await(what string, done func() bool) {
+	n.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !done(); <-ticker.C {
+		if time.Now().After(deadline) {
+			n.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// state gives the live state of a target.
+func (n *node) state(id int64) string {
+	n.Helper()
+	_, text := n.call("GET", "/api/v1/live/snapshot", "")
+	var snapshot struct {
+		Items []struct {
+			ID    int64
+			State string
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &snapshot); err != nil {
+		n.Fatalf("%v: %s", err, text)
+	}
+	for _, item := range snapshot.Items {
+		if item.ID == id {
+			return item.State
+		}
+	}
+	return "absent"
+}
+
+func TestTwoNodesShowTheSame(t *testing.T) {
+	t.Parallel()
+	databaseURL, redisServer, clickHouseURL := testbackend.SQLite(t), testbackend.RedisServer(t), testbackend.ClickHouse(t)
+	if err := migrations.UpRelational(t.Context(), databaseURL, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	one, two := start(t, databaseURL, redisServer.URL(), clickHouseURL), start(t, databaseURL, redisServer.URL(), clickHouseURL)
+
+	link, err := os.ReadFile(two.link)
+	if info, statErr := os.Stat(two.link); err != nil || statErr != nil || info.Mode().Perm() != 0o600 || !strings.Contains(string(link), "/setup?token=") {
+		t.Errorf("set-up link %q: %v %v", link, err, statErr)
+	}
+
+	code, text := one.call("POST", "/api/v1/targets", `{"url":"https://example.com/","interval_s":10}`)
+	var target struct{ ID int64 }
+	if err := json.Unmarshal([]byte(text), &target); err != nil || code != http.StatusCreated {
+		t.Fatalf("create: %d %s", code, text)
+	}
+	if got := one.state(target.ID); got != "no_data" {
+		t.Errorf("the node that wrote shows %q", got)
+	}
+	two.await("the other node hears of the target", func() bool { return two.state(target.ID) == "no_data" })
+
+	redis, err := checkstream.Open(redisServer.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	prober := checkstream.NewConsumer(redis, "eu", "p1")
+	if err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", AllowCIDRs: []string{"127.0.0.0/8"}}); err != nil {
+		t.Fatal(err)
+	}
+	one.await("the fleet shows the prober", func() bool {
+		code, text := one.call("GET", "/api/v1/fleet", "")
+		return code == http.StatusOK && strings.Contains(text, `"name":"p1"`)
+	})
+	if code, text := one.call("POST", "/api/v1/targets", `{"url":"http://127.0.0.1:9/","regions":["eu"]}`); code != http.StatusCreated {
+		t.Errorf("a range a prober opens: %d %s", code, text)
+	}
+
+	now := time.Now()
+	err = livefeed.NewAnnouncer(redis).Announce(t.Context(), []uptime.Result{{
+		TargetID: target.ID, Region: "eu", ScheduledAt: now, CheckedAt: now, Status: uptime.StatusUp, HTTPStatus: 200, TotalUS: 1000, Attempt: 1, Prober: "p1", IngestedAt: now,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []*node{one, two} {
+		n.await("the result turns the target up", func() bool { return n.state(target.ID) != "no_data" })
+	}
+
+	redisServer.Stop()
+	one.await("the fleet is not guessed", func() bool {
+		code, _ := one.call("GET", "/api/v1/fleet", "")
+		return code == http.StatusServiceUnavailable
+	})
+	if code, text := one.call("DELETE", fmt.Sprint("/api/v1/targets/", target.ID), ""); code != http.StatusNoContent {
+		t.Errorf("a write without Redis: %d %s", code, text)
+	}
+	redisServer.Restart()
+	probe := checkstream.NewFleet(redis)
+	one.await("Redis is back", func() bool { _, err := probe.Probers(t.Context()); return err == nil })
+	one.await("the fleet is known again", func() bool { code, _ := one.call("GET", "/api/v1/fleet", ""); return code == http.StatusOK })
+
+	if err := one.stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+func TestStartSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s := func() *service.Service {
+		return &service.Service{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
+	}
+	err := run(t.Context(), s(), func(string) string { return "" })
+	if service.Code(err) != service.ExitConfig || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "SECRET_KEY") {
+		t.Errorf("nothing set: %v", err)
+	}
+	env := map[string]string{
+		"DATABASE_URL": testbackend.SQLite(t), "REDIS_URL": "redis://127.0.0.1:1", "CLICKHOUSE_URL": "clickhouse://127.0.0.1:1/x", "SECRET_KEY": strings.Repeat("k", 32),
+		"PORT": freePort(t), "API_BIND": "127.0.0.1",
+	}
+	err = run(t.Context(), s(), func(name string) string { return env[name] })
+	if service.Code(err) != service.ExitDependency || !strings.Contains(err.Error(), "probefleet migrate up") {
+		t.Errorf("not migrated: %v", err)
+	}
+	env["API_PUBLIC_URL"] = "example.com"
+	if err := run(t.Context(), s(), func(name string) string { return env[name] }); service.Code(err) != service.ExitConfig {
+		t.Errorf("public url: %v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+// Config is every setting of a prober, from its environment.
+type Config struct {
+	service.Settings
+	RedisURL      envconf.Secret `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	SecretKey     envconf.Secret `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	Region        string         `env:"REGION" required:"true" help:"where this prober is: 1 to 32 of a-z, 0-9 and -"`
+	Name          string         `env:"PROBER_NAME" max:"100" help:"stable over restarts, different within a region; default HOSTNAME-REGION"`
+
+	WorkersMin      int            `env:"PROBER_WORKERS_MIN" default:"2" min:"1" max:"1000" help:"fewest workers; a worker is room for PROBER_CHECKS_PER_WORKER checks"`
+	WorkersMax      int            `env:"PROBER_WORKERS_MAX" default:"20" min:"1" max:"1000" help:"most workers: times PROBER_CHECKS_PER_WORKER it bounds the checks held at once"`
+	ChecksPerWorker int            `env:"PROBER_CHECKS_PER_WORKER" default:"1000" min:"1" max:"10000" help:"checks a worker holds at once, waiting for their slot or being probed"`
+	BatchSize       int            `env:"PROBER_BATCH_SIZE" default:"1000" min:"1" max:"10000" help:"rows of an insert into ClickHouse"`
+	BatchAge        time.Duration  `env:"PROBER_BATCH_AGE" default:"1s" min:"10ms" max:"10s" help:"how long a row waits for its insert to fill"`
+	ReclaimIdle     time.Duration  `env:"PROBER_RECLAIM_IDLE" default:"45s" min:"30s" max:"10m" help:"from then on a check that a live prober has not touched is taken over"`
+	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
+}
+
+var regionPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
+func loadConfig(getenv func(string) string) (Config, error) {
+	var cfg Config
+	if err := envconf.Load(getenv, &cfg); err != nil {
+		return cfg, err
+	}
+	var mistakes []string
+	if !regionPattern.MatchString(cfg.Region) {
+		mistakes = append(mistakes, fmt.Sprintf("REGION: %q is not 1 to 32 of a-z, 0-9 and -", cfg.Region))
+	}
+	if cfg.WorkersMin > cfg.WorkersMax {
+		mistakes = append(mistakes, fmt.Sprintf("PROBER_WORKERS_MIN is %d and PROBER_WORKERS_MAX %d: the smallest must not exceed the largest", cfg.WorkersMin, cfg.WorkersMax))
+	}
+	if cfg.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			mistakes = append(mistakes, "PROBER_NAME is not set and this host has no name: set it")
+		}
+		cfg.Name = host + "-" + cfg.Region
+	}
+	if len(mistakes) > 0 {
+		return cfg, &envconf.Error{Mistakes: mistakes}
+	}
+	return cfg, nil
+}
+
+// capacity is how many checks may be held at once.
+func (c Config) capacity() int { return c.WorkersMax * c.ChecksPerWorker }
+
+func (c Config) allowed() []string {
+	texts := make([]string, len(c.AllowCIDRs))
+	for i, prefix := range c.AllowCIDRs {
+		texts[i] = prefix.String()
+	}
+	return texts
+}

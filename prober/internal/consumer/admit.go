@@ -1,0 +1,96 @@
+package consumer
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// maxDeliveries is how often an entry is tried: once among others, three times
+// alone. Whoever is there at the next delivery was not killed by its neighbours.
+const maxDeliveries = 4
+
+// action is what becomes of a delivered entry.
+type action uint8
+
+const (
+	actRun    action = iota // probe it at its slot
+	actAlone                // probe it while no other suspect is probed
+	actRecord               // no probe: its row says why
+	actSettle               // no probe and no row
+)
+
+// ruling is the admission's answer for one entry.
+type ruling struct {
+	action action
+	row    uptime.Result // for actRecord
+	dead   string        // settle as a dead letter, for this reason
+	remark string        // log it
+}
+
+// admit decides what becomes of an entry. It does no I/O.
+func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ruling {
+	switch {
+	case e.Tombstoned:
+		return ruling{action: actSettle}
+	case e.Gone:
+		at, known := slots.at(e)
+		if !known { // its exact slot is not in the id: the ledger's sweep will state it
+			return ruling{action: actSettle, remark: "entry was trimmed before it was settled, its slot is unknown here"}
+		}
+		gone := uptime.Check{TargetID: e.TargetID, ScheduledAt: at}
+		return ruling{action: actRecord, row: gone.Missed(o.Region, uptime.ReasonTrimmed, o.Name), remark: "entry was trimmed before it was settled"}
+	case e.Err != nil:
+		return ruling{action: actSettle, dead: "malformed: " + e.Err.Error(), remark: "entry is malformed"}
+	}
+	slots.remember(e.Check)
+	switch {
+	case !slices.Contains(e.Check.Regions, o.Region):
+		return ruling{action: actSettle}
+	case !now.Before(e.Check.ExpiresAt()):
+		return ruling{action: actRecord, row: e.Check.Missed(o.Region, uptime.ReasonExpired, o.Name)}
+	case e.Deliveries > maxDeliveries:
+		row := uptime.Result{
+			TargetID: e.TargetID, Region: o.Region, ScheduledAt: e.Check.ScheduledAt, Status: uptime.StatusUnknown, Reason: uptime.ReasonDeadLetter,
+			Message: "given up after several deliveries that nobody finished", Prober: o.Name, SpecVersion: e.Check.SpecVersion,
+		}
+		return ruling{action: actRecord, row: row, dead: "too many deliveries", remark: "entry was delivered too often"}
+	case e.Deliveries > 1:
+		return ruling{action: actAlone}
+	}
+	return ruling{action: actRun}
+}
+
+// slotMemory knows the interval of targets seen lately, to name the slot of an
+// entry of which only the id is left.
+type slotMemory struct {
+	mu        sync.Mutex
+	intervals map[int64]time.Duration
+}
+
+const maxRemembered = 1_000_000
+
+func (m *slotMemory) remember(check uptime.Check) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.intervals == nil || len(m.intervals) >= maxRemembered {
+		m.intervals = make(map[int64]time.Duration)
+	}
+	m.intervals[check.TargetID] = check.Interval
+}
+
+// at finds the slot that lies in the entry's second.
+func (m *slotMemory) at(e checkstream.Entry) (time.Time, bool) {
+	m.mu.Lock()
+	interval := m.intervals[e.TargetID]
+	m.mu.Unlock()
+	if interval <= 0 {
+		return time.Time{}, false
+	}
+	second := time.Unix(e.Second, 0)
+	slot := uptime.NextSlot(e.TargetID, interval, second)
+	return slot, slot.Before(second.Add(time.Second))
+}

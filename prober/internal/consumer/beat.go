@@ -1,0 +1,91 @@
+package consumer
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+)
+
+const (
+	beatEvery   = 2 * time.Second
+	beatTimeout = 1500 * time.Millisecond
+)
+
+// heartbeat tells the others every two seconds that this prober lives, whatever
+// its other loops wait for.
+func (c *Consumer) heartbeat(ctx context.Context) {
+	failing := false
+	for sleep(ctx, beatEvery) {
+		c.o.BeatHeartbeat.Beat()
+		call, cancel := context.WithTimeout(ctx, beatTimeout)
+		err := c.Presence.Beat(call, c.beat())
+		cancel()
+		if err != nil && !failing && ctx.Err() == nil {
+			c.Log.Warn("heartbeat was not heard", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+func (c *Consumer) beat() checkstream.Heartbeat {
+	held := c.flights.counts()
+	p50, p99 := c.late.percentiles()
+	return checkstream.Heartbeat{
+		Region: c.o.Region, Name: c.o.Name, Version: c.o.Version, AllowCIDRs: c.o.AllowCIDRs, StartedAt: c.started,
+		InFlight: int64(held[stageNames[probing]]), Waiting: int64(held[stageNames[waiting]]),
+		ClickHouse: c.o.ClickHouse(), LatenessP50MS: p50, LatenessP99MS: p99,
+	}
+}
+
+const (
+	latenessSamples = 4096
+	latenessWindow  = time.Minute
+)
+
+// lateness keeps the newest starts' distance from their slots.
+type lateness struct {
+	mu      sync.Mutex
+	samples []lateSample
+	next    int
+}
+
+type lateSample struct {
+	at   time.Time
+	late time.Duration
+}
+
+func (l *lateness) add(late time.Duration) {
+	sample := lateSample{at: time.Now(), late: max(late, 0)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.samples) < latenessSamples {
+		l.samples = append(l.samples, sample)
+		return
+	}
+	l.samples[l.next] = sample
+	l.next = (l.next + 1) % latenessSamples
+}
+
+// percentiles are of the last minute, in milliseconds; zero when nothing started.
+func (l *lateness) percentiles() (p50, p99 float64) {
+	since := time.Now().Add(-latenessWindow)
+	l.mu.Lock()
+	recent := make([]time.Duration, 0, len(l.samples))
+	for _, sample := range l.samples {
+		if sample.at.After(since) {
+			recent = append(recent, sample.late)
+		}
+	}
+	l.mu.Unlock()
+	if len(recent) == 0 {
+		return 0, 0
+	}
+	slices.Sort(recent)
+	ms := func(q float64) float64 {
+		return float64(recent[int(q*float64(len(recent)-1))]) / float64(time.Millisecond)
+	}
+	return ms(0.50), ms(0.99)
+}

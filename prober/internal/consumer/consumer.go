@@ -1,0 +1,230 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/probe"
+)
+
+// Source delivers entries.
+type Source interface {
+	Read(ctx context.Context, max int, block time.Duration) ([]checkstream.Entry, error)
+	Own(ctx context.Context, max int) ([]checkstream.Entry, error)
+	Reclaim(ctx context.Context, idle time.Duration, max int) ([]checkstream.Entry, error)
+}
+
+// Settler ends deliveries, one way or the other, or prolongs them.
+type Settler interface {
+	Ack(ctx context.Context, ids []string) error
+	Dead(ctx context.Context, e checkstream.Entry, reason string) (moved bool, err error)
+	Release(ids []string)
+	Renew(ctx context.Context, ids []string) error
+}
+
+// Presence makes this prober known to the others.
+type Presence interface {
+	EnsureGroup(ctx context.Context) error
+	Beat(ctx context.Context, beat checkstream.Heartbeat) error
+	Leave(ctx context.Context) error
+}
+
+// TimeSource is the clock that all services agree on.
+type TimeSource interface {
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// Prober visits a target.
+type Prober interface {
+	Check(ctx context.Context, check uptime.Check) probe.Outcome
+}
+
+// Recorder makes rows durable: see recorder.Recorder for its contract.
+type Recorder interface {
+	Record(ctx context.Context, rows []uptime.Result, done func(error)) error
+}
+
+// Announcer tells the live feed.
+type Announcer interface {
+	Announce(ctx context.Context, rows []uptime.Result) error
+}
+
+// Beater is a stage under the watchdog's eyes.
+type Beater interface{ Beat() }
+
+// Parts are what a consumer works with; all are required.
+type Parts struct {
+	Source    Source
+	Settler   Settler
+	Presence  Presence
+	Time      TimeSource
+	Prober    Prober
+	Recorder  Recorder
+	Announcer Announcer
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
+}
+
+// Options say who this prober is and how much it takes on.
+type Options struct {
+	Region, Name, Version string
+	AllowCIDRs            []string      // announced, so that the API knows what can be reached
+	Capacity              int           // checks held at once, waiting for their slot or probing
+	ReclaimIdle           time.Duration // from then on a live prober's entry counts as abandoned
+
+	// What follows may be left out.
+	ClickHouse func() string        // for the heartbeat: ok or down
+	Permanent  func(err error) bool // the recorder's answer for rows that can never be stored
+	Joined     func()               // told when this prober is part of its region
+	Redis      func(err error)      // told when reading begins to fail (err) and works again (nil)
+
+	BeatRead, BeatRecord, BeatAck, BeatHeartbeat Beater
+}
+
+// Consumer is one region's worker. Run it once.
+type Consumer struct {
+	Parts
+	o       Options
+	clock   clock
+	flights *flights
+	slots   slotMemory
+	late    lateness
+	metrics *metrics
+	started time.Time
+
+	checks     sync.WaitGroup // goroutines between intake and measured
+	delivering chan struct{}  // holds a token while Redis makes entries ours
+	alone      chan *flight   // suspects, probed one after the other
+	measured   chan *flight
+	acks       *queue
+	again      *queue // flights whose rows have to be recorded one by one
+	announces  chan announcement
+	orphaned   atomic.Bool // entries may be pending in our name that are not flying
+}
+
+// silent stands in where nobody watches.
+type silent struct{}
+
+func (silent) Beat() {}
+
+func (o *Options) setDefaults() {
+	for _, beater := range []*Beater{&o.BeatRead, &o.BeatRecord, &o.BeatAck, &o.BeatHeartbeat} {
+		if *beater == nil {
+			*beater = silent{}
+		}
+	}
+	if o.ClickHouse == nil {
+		o.ClickHouse = func() string { return "ok" }
+	}
+	if o.Permanent == nil {
+		o.Permanent = func(error) bool { return false }
+	}
+	if o.Joined == nil {
+		o.Joined = func() {}
+	}
+	if o.Redis == nil {
+		o.Redis = func(error) {}
+	}
+}
+
+// New makes a consumer.
+func New(parts Parts, o Options) *Consumer {
+	o.setDefaults()
+	c := &Consumer{
+		Parts: parts, o: o, clock: clock{source: parts.Time}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity),
+		alone: make(chan *flight, suspectsAhead), measured: make(chan *flight, settleBatch),
+		acks: newQueue(), again: newQueue(), announces: make(chan announcement, announceQueue),
+	}
+	c.orphaned.Store(true) // an earlier life may have left some
+	c.metrics = newMetrics(parts.Metrics, c.flights)
+	return c
+}
+
+// State is what the consumer holds, by stage, for health pages.
+func (c *Consumer) State() map[string]int { return c.flights.counts() }
+
+// Bounds of a drain, from the moment it is asked for.
+const (
+	drainChecks = 14 * time.Second // for probes that are under way or at their slot
+	drainSettle = 22 * time.Second // for their rows and acknowledgements
+	drainLeave  = 2 * time.Second  // for the goodbye, after that
+)
+
+// Run consumes until ctx ends, then drains: it reads no more, lets what it holds
+// finish within bounds, settles it and says goodbye. What does not make it stays
+// pending for others, or for this prober's next start.
+func (c *Consumer) Run(ctx context.Context) error {
+	// Everything behind the intake outlives ctx: a drain needs it.
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	if !c.join(ctx) {
+		return nil
+	}
+	c.o.Joined()
+	probing, abandon := context.WithCancel(work)
+	defer abandon()
+
+	var loops, intake sync.WaitGroup
+	for _, loop := range []func(context.Context){c.measureClock, c.heartbeat, c.settle, c.acknowledge, c.announceAll, c.renew} {
+		loops.Go(func() { loop(work) })
+	}
+	c.checks.Go(func() { c.probeSuspects(ctx, probing) })
+	intake.Go(func() { c.read(ctx, probing) })
+	intake.Go(func() { c.reclaim(ctx, probing) })
+
+	<-ctx.Done()
+	asked := time.Now()
+	late := time.AfterFunc(drainChecks, abandon)
+	defer late.Stop()
+	intake.Wait()
+	c.drain(asked.Add(drainSettle))
+	leave, cancel := context.WithTimeout(work, drainLeave)
+	defer cancel()
+	if err := c.Presence.Leave(leave); err != nil {
+		c.Log.Warn("goodbye was not heard", "error", err)
+	}
+	stop()
+	loops.Wait()
+	return nil
+}
+
+// join waits until there is a clock, a heartbeat and a group.
+func (c *Consumer) join(ctx context.Context) bool {
+	retry := newBackoff()
+	for ctx.Err() == nil {
+		for _, stage := range []Beater{c.o.BeatRead, c.o.BeatRecord, c.o.BeatAck, c.o.BeatHeartbeat} {
+			stage.Beat() // their loops have not begun
+		}
+		err := c.clock.measure(ctx)
+		if err == nil {
+			c.started = c.clock.now()
+			err = c.Presence.Beat(ctx, c.beat())
+		}
+		if err == nil {
+			err = c.Presence.EnsureGroup(ctx)
+		}
+		if err == nil {
+			return true
+		}
+		c.Log.Warn("cannot join the region", "region", c.o.Region, "error", err)
+		sleep(ctx, retry.NextBackOff())
+	}
+	return false
+}
+
+// drain waits for the flights: for the probes, then for the rows.
+func (c *Consumer) drain(until time.Time) {
+	held := c.flights.counts()
+	c.Log.Info("finishing", "waiting", held[stageNames[waiting]], "probing", held[stageNames[probing]], "recording", held[stageNames[recording]])
+	close(c.alone)
+	c.checks.Wait()
+	left := c.flights.waitEmpty(until)
+	c.Log.Info("finished", "left_pending", left)
+}

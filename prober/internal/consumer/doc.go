@@ -1,0 +1,24 @@
+// Package consumer takes a region's checks from the stream, has each probed at its
+// slot, and settles it.
+//
+// Promises:
+//   - Every delivery ends acknowledged or still pending, exactly once. It is
+//     acknowledged only after its row is durable, or when it is due no row (its
+//     target is gone, it is for another region).
+//   - A slot that was delivered here gets its measurement, or a row saying why not.
+//   - No more entries are held than there is capacity to probe.
+//   - Announcing never delays recording, and recording delays announcing only when
+//     the recorder's whole buffer is full.
+//   - A slow or absent Redis or ClickHouse ends nothing: reads back off, rows wait,
+//     acknowledgements are repeated.
+//
+// The life of an entry here, one flight each:
+//
+//	intake ──▶ waiting ──▶ probing ──▶ measured ──▶ recording ──▶ acking ──▶ gone
+//	             │            │            │             │
+//	             └────────────┴────────────┴─────────────┴──▶ released: still pending
+//
+// waiting, probing and measured flights use up capacity. A released entry is
+// delivered again: here at the next reclaim, or elsewhere. The files follow the
+// entry: intake, admit, run, settle, acker; beside them renew, announce and beat.
+package consumer

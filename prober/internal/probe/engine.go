@@ -1,0 +1,132 @@
+package probe
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// confirmPause lets a restart or a lost packet pass before a failure is looked at again.
+const confirmPause = 250 * time.Millisecond
+
+// Checker visits a target once. It keeps to check.Timeout, says everything in
+// the Outcome, and gives up early when ctx ends (the outcome then means nothing).
+type Checker interface {
+	Check(ctx context.Context, check uptime.Check) Outcome
+}
+
+// Outcome is what a visit came to: the part of a uptime.Result that the target
+// and the probe decide.
+type Outcome struct {
+	Status       uptime.Status
+	Failure      uptime.Failure
+	Reason       uptime.Reason
+	HTTPStatus   int
+	Phases       uptime.Phases
+	TotalUS      uint32
+	Message      string // one line, capped
+	Address      netip.Addr
+	CertNotAfter time.Time
+	Attempts     uint8 // visits it took: 2 when a failure was looked at again
+}
+
+// Options are what an engine needs.
+type Options struct {
+	Version  string         // named in the User-Agent
+	Guard    *Guard         // required
+	Resolver Resolver       // nil: the system's
+	Roots    *x509.CertPool // nil: the system's
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+}
+
+// Engine runs the checker of each kind and adds what all kinds share: a second
+// look at failures, the freeze watch, and containment of panics.
+type Engine struct {
+	kinds   map[uptime.Kind]Checker
+	freeze  *freezeWatch
+	log     *slog.Logger
+	metrics *metrics
+}
+
+// New makes an engine. Run must be running for frozen probes to be noticed.
+func New(o Options) *Engine {
+	return newEngine(o, kinds(o))
+}
+
+func newEngine(o Options, kinds map[uptime.Kind]Checker) *Engine {
+	e := &Engine{kinds: kinds, log: o.Log, metrics: newMetrics(o.Metrics)}
+	e.freeze = newFreezeWatch(func(gap time.Duration) {
+		e.metrics.freezes.Inc()
+		e.log.Warn("process was frozen", "gap_ms", gap.Milliseconds())
+	})
+	return e
+}
+
+// Run watches for freezes until ctx ends.
+func (e *Engine) Run(ctx context.Context) error { return e.freeze.run(ctx) }
+
+// Check visits the target, and visits it again when it failed and the slot has
+// time for it: a failure is reported only if the second look fails too.
+func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
+	start := time.Now()
+	outcome := e.attempt(ctx, check)
+	if outcome.Status == uptime.StatusDown && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
+		first := outcome.Failure
+		outcome = e.attempt(ctx, check)
+		outcome.Attempts = 2
+		e.metrics.confirmed(outcome.Status)
+		if outcome.Status == uptime.StatusUp {
+			outcome.Message = "up at the second look; the first ended in " + string(first)
+		}
+	}
+	return outcome
+}
+
+func (e *Engine) attempt(ctx context.Context, check uptime.Check) (outcome Outcome) {
+	mark := e.freeze.mark()
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			e.metrics.panics.Inc()
+			e.log.Error("checker panicked", "kind", string(check.Kind), "target_id", check.TargetID, "panic", fmt.Sprint(thrown), "stack", string(debug.Stack()))
+			outcome = unmeasured(uptime.ReasonInternal, "the prober failed on this check")
+		}
+		if outcome.Status.Measured() && e.freeze.frozenSince(mark) {
+			outcome = unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
+		}
+		outcome.Attempts = 1
+		if outcome.Status.Measured() {
+			e.metrics.observe(outcome.Phases)
+		}
+	}()
+	checker, known := e.kinds[check.Kind]
+	if !known {
+		return unmeasured(uptime.ReasonInternal, cleanMessage(fmt.Sprintf("this prober has no checks of kind %q", check.Kind)))
+	}
+	return checker.Check(ctx, check)
+}
+
+// unmeasured is the outcome of a visit that taught us nothing about the target.
+func unmeasured(reason uptime.Reason, message string) Outcome {
+	return Outcome{Status: uptime.StatusUnknown, Reason: reason, Message: message}
+}
+
+// pause waits, and says whether ctx still lives.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

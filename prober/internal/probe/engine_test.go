@@ -1,0 +1,131 @@
+package probe
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// scripted answers visits in turn, each after a time.
+type scripted struct {
+	outcomes []Outcome
+	took     time.Duration
+	visits   int
+}
+
+func (s *scripted) Check(context.Context, uptime.Check) Outcome {
+	time.Sleep(s.took)
+	o := s.outcomes[min(s.visits, len(s.outcomes)-1)]
+	s.visits++
+	return o
+}
+
+var (
+	up      = Outcome{Status: uptime.StatusUp, HTTPStatus: 200}
+	refused = Outcome{Status: uptime.StatusDown, Failure: uptime.FailureConnectRefused}
+)
+
+func TestFailureIsLookedAtTwice(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name     string
+		outcomes []Outcome
+		took     time.Duration
+		want     uptime.Status
+		attempts uint8
+	}{
+		{"up needs no second look", []Outcome{up}, 0, uptime.StatusUp, 1},
+		{"failure confirmed", []Outcome{refused, refused}, 0, uptime.StatusDown, 2},
+		{"failure not confirmed", []Outcome{refused, up}, 0, uptime.StatusUp, 2},
+		{"second look could not measure", []Outcome{refused, unmeasured(uptime.ReasonProbeDNS, "x")}, 0, uptime.StatusUnknown, 2},
+		{"no time for a second look", []Outcome{refused, up}, 6 * time.Second, uptime.StatusDown, 1},
+		{"unknown is not a failure", []Outcome{unmeasured(uptime.ReasonBlockedAddress, "x"), up}, 0, uptime.StatusUnknown, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{outcomes: c.outcomes, took: c.took}
+				e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: s})
+				check := checkOf("")
+				check.Timeout = 5 * time.Second
+				o := e.Check(t.Context(), check)
+				if o.Status != c.want || o.Attempts != c.attempts || s.visits != int(c.attempts) {
+					t.Errorf("%v after %d attempts, %d visits", o.Status, o.Attempts, s.visits)
+				}
+			})
+		})
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Check(context.Context, uptime.Check) Outcome { panic("boom\nsecond line") }
+
+func TestPanicStaysInItsCheck(t *testing.T) {
+	t.Parallel()
+	e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: panicking{}})
+	if o := e.Check(t.Context(), checkOf("")); o.Reason != uptime.ReasonInternal || o.Attempts != 1 {
+		t.Errorf("%+v", o)
+	}
+	check := checkOf("")
+	check.Kind = "smoke\r\nsignals"
+	if o := e.Check(t.Context(), check); o.Reason != uptime.ReasonInternal || strings.ContainsAny(o.Message, "\r\n") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// freezer moves the watch's beat into the past, as a stopped process would find it.
+type freezer struct {
+	watch *freezeWatch
+	gap   time.Duration
+}
+
+func (f *freezer) Check(context.Context, uptime.Check) Outcome {
+	f.watch.base = f.watch.base.Add(-f.gap)
+	return refused
+}
+
+func TestFrozenProbeMeasuredNothing(t *testing.T) {
+	t.Parallel()
+	for gap, want := range map[time.Duration]uptime.Reason{1200 * time.Millisecond: uptime.ReasonFrozen, 500 * time.Millisecond: uptime.ReasonNone} {
+		f := &freezer{gap: gap}
+		e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: f})
+		f.watch = e.freeze
+		e.freeze.last.Store(e.freeze.mark())
+		check := checkOf("")
+		check.Timeout = check.Interval // no second look
+		if o := e.Check(t.Context(), check); o.Reason != want {
+			t.Errorf("gap %v: %v %q", gap, o.Status, o.Reason)
+		}
+	}
+}
+
+func TestFreezeWatchRemembersAGap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gaps := make(chan time.Duration, 1)
+		w := newFreezeWatch(func(gap time.Duration) { gaps <- gap })
+		before := w.mark()
+		w.last.Store(w.mark())
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = w.run(ctx) }()
+		time.Sleep(5 * time.Second)
+		if w.frozenSince(before) {
+			t.Error("a quiet process counts as frozen")
+		}
+		synctest.Wait()
+		w.last.Store(w.mark() - int64(2*time.Second)) // the beat that did not come
+		time.Sleep(150 * time.Millisecond)
+		synctest.Wait()
+		if len(gaps) != 1 || !w.frozenSince(before) || w.frozenSince(w.mark()) {
+			t.Errorf("%d gaps reported, frozen since before: %v, since now: %v", len(gaps), w.frozenSince(before), w.frozenSince(w.mark()))
+		}
+		cancel()
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,146 @@
+package probe
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+)
+
+// dangerous has one address of each kind that a fetched URL must not reach.
+var dangerous = map[string]string{
+	"unspecified":               "0.0.0.0",
+	"this network":              "0.1.2.3",
+	"private 10":                "10.1.2.3",
+	"private 172":               "172.31.255.254",
+	"private 192":               "192.168.1.1",
+	"carrier-grade NAT":         "100.64.0.1",
+	"loopback":                  "127.0.0.53",
+	"link-local metadata":       "169.254.169.254",
+	"protocol assignments":      "192.0.0.170",
+	"documentation 1":           "192.0.2.1",
+	"documentation 3":           "203.0.113.9",
+	"benchmarking":              "198.19.0.1",
+	"6to4 relay":                "192.88.99.1",
+	"multicast":                 "224.0.0.1",
+	"reserved":                  "240.0.0.1",
+	"broadcast":                 "255.255.255.255",
+	"azure host":                "168.63.129.16",
+	"alibaba metadata":          "100.100.100.200",
+	"ipv6 unspecified":          "::",
+	"ipv6 loopback":             "::1",
+	"ipv4-mapped":               "::ffff:10.0.0.1",
+	"ipv4-compatible":           "::10.0.0.1",
+	"nat64 of private":          "64:ff9b::10.0.0.1",
+	"local nat64":               "64:ff9b:1::10.0.0.1",
+	"6to4":                      "2002:0a00:0001::1",
+	"teredo":                    "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+	"unique local":              "fd12:3456::1",
+	"link-local v6":             "fe80::1",
+	"link-local v6 zone":        "fe80::1%eth0",
+	"site-local":                "fec0::1",
+	"multicast v6":              "ff02::1",
+	"documentation v6":          "2001:db8::1",
+	"discard":                   "100::1",
+	"segment routing":           "5f00::1",
+	"aws metadata v6":           "fd00:ec2::254",
+	"ipv4-translated":           "::ffff:0:10.0.0.1",
+	"benchmarking v6":           "2001:2::1",
+	"new documentation v6":      "3fff::1",
+	"global prefix with a zone": "2606:4700::1%eth0",
+}
+
+func TestGuardRefusesEveryDangerousKind(t *testing.T) {
+	t.Parallel()
+	closed := NewGuard(nil)
+	for kind, text := range dangerous {
+		if closed.Allows(netip.MustParseAddr(text)) {
+			t.Errorf("%s (%s) is let through", kind, text)
+		}
+	}
+	if closed.Allows(netip.Addr{}) {
+		t.Error("no address at all is let through")
+	}
+	for _, public := range []string{"1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "2a00:1450:4001:81b::200e", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "100.63.255.255", "172.32.0.1", "198.20.0.1"} {
+		if !closed.Allows(netip.MustParseAddr(public)) {
+			t.Errorf("public %s is refused", public)
+		}
+	}
+}
+
+func TestGuardOpensWhatTheOperatorOpened(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		allow, addr string
+		want        bool
+	}{
+		{"127.0.0.1/32", "127.0.0.1", true},
+		{"127.0.0.1/32", "::ffff:127.0.0.1", true},
+		{"::ffff:127.0.0.0/104", "127.0.0.2", true},
+		{"127.0.0.1/32", "127.0.0.2", false},
+		{"127.0.0.1/32", "64:ff9b::127.0.0.1", true},
+		{"fd00::/8", "fd12::1", true},
+		{"fd00::/8", "fd00:ec2::254", false},
+		{"2002::/16", "2002:0a00:0001::1", true},
+		{"2002::/16", "2002:a9fe:a9fe::1", false},
+		{"0.0.0.0/0", "10.0.0.1", true},
+		{"0.0.0.0/0", "169.254.169.254", false},
+		{"0.0.0.0/0", "168.63.129.16", false},
+		{"::/0", "64:ff9b::169.254.169.254", false},
+		{"::/0", "64:ff9b:1::169.254.169.254", false},
+		{"::/0", "::169.254.169.254", false},
+		{"::/0", "::1", true},
+	}
+	for _, c := range cases {
+		guard := NewGuard([]netip.Prefix{netip.MustParsePrefix(c.allow)})
+		if got := guard.Allows(netip.MustParseAddr(c.addr)); got != c.want {
+			t.Errorf("allow %s, dial %s: %v, want %v", c.allow, c.addr, got, c.want)
+		}
+	}
+}
+
+func TestGuardControl(t *testing.T) {
+	t.Parallel()
+	guard := NewGuard(nil)
+	for _, address := range []string{"127.0.0.1:80", "[::1]:80", "nonsense", "", "localhost:80"} {
+		if err := guard.Control(t.Context(), "tcp", address, nil); !errors.Is(err, errBlocked) {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	if err := guard.Control(t.Context(), "tcp4", "1.1.1.1:443", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzGuard holds what must be true of every address, however it is wrapped.
+func FuzzGuard(f *testing.F) {
+	for _, text := range dangerous {
+		addr := netip.MustParseAddr(text).WithZone("")
+		b := addr.As16()
+		f.Add(b[:])
+	}
+	closed := NewGuard(nil)
+	open := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if len(raw) != 16 {
+			return
+		}
+		addr := netip.AddrFrom16([16]byte(raw))
+		allowed := closed.Allows(addr)
+		plain := addr.Unmap()
+		if allowed && (plain.IsPrivate() || plain.IsLoopback() || plain.IsLinkLocalUnicast() || plain.IsMulticast() || plain.IsUnspecified()) {
+			t.Fatalf("%v is let through", addr)
+		}
+		if allowed && !open.Allows(addr) {
+			t.Fatalf("%v: an allow list closes it", addr)
+		}
+		if open.Allows(addr) && contains(floor, plain) {
+			t.Fatalf("%v: an allow list lifts the floor", addr)
+		}
+		v4 := netip.AddrFrom4([4]byte(raw[12:16]))
+		wrapped := append(append([]byte{0, 0x64, 0xff, 0x9b}, make([]byte, 8)...), raw[12:16]...)
+		mapped := netip.AddrFrom16(v4.As16())
+		if want := closed.Allows(v4); closed.Allows(mapped) != want || closed.Allows(netip.AddrFrom16([16]byte(wrapped))) != want {
+			t.Fatalf("%v: verdict changes with the wrapping", v4)
+		}
+	})
+}

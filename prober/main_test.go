@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/migrations"
+)
+
+// asProber in its environment makes the test binary the prober.
+const asProber = "PROBEFLEET_TEST_AS_PROBER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProber) != "" {
+		main()
+	}
+	testbackend.Main(m)
+}
+
+func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"SECRET_KEY": "short", "PROBER_WORKERS_MAX": "many", "PROBER_ALLOW_CIDRS": "10.0.0.0/33", "PROBER_BATCH_AGE": "1"}
+	_, err := loadConfig(func(name string) string { return env[name] })
+	mistakes, ok := errors.AsType[*envconf.Error](err)
+	if !ok || len(mistakes.Mistakes) != 7 {
+		t.Fatalf("%v", err)
+	}
+	for _, name := range []string{"REDIS_URL", "CLICKHOUSE_URL", "REGION", "SECRET_KEY", "PROBER_WORKERS_MAX", "PROBER_ALLOW_CIDRS", "PROBER_BATCH_AGE"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not reported: %v", name, err)
+		}
+	}
+	env = map[string]string{"REDIS_URL": "r", "CLICKHOUSE_URL": "c", "SECRET_KEY": strings.Repeat("k", 32), "REGION": "EU west", "PROBER_WORKERS_MIN": "30"}
+	if _, err = loadConfig(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "REGION") || !strings.Contains(err.Error(), "PROBER_WORKERS_MIN") {
+		t.Errorf("%v", err)
+	}
+	env["REGION"], env["PROBER_WORKERS_MIN"] = "eu-west", ""
+	cfg, err := loadConfig(func(name string) string { return env[name] })
+	if err != nil || cfg.capacity() != 20_000 || !strings.HasSuffix(cfg.Name, "-eu-west") {
+		t.Errorf("%v, capacity %d, name %q", err, cfg.capacity(), cfg.Name)
+	}
+}
+
+func TestMissingDependencyEndsTheStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &service.Service{Log: slog.New(slog.DiscardHandler), Health: service.NewHealth("prober", "test")}
+		tries := 0
+		ctx, cancel := context.WithTimeout(t.Context(), bootPatience)
+		defer cancel()
+		start := time.Now()
+		err := await(ctx, s, "redis", func(context.Context) error { tries++; return errors.New("down") })
+		if service.Code(err) != service.ExitDependency || time.Since(start) != bootPatience || tries < 20 {
+			t.Errorf("%v after %v and %d tries", err, time.Since(start), tries)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if err := await(stopped, s, "redis", func(context.Context) error { return errors.New("down") }); !errors.Is(err, context.Canceled) {
+			t.Errorf("asked to stop: %v", err)
+		}
+	})
+}
+
+// TestWholeProber runs the program against real stores and a lab of targets.
+func TestWholeProber(t *testing.T) {
+	t.Parallel()
+	redisURL, clickHouseURL := testbackend.Redis(t), testbackend.ClickHouse(t)
+	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	store, err := resultstore.Open(t.Context(), clickHouseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	l, err := lab.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	redis, err := checkstream.Open(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer redis.Close()
+	publisher, fleet := checkstream.NewPublisher(redis), checkstream.NewFleet(redis)
+	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
+		t.Fatal(err)
+	}
+
+	prober := exec.Command(os.Args[0])
+	prober.Env = append(os.Environ(), asProber+"=1", "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "REGION=eu", "PROBER_NAME=eu-1",
+		"SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR=127.0.0.1:0", "PROBER_ALLOW_CIDRS=127.0.0.1/32", "TMPDIR="+t.TempDir())
+	log := &strings.Builder{}
+	prober.Stdout, prober.Stderr = log, log
+	if err := prober.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- prober.Wait() }()
+	awaitOrEnd(t, "the prober's heartbeat", ended, log, func() bool {
+		probers, err := fleet.Probers(t.Context())
+		return err == nil && len(probers) == 1 && probers[0].Name == "eu-1" && len(probers[0].AllowCIDRs) == 1
+	})
+
+	wanted := []struct {
+		url    string
+		status uptime.Status
+		detail string
+	}{
+		{l.URL() + "/ok", uptime.StatusUp, ""},
+		{l.URL() + "/slow/200ms", uptime.StatusUp, ""},
+		{l.URL() + "/status/503", uptime.StatusDown, "status_code"},
+		{l.ExpiredURL() + "/ok", uptime.StatusDown, "tls_expired"},
+		{l.URL() + "/reset", uptime.StatusDown, "reset"},
+		{"http://127.0.0.2/", uptime.StatusUnknown, "blocked_address"},
+		{l.URL() + "/redirect-to?url=http://169.254.169.254/", uptime.StatusUnknown, "redirect_blocked"},
+	}
+	clock, err := publisher.Clock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := checkstream.Chunk{Second: clock.Tick + 1, Seq: 1, Last: true}
+	for i, want := range wanted {
+		chunk.Checks = append(chunk.Checks, uptime.Check{
+			TargetID: int64(i + 1), ScheduledAt: time.Unix(chunk.Second, 500_000_000).UTC(), Interval: 10 * time.Second, SpecVersion: 7,
+			Regions: []string{"eu"}, Kind: uptime.KindHTTP, URL: want.url, Timeout: 2 * time.Second,
+		})
+	}
+	if _, err := publisher.Publish(t.Context(), chunk); err != nil {
+		t.Fatal(err)
+	}
+	from, to := time.Unix(chunk.Second, 0), time.Unix(chunk.Second+1, 0)
+	for i, want := range wanted {
+		var rows []uptime.Result
+		awaitOrEnd(t, "the row of "+want.url, ended, log, func() bool {
+			rows, err = store.Results(t.Context(), resultstore.ResultQuery{TargetID: int64(i + 1), From: from, To: to, Limit: 10})
+			return err == nil && len(rows) == 1
+		})
+		row := rows[0]
+		late := row.CheckedAt.Sub(row.ScheduledAt)
+		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 2*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
+			t.Errorf("%s: %+v", want.url, row)
+		}
+	}
+	awaitOrEnd(t, "the acknowledgements", ended, log, func() bool {
+		groups, err := fleet.Groups(t.Context())
+		return err == nil && groups[0].Pending == 0
+	})
+
+	if err := prober.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err = <-ended:
+		if err != nil {
+			t.Errorf("drained with %v\n%s", err, log)
+		}
+	case <-time.After(30 * time.Second):
+		_ = prober.Process.Kill()
+		t.Fatal("did not drain")
+	}
+	if probers, err := fleet.Probers(t.Context()); err != nil || len(probers) != 0 {
+		t.Errorf("left without a goodbye: %v %v", probers, err)
+	}
+	for _, secret := range []string{strings.Repeat("k", 32)} {
+		if strings.Contains(log.String(), secret) {
+			t.Error("a secret is in the log")
+		}
+	}
+}
+
+func awaitOrEnd(t *testing.T, what string, ended chan error, log fmt.Stringer, ready func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(30 * time.Second)
+	for !ready() {
+		select {
+		case err := <-ended:
+			t.Fatalf("the prober ended with %v\n%s", err, log)
+		case <-limit:
+			t.Fatalf("waited in vain for %s", what)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+// Config is every setting of a publisher, from its environment.
+type Config struct {
+	service.Settings
+	DatabaseURL   envconf.Secret `env:"DATABASE_URL" required:"true" help:"targets and schedule versions: postgres://user:password@host:5432/name or sqlite:PATH"`
+	RedisURL      envconf.Secret `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	BacklogMax    int64          `env:"PUBLISHER_BACKLOG_MAX" default:"0" min:"0" help:"checks in the stream from which on new ones are refused and stated as missed(backpressure); 0 is twice what one expiry window holds, at least 1000"`
+}
+
+func loadConfig(getenv func(string) string) (Config, error) {
+	var cfg Config
+	err := envconf.Load(getenv, &cfg)
+	return cfg, err
+}
+
+// name tells this process from every other publisher: it is the lease's holder
+// and stands in the rows it writes.
+func name() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "publisher"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
+}
