@@ -108,8 +108,8 @@ func TestOneCommand(t *testing.T) {
 	}
 
 	s.start()
-	if out := s.output.String(); strings.Contains(out, "/setup?token=") != true {
-		t.Logf("set-up link is offered until an owner exists:\n%s", out)
+	if out := s.output.String(); !strings.Contains(out, "/setup?token=") {
+		t.Errorf("the set-up link is offered until an owner exists:\n%s", out)
 	}
 	if got := len(s.results(good.ID)); got < before {
 		t.Errorf("%d results before the restart, %d after", before, got)

@@ -20,10 +20,10 @@ import (
 
 const apiKey = "pf_e2e_key_of_a_throwaway_installation"
 
-// programsDir builds the programs once per test binary, or takes PROBEFLEET_BIN.
+// programsDir builds the programs once per test binary, or takes PROBEFLEET_BIN (an absolute path).
 var programsDir = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv("PROBEFLEET_BIN"); dir != "" {
-		return filepath.Abs(dir)
+		return dir, nil
 	}
 	dir, err := os.MkdirTemp("", "probefleet-bin-")
 	if err != nil {
@@ -99,31 +99,34 @@ func (s *system) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.cmd = exec.Command(filepath.Join(bin, "probefleet"), append([]string{"up", "--dir", s.dir, "--port", fmt.Sprint(s.port)}, s.args...)...)
-	s.cmd.Env = s.env
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	s.output = &lockedBuffer{}
+	cmd := exec.Command(filepath.Join(bin, "probefleet"), append([]string{"up", "--dir", s.dir, "--port", fmt.Sprint(s.port)}, s.args...)...)
+	cmd.Env = s.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	output := &lockedBuffer{}
+	s.output = output
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.cmd.Stdout, s.cmd.Stderr = writer, writer
-	if err := s.cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = writer, writer
+	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	s.cmd = cmd
 	_ = writer.Close()
 	ready := make(chan struct{})
 	go func() {
 		var once sync.Once
 		for lines := bufio.NewScanner(reader); lines.Scan(); {
-			s.output.WriteString(lines.Text() + "\n")
+			output.WriteString(lines.Text() + "\n")
 			if strings.Contains(lines.Text(), "Dashboard ") {
 				once.Do(func() { close(ready) })
 			}
 		}
 	}()
 	s.exited = make(chan error, 1)
-	go func() { s.exited <- s.cmd.Wait() }()
+	exited := s.exited
+	go func() { exited <- cmd.Wait() }()
 	select {
 	case <-ready:
 	case err := <-s.exited:
