@@ -92,7 +92,7 @@ func newSystem(t testing.TB, args ...string) *system {
 	return s
 }
 
-// start runs `probefleet up` and waits for the URL it prints.
+// start runs `probefleet up` and waits until it has printed its URL and all.
 func (s *system) start() {
 	s.t.Helper()
 	bin, err := programsDir()
@@ -119,7 +119,7 @@ func (s *system) start() {
 		var once sync.Once
 		for lines := bufio.NewScanner(reader); lines.Scan(); {
 			output.WriteString(lines.Text() + "\n")
-			if strings.Contains(lines.Text(), "Dashboard ") {
+			if strings.Contains(lines.Text(), "Stop with Ctrl-C") {
 				once.Do(func() { close(ready) })
 			}
 		}
