@@ -69,7 +69,7 @@ load: build ## 10,000 targets a minute for ten minutes against a local lab; writ
 	$(GO) test -count=1 -v -timeout 60m -tags load -run TestLoad ./internal/e2e/...
 
 generate: ## generated files: docs/config.md and the figures in README.md
-	$(GO) generate ./...
+	$(GO) test -count=1 ./internal/architecture -run Current -update
 
 clean: ## remove what was built (not ./data)
 	rm -rf bin $(WEB)/node_modules

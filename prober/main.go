@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -58,7 +59,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	defer redis.Close()
 	defer store.Close()
 
-	engine := probe.New(probe.Options{Version: s.Version, Guard: probe.NewGuard(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
+	engine := probe.New(probe.Options{Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, FlushTimeout: 3 * time.Second,
 		Log: log, Metrics: s.Metrics,

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/probefleet/probefleet/internal/envconf"
 	"github.com/probefleet/probefleet/internal/service"
@@ -24,11 +26,12 @@ func loadConfig(getenv func(string) string) (Config, error) {
 }
 
 // name tells this process from every other publisher: it is the lease's holder
-// and stands in the rows it writes.
+// and stands in the rows it writes. Host and process id alone would not do: two
+// containers may share both.
 func name() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "publisher"
 	}
-	return fmt.Sprintf("%s-%d", host, os.Getpid())
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }

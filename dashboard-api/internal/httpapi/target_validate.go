@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/idna"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -104,13 +105,13 @@ func cleanURL(text string, open []netip.Prefix) (cleaned, code, message string) 
 		return "", codeInvalidURL, "a url needs a host, and a port from 1 to 65535 if any"
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
-		if !reachable(addr, open) {
+		if !guard.New(open).Allows(addr.WithZone("")) {
 			return "", codePrivateAddress, "this is a private or special address, and no prober may dial it: open its range with PROBER_ALLOW_CIDRS on a prober"
 		}
 		return text, "", ""
 	}
 	if loopbackName(host) {
-		if !reachable(netip.MustParseAddr("127.0.0.1"), open) && !reachable(netip.IPv6Loopback(), open) {
+		if probed := guard.New(open); !probed.Allows(netip.MustParseAddr("127.0.0.1")) && !probed.Allows(netip.IPv6Loopback()) {
 			return "", codePrivateAddress, "this name means the prober's own machine, and no prober may dial it: open 127.0.0.0/8 with PROBER_ALLOW_CIDRS on a prober"
 		}
 		return text, "", ""

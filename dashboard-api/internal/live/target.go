@@ -36,6 +36,7 @@ type RegionState struct {
 	Region      string         `json:"region"`
 	Status      uptime.Status  `json:"status"`
 	Failure     uptime.Failure `json:"failure"`
+	Reason      uptime.Reason  `json:"reason"` // always empty: only measurements stand here
 	HTTPStatus  int            `json:"http_status"`
 	ScheduledAt time.Time      `json:"scheduled_at"`
 	CheckedAt   time.Time      `json:"checked_at"`

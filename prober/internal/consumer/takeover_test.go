@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/recorder"
@@ -69,7 +70,7 @@ func runProber(ctx context.Context, redisURL, path, name string) error {
 	defer out.Close()
 	log := slog.New(slog.DiscardHandler)
 	registry := prometheus.NewRegistry()
-	engine := probe.New(probe.Options{Version: "test", Guard: probe.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), Log: log, Metrics: registry})
+	engine := probe.New(probe.Options{Version: "test", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), Log: log, Metrics: registry})
 	rows := recorder.New(file{out}, recorder.Options{Prober: name, Region: "eu", MaxAge: 300 * time.Millisecond, Log: log, Metrics: registry})
 	stream := checkstream.NewConsumer(redis, "eu", name)
 	c := New(Parts{
@@ -85,8 +86,8 @@ func runProber(ctx context.Context, redisURL, path, name string) error {
 	return err
 }
 
-// TestKilledProberLosesNothing kills one of two probers in the middle of its work,
-// twice over: the other takes over, and every slot has its row.
+// TestKilledProberLosesNothing kills one of two probers in the middle of its work:
+// the other takes over, and every slot has its row.
 func TestKilledProberLosesNothing(t *testing.T) {
 	t.Parallel()
 	const perSecond, seconds, killAfter = 40, 6, 3

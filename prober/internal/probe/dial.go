@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/guard"
 )
 
 const (
@@ -70,7 +72,7 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16, d
 
 func weight(err error) int {
 	switch {
-	case errors.Is(err, errBlocked):
+	case errors.Is(err, guard.ErrBlocked):
 		return 2
 	case errors.Is(err, syscall.ENETUNREACH):
 		return 0

@@ -7,7 +7,7 @@
 //     (our resolver, a blocked address, a frozen process, a bug of ours) is
 //     unknown with a reason, never down.
 //   - A failure is looked at twice, on fresh connections, before it is believed.
-//   - No packet goes to an address the Guard refuses, whatever a name resolves
+//   - No packet goes to an address the guard refuses, whatever a name resolves
 //     to and wherever a redirect points.
 //   - One probe cannot hurt another: nothing is shared between visits, and a
 //     panic becomes that check's unknown(internal).

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -41,7 +42,7 @@ type Outcome struct {
 // Options are what an engine needs.
 type Options struct {
 	Version  string         // named in the User-Agent
-	Guard    *Guard         // required
+	Guard    *guard.Guard   // required
 	Resolver Resolver       // nil: the system's
 	Roots    *x509.CertPool // nil: the system's
 	Log      *slog.Logger

@@ -10,6 +10,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -31,8 +32,8 @@ func lookupTrouble(err error) trouble {
 // dialTrouble reads why no connection came about.
 func dialTrouble(err error) trouble {
 	switch {
-	case errors.Is(err, errBlocked):
-		return unknown(uptime.ReasonBlockedAddress, errBlocked.Error())
+	case errors.Is(err, guard.ErrBlocked):
+		return unknown(uptime.ReasonBlockedAddress, guard.ErrBlocked.Error())
 	case isTimeout(err):
 		return failed(uptime.FailureConnectTimeout, "no connection within the timeout")
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -72,7 +73,7 @@ func (h *httpChecker) Check(ctx context.Context, check uptime.Check) Outcome {
 // atRedirect renames a blocked address that a redirect led to.
 func atRedirect(bad trouble, redirects int) trouble {
 	if bad.reason == uptime.ReasonBlockedAddress && redirects > 0 {
-		return unknown(uptime.ReasonRedirectBlocked, "redirect to a host whose "+errBlocked.Error())
+		return unknown(uptime.ReasonRedirectBlocked, "redirect to a host whose "+guard.ErrBlocked.Error())
 	}
 	return bad
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -29,7 +30,7 @@ func startLab(tb testing.TB) *lab.Lab {
 
 func options(l *lab.Lab, change ...func(*Options)) Options {
 	o := Options{
-		Version: "v1.2.3", Guard: NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}),
+		Version: "v1.2.3", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}),
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	}
 	if l != nil {

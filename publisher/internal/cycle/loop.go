@@ -78,7 +78,7 @@ type Loop struct {
 func New(o Options) *Loop {
 	l := &Loop{Options: o, metrics: newMetrics(o.Metrics), refusals: true}
 	l.explainer = &explainer{rows: o.Rows, versions: o.Versions, health: o.Health, log: o.Log}
-	l.notebook = newNotebook(o.Notes, o.Log, l.metrics)
+	l.notebook = newNotebook(o.Notes, o.Health, o.Log, l.metrics)
 	l.feed = newFeed(o.Versions, o.Targets, o.Health, o.Log, l.explainer)
 	l.view.Store(&View{})
 	l.facts()
@@ -243,6 +243,7 @@ func (l *Loop) position(ctx context.Context, clock checkstream.Clock) bool {
 	l.wheel = wheel
 	l.mu.Unlock()
 	l.setKnown(known)
+	l.feed.wake()
 	l.Log.Info("schedule loaded", "targets", wheel.Targets(), "regions", wheel.Regions(), "schedule_seq", known, "second", next)
 	return true
 }

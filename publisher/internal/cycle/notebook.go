@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/service"
 )
 
 const (
@@ -21,6 +22,7 @@ const (
 // for long the oldest are dropped, and counted.
 type notebook struct {
 	store   Notes
+	health  Health
 	log     *slog.Logger
 	metrics *metrics
 
@@ -31,8 +33,8 @@ type notebook struct {
 	failing bool
 }
 
-func newNotebook(store Notes, log *slog.Logger, m *metrics) *notebook {
-	return &notebook{store: store, log: log, metrics: m}
+func newNotebook(store Notes, health Health, log *slog.Logger, m *metrics) *notebook {
+	return &notebook{store: store, health: health, log: log, metrics: m}
 }
 
 func (n *notebook) add(c resultstore.Cycle) {
@@ -72,8 +74,10 @@ func (n *notebook) flush(ctx context.Context) {
 			n.log.Info("writing cycles changed", "failing", failing, "error", err)
 		}
 		if err != nil {
+			n.health.Set("results", service.Degraded, "cycles cannot be written: "+err.Error())
 			return
 		}
+		n.health.Set("results", service.OK, "")
 		n.sealed = nil
 	}
 }

@@ -1,4 +1,10 @@
-package probe
+// Package guard judges addresses that users make the fleet fetch.
+//
+// It guarantees that nothing but public unicast addresses pass, unless the
+// operator of the process opened a range, and that cloud metadata addresses never
+// do. Judge the address dialled (Control), at every attempt: a name may resolve to
+// something else than it did when it was saved.
+package guard
 
 import (
 	"context"
@@ -7,9 +13,9 @@ import (
 	"syscall"
 )
 
-// errBlocked is what a refused dial ends in. It names no address: what a name
+// ErrBlocked is what a refused dial ends in. It names no address: what a name
 // resolves to inside a private network is nobody's business outside it.
-var errBlocked = errors.New("address is not public and PROBER_ALLOW_CIDRS does not open it")
+var ErrBlocked = errors.New("address is not public and PROBER_ALLOW_CIDRS does not open it")
 
 // Guard judges the address about to be dialled. Everything that is not global
 // unicast, and everything in the IANA special-purpose registries, is refused
@@ -18,8 +24,8 @@ type Guard struct {
 	allow []netip.Prefix
 }
 
-// NewGuard makes a guard that also lets the given ranges through.
-func NewGuard(allow []netip.Prefix) *Guard {
+// New makes a guard that also lets the given ranges through.
+func New(allow []netip.Prefix) *Guard {
 	g := &Guard{}
 	for _, prefix := range allow {
 		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 {
@@ -35,7 +41,7 @@ func NewGuard(allow []netip.Prefix) *Guard {
 func (g *Guard) Control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || !g.Allows(target.Addr()) {
-		return errBlocked
+		return ErrBlocked
 	}
 	return nil
 }

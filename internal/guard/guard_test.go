@@ -1,4 +1,4 @@
-package probe
+package guard
 
 import (
 	"errors"
@@ -51,7 +51,7 @@ var dangerous = map[string]string{
 
 func TestGuardRefusesEveryDangerousKind(t *testing.T) {
 	t.Parallel()
-	closed := NewGuard(nil)
+	closed := New(nil)
 	for kind, text := range dangerous {
 		if closed.Allows(netip.MustParseAddr(text)) {
 			t.Errorf("%s (%s) is let through", kind, text)
@@ -91,7 +91,7 @@ func TestGuardOpensWhatTheOperatorOpened(t *testing.T) {
 		{"::/0", "::1", true},
 	}
 	for _, c := range cases {
-		guard := NewGuard([]netip.Prefix{netip.MustParsePrefix(c.allow)})
+		guard := New([]netip.Prefix{netip.MustParsePrefix(c.allow)})
 		if got := guard.Allows(netip.MustParseAddr(c.addr)); got != c.want {
 			t.Errorf("allow %s, dial %s: %v, want %v", c.allow, c.addr, got, c.want)
 		}
@@ -100,9 +100,9 @@ func TestGuardOpensWhatTheOperatorOpened(t *testing.T) {
 
 func TestGuardControl(t *testing.T) {
 	t.Parallel()
-	guard := NewGuard(nil)
+	guard := New(nil)
 	for _, address := range []string{"127.0.0.1:80", "[::1]:80", "nonsense", "", "localhost:80"} {
-		if err := guard.Control(t.Context(), "tcp", address, nil); !errors.Is(err, errBlocked) {
+		if err := guard.Control(t.Context(), "tcp", address, nil); !errors.Is(err, ErrBlocked) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -118,8 +118,8 @@ func FuzzGuard(f *testing.F) {
 		b := addr.As16()
 		f.Add(b[:])
 	}
-	closed := NewGuard(nil)
-	open := NewGuard([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
+	closed := New(nil)
+	open := New([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) != 16 {
 			return

@@ -1,0 +1,194 @@
+package cycle
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestRedisDownIsNamed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(30 * time.Second)
+		h.redis.set(func() { h.redis.down = true })
+		time.Sleep(3 * time.Minute)
+		if p.health.level("redis") != service.Error {
+			t.Error("health does not say that redis is down")
+		}
+		h.redis.set(func() { h.redis.down = false })
+		time.Sleep(7 * time.Minute)
+		p.stop()
+		a := h.audit(t)
+		if a.missed == 0 || a.reasons[uptime.ReasonRedisDown] != a.missed || a.published+a.missed != a.planned {
+			t.Errorf("%+v", a)
+		}
+		if p.health.level("redis") != service.OK || p.health.level("publishing") != service.OK {
+			t.Errorf("health did not recover: %v", p.health.why)
+		}
+	})
+}
+
+func TestRedisLosesEverything(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(500, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(40 * time.Second)
+		h.redis.set(func() { h.redis.down = true })
+		time.Sleep(10 * time.Second)
+		h.redis.loseData()
+		h.redis.set(func() { h.redis.down = false })
+		time.Sleep(40 * time.Second)
+		p.stop()
+		a := h.audit(t)
+		if a.unexplained > 0 || a.inGap == 0 || len(h.database.gaps) != 1 || h.database.gaps[0].Reason != uptime.ReasonRedisLost {
+			t.Errorf("%+v gaps %v", a, h.database.gaps)
+		}
+		if h.redis.seq != h.database.seq {
+			t.Error("the fence was not raised again")
+		}
+	})
+}
+
+func TestNewHouseHasNoGap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(5 * time.Second)
+		h.furnish(5, 10*time.Second)
+		time.Sleep(15 * time.Second)
+		p.stop()
+		if a := h.audit(t); len(h.database.gaps) > 0 || a.published != a.planned || a.planned == 0 {
+			t.Errorf("%+v %v", a, h.database.gaps)
+		}
+	})
+}
+
+func TestDatabaseDownChangesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(30 * time.Second)
+		h.database.mu.Lock()
+		h.database.down = true
+		h.database.mu.Unlock()
+		time.Sleep(10 * time.Minute)
+		if p.health.level("database") != service.Degraded {
+			t.Error("health is silent")
+		}
+		h.database.mu.Lock()
+		h.database.down = false
+		h.database.mu.Unlock()
+		h.database.save(target(999, 10*time.Second), false)
+		time.Sleep(20 * time.Second)
+		p.stop()
+		if a := h.audit(t); a.published != a.planned || p.health.level("database") != service.OK {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// The answer of the adoption is lost and the database goes away: publishing goes
+// on by the old schedule, and the difference is stated when it is back.
+func TestTornAdoptionIsStated(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(30 * time.Second)
+		h.database.mu.Lock()
+		h.database.tearOff = true
+		h.database.mu.Unlock()
+		h.database.save(target(101, 10*time.Second), false)
+		time.Sleep(time.Minute)
+		behind := h.behind()
+		h.database.mu.Lock()
+		h.database.down, h.database.tearOff = false, false
+		h.database.mu.Unlock()
+		time.Sleep(30 * time.Second)
+		p.stop()
+		a := h.audit(t)
+		if behind > 0 || a.unexplained > 0 || a.inGap < 10 || a.planned != a.published+a.inGap {
+			t.Errorf("%d s behind, %+v %v", behind, a, h.database.gaps)
+		}
+	})
+}
+
+func TestClocksThatDisagreePausePublishing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(50, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(30 * time.Second)
+		h.redis.set(func() { h.redis.skew = time.Hour })
+		time.Sleep(time.Minute)
+		added := 0
+		h.redis.set(func() { added = len(h.redis.added) })
+		if p.health.level("clock") != service.Error || added > 50*2*5 {
+			t.Error("it published by a clock an hour ahead")
+		}
+		h.redis.set(func() { h.redis.skew = 0 })
+		time.Sleep(5 * time.Second)
+		if p.health.level("clock") != service.OK {
+			t.Error("health did not recover")
+		}
+		time.Sleep(6 * time.Minute)
+		p.stop()
+		if a := h.audit(t); a.unexplained+a.both > 0 || a.published+a.missed != a.planned {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// Redis comes back as it was two seconds ago (its log lost the tail, or an old
+// replica took over), and schedules changed in between.
+func TestRedisGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, databaseDown := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.furnish(200, 10*time.Second)
+			p := h.start(t.Context(), "a", true, 0)
+			time.Sleep(20*time.Second + 500*time.Millisecond)
+			for range 10 {
+				restore := h.redis.remember()
+				h.database.save(target(1+h.database.seq%200, 13*time.Second), false)
+				time.Sleep(2 * time.Second)
+				if databaseDown {
+					h.database.mu.Lock()
+					h.database.down = true
+					h.database.mu.Unlock()
+				}
+				restore()
+				time.Sleep(3 * time.Second)
+				h.database.mu.Lock()
+				h.database.down = false
+				h.database.mu.Unlock()
+			}
+			time.Sleep(3 * time.Minute)
+			p.stop()
+			if h.behind() > 0 {
+				t.Errorf("%d s behind", h.behind())
+			}
+			if databaseDown { // it publishes on, by the newest schedule it knows: up to a slot each time is off
+				h.redis.twice = 0
+				return
+			}
+			if a := h.audit(t); a.published != a.planned {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
