@@ -21,7 +21,6 @@ type world struct {
 	rows     map[uptime.Slot]uptime.Result
 	swept    time.Time
 	refuse   bool // rows do not become durable
-	reads    time.Duration
 }
 
 func newWorld() *world { return &world{rows: map[uptime.Slot]uptime.Result{}} }
@@ -48,7 +47,6 @@ func (w *world) Gaps(_ context.Context, from, to time.Time) ([]schedulestore.Gap
 }
 
 func (w *world) SlotsSeen(_ context.Context, from, to time.Time, fn func(uptime.Slot) error) error {
-	w.reads += to.Sub(from)
 	for slot := range w.rows {
 		if !slot.ScheduledAt.Before(from) && slot.ScheduledAt.Before(to) {
 			if err := fn(slot); err != nil {

@@ -93,8 +93,8 @@ func (l *Loop) checkAlive(context.Context) {
 	l.Health.Set("loop", service.OK, "")
 }
 
-func unhealthy(error bool) service.Level {
-	if error {
+func unhealthy(fatal bool) service.Level {
+	if fatal {
 		return service.Error
 	}
 	return service.Degraded

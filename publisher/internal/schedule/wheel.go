@@ -97,9 +97,6 @@ func (w *Wheel) Newest() int64 { return w.newest }
 // At is the second the wheel stands at.
 func (w *Wheel) At() int64 { return w.at }
 
-// Pending is the number of changes waiting for their second.
-func (w *Wheel) Pending() int { return len(w.queue) }
-
 func (w *Wheel) apply(c Change) {
 	w.newest = max(w.newest, c.Effective)
 	id := c.Schedule.TargetID
