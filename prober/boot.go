@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -97,7 +98,7 @@ func await(ctx context.Context, s *service.Service, what string, try func(contex
 		select {
 		case <-time.After(bootRetry):
 		case <-ctx.Done():
-			if context.Cause(ctx) == context.Canceled { // asked to stop
+			if errors.Is(context.Cause(ctx), context.Canceled) { // asked to stop
 				return ctx.Err()
 			}
 			return service.Exit(service.ExitDependency, fmt.Errorf("%s did not come within %v: %w", what, bootPatience, err))

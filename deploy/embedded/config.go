@@ -14,8 +14,9 @@ import (
 const (
 	configName = "config.xml"
 	usersName  = "users.xml"
-	// User and Database are what URL leads to.
-	User     = "probefleet"
+	// User is who URL logs in as.
+	User = "probefleet"
+	// Database is the one URL leads to.
 	Database = "probefleet"
 
 	defaultMemory = 2560 << 20

@@ -59,7 +59,7 @@ func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error)
 	}
 	a := newAccount(plan, l.now())
 	for _, part := range a.parts {
-		if part.span.empty() {
+		if part.empty() {
 			continue
 		}
 		seen := make([]uint64, (len(plan.targets)*len(plan.Regions)+63)/64)

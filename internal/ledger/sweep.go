@@ -158,26 +158,26 @@ func (s *Sweeper) explain(ctx context.Context, slice span, maxExpiry int64, done
 			})
 		}
 		if len(missing) >= rowsAtOnce {
-			if missing, err = s.write(ctx, missing, done); err != nil {
+			if err := s.write(ctx, missing, done); err != nil {
 				return err
 			}
+			missing = nil
 		}
 	}
-	_, err = s.write(ctx, missing, done)
-	return err
+	return s.write(ctx, missing, done)
 }
 
-func (s *Sweeper) write(ctx context.Context, missing []uptime.Result, done *Swept) ([]uptime.Result, error) {
+func (s *Sweeper) write(ctx context.Context, missing []uptime.Result, done *Swept) error {
 	if len(missing) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := s.rows.RecordWait(ctx, missing); err != nil {
-		return nil, fmt.Errorf("sweep: write %d missed slots: %w", len(missing), err)
+		return fmt.Errorf("sweep: write %d missed slots: %w", len(missing), err)
 	}
 	for _, r := range missing {
 		done.Written[r.Reason]++
 	}
-	return nil, nil
+	return nil
 }
 
 func row(slot uptime.Slot, seq int64, reason uptime.Reason) uptime.Result {

@@ -68,7 +68,7 @@ type Recorder struct {
 	metrics *metrics
 	room    *semaphore.Weighted // MaxBuffered rows
 	wake    chan struct{}       // holds one token when the queue has changed
-	stopped context.Context     // ends when Run no longer accepts rows
+	stopped context.Context     //nolint:containedctx // a signal, not a call's context: ends when Run no longer accepts rows
 	stop    context.CancelFunc
 
 	givenBack int // rows not stored when Run ended; only the writer goroutine's

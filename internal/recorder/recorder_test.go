@@ -153,7 +153,7 @@ func TestEveryRecordIsAnsweredExactlyOnce(t *testing.T) {
 			return nil
 		}}
 		var rejected []int64
-		r := New(sink, Options{MaxRows: 16, MaxBuffered: 40, Reject: func(rows []uptime.Result, err error) {
+		r := New(sink, Options{MaxRows: 16, MaxBuffered: 40, Reject: func(rows []uptime.Result, _ error) {
 			for _, row := range rows {
 				rejected = append(rejected, row.TargetID)
 			}

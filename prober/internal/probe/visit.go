@@ -180,7 +180,7 @@ func (v *visit) response() (*http.Response, error) {
 // is beyond the cap is nobody's failure.
 func (v *visit) drain(body io.Reader) error {
 	_, err := io.Copy(io.Discard, io.LimitReader(body, maxBody))
-	if v.budget <= 0 && (err == io.ErrUnexpectedEOF || err == io.EOF) {
+	if v.budget <= 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 		return nil // cut off by us
 	}
 	return err

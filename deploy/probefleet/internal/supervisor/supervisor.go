@@ -141,7 +141,7 @@ func (s *Supervisor) keep(p *program, out *os.File) {
 }
 
 func (s *Supervisor) runOnce(p *program, out *os.File) (code int, err error) {
-	cmd := exec.Command(p.Path, p.Args...) //nolint:noctx // it is ended by Stop, with a grace
+	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.Env, out, out
 	cmd.SysProcAttr = childAttributes()
 	if err := cmd.Start(); err != nil {
