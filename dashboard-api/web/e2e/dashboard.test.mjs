@@ -1,0 +1,412 @@
+// The dashboard in a real browser against the real programs. One file, in order:
+// the first test makes the account and the targets the others look at.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  api,
+  axeViolations,
+  bar,
+  modes,
+  must,
+  overflow,
+  settings,
+  shoot,
+  slotsOf,
+  startBrowser,
+  startLab,
+  targetByUrl,
+  until,
+  watchPage,
+} from "./harness.mjs";
+import { startProxy } from "./proxy.mjs";
+
+const run = Date.now().toString(36); // keeps runs against one installation apart
+let browser;
+let lab;
+let proxy;
+let state; // the signed-in browser's cookies
+let watched; // the target of the live tests
+const down = {};
+
+before(async () => {
+  [browser, lab, proxy] = await Promise.all([startBrowser(), startLab(), startProxy(settings.base)]);
+});
+after(async () => {
+  await browser?.close();
+  await proxy?.close();
+  await lab?.close();
+});
+
+async function signedIn(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState: state });
+  const page = await context.newPage();
+  return { context, page, trouble: watchPage(page) };
+}
+
+const pill = (page, kind, seconds = 20) =>
+  page
+    .locator(`[data-link="${kind}"]`)
+    .first()
+    .waitFor({ timeout: seconds * 1000 });
+
+/** Time of the first tick in the row, as this machine's clock saw it. */
+async function firstTick(page, id, seconds) {
+  return until(`first tick of target ${id}`, async () => ((await bar(page, id))?.count > 0 ? Date.now() : 0), {
+    seconds,
+    everyMs: 50,
+  });
+}
+
+test("set-up: the owner and the first addresses, three required fields", { timeout: 120_000 }, async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  const page = await context.newPage();
+  const session = await fetch(new URL("/api/v1/session", settings.base));
+  const { setup_needed } = await session.json();
+  if (setup_needed) {
+    assert.ok(settings.setupLink, "SETUP_LINK is not set, and the installation has no account yet");
+    await page.goto(
+      new URL(new URL(settings.setupLink).pathname + new URL(settings.setupLink).search, settings.base).href,
+    );
+    await page.getByLabel("E-mail").fill(settings.email);
+    await page.getByLabel("Password").fill("short");
+    await page.keyboard.press("Enter");
+    await page.getByText("at least 8 characters", { exact: false }).first().waitFor();
+    await page.getByLabel("Password").fill(settings.password);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("URLs").fill(`${lab.url}/n/first-${run}\nnot a url://`);
+    await page.getByRole("button", { name: "Start watching" }).click();
+    const added = Date.now();
+    await page.locator("[data-first] svg.ticks[data-count]:not([data-count='0'])").first().waitFor({ timeout: 60_000 });
+    console.log(`first live tick ${((Date.now() - added) / 1000).toFixed(1)} s after the first address was pasted`);
+    assert.match(await page.locator(".refused").innerText(), /url/i, "a bad line says why");
+    await page.getByRole("link", { name: "Go to the overview" }).click();
+  } else {
+    await page.goto(new URL("/login", settings.base).href);
+    await page.getByLabel("E-mail").fill(settings.email);
+    await page.getByLabel("Password").fill(settings.password);
+    await page.keyboard.press("Enter");
+  }
+  await page.getByRole("button", { name: "Add target" }).waitFor();
+  state = await context.storageState();
+  await context.close();
+});
+
+test("keyboard only: c, URL, interval 10 s, Enter; the first live result within its slot + 2 s", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page } = await signedIn();
+  await page.goto(settings.base.href);
+  await pill(page, "live");
+  const url = `${lab.url}/n/live-${run}`;
+  await page.keyboard.press("c");
+  await page.locator("input[name=url]:focus").waitFor();
+  await page.keyboard.type(url);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("10");
+  const saved = Date.now();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  watched = await until("the new target in the API", () => targetByUrl(url));
+  assert.equal(watched.interval_s, 10);
+  const seen = await firstTick(page, watched.id, 30);
+  const slot = (await bar(page, watched.id)).from;
+  console.log(`first result ${seen - slot} ms after its slot, ${((seen - saved) / 1000).toFixed(1)} s after saving`);
+  assert.ok(seen - slot <= 2_000, `the first result was shown ${seen - slot} ms after its slot`);
+  assert.ok(seen - saved <= 15_000, `the first slot came only ${seen - saved} ms after saving`);
+  await page.locator(`[data-row="${watched.id}"]`).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  assert.match(page.url(), new RegExp(`/targets/${watched.id}$`));
+  await context.close();
+});
+
+/** Every slot the API has is on the page, and the page shows no hole. */
+async function nothingMissing(page, id) {
+  const shown = await until("the newest slot on the page", () => bar(page, id));
+  const stored = await until(
+    `the API to have ${shown.count} slots`,
+    async () => {
+      const slots = await slotsOf(id, shown.from, shown.to);
+      return slots.at(-1) === shown.to ? slots : null;
+    },
+    { seconds: 20, everyMs: 500 },
+  );
+  assert.equal(shown.count, stored.length, `the bar has ${shown.count} slots, the API ${stored.length}`);
+  assert.equal((shown.to - shown.from) / 10_000 + 1, shown.count, "a slot every 10 s");
+  return shown;
+}
+
+test("the network is cut: pill, resume, no missing tick", {
+  timeout: 60_000 + settings.cutSeconds * 1000,
+}, async () => {
+  const { context, page } = await signedIn();
+  await page.goto(proxy.url);
+  await pill(page, "live");
+  await firstTick(page, watched.id, 30);
+  const before = await bar(page, watched.id);
+  proxy.cut();
+  await pill(page, "reconnecting", 5);
+  const cutAt = Date.now();
+  await until("the cut to last", () => Date.now() - cutAt >= settings.cutSeconds * 1000, {
+    seconds: settings.cutSeconds + 1,
+  });
+  assert.match(await page.locator("[data-link=reconnecting]").innerText(), /\d+ (s|min)/, "the pill says the age");
+  await shoot(page, "reconnecting");
+  proxy.restore();
+  await page.locator("[data-link=reconnecting]").click(); // "try now": not waiting for the back-off
+  await pill(page, "live", 10);
+  await until("a result after the cut", async () => (await bar(page, watched.id)).to > cutAt, { seconds: 20 });
+  const shown = await nothingMissing(page, watched.id);
+  assert.ok(shown.count > before.count || shown.count === 90, "the bar grew");
+  await context.close();
+});
+
+test("only the websocket is cut: polling keeps the page current, then it resumes", { timeout: 120_000 }, async () => {
+  const { context, page } = await signedIn();
+  await page.goto(proxy.url);
+  await pill(page, "live");
+  await firstTick(page, watched.id, 30);
+  proxy.cutSockets();
+  const cutAt = Date.now();
+  await pill(page, "polling", 25);
+  await until("a result while polling", async () => (await bar(page, watched.id)).to > cutAt, { seconds: 30 });
+  await shoot(page, "polling");
+  proxy.restore();
+  await page.locator("[data-link=polling]").click();
+  await pill(page, "live", 10);
+  await nothingMissing(page, watched.id);
+  await context.close();
+});
+
+test("pause and resume; delete can be undone, and is done when it is not", { timeout: 90_000 }, async () => {
+  const { context, page } = await signedIn();
+  const target = await must("POST", "/targets", { url: `${lab.url}/n/gone-${run}`, interval_s: 60 });
+  await page.goto(settings.base.href);
+  const row = page.locator(`li:has([data-row="${target.id}"])`);
+  const choose = async (item) => {
+    await row.getByRole("button", { name: /^Actions/ }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  await row.waitFor();
+  await choose("Pause");
+  await row.getByText("Paused").waitFor();
+  await until("paused in the API", async () => !(await must("GET", `/targets/${target.id}`)).active);
+  await choose("Resume");
+  await row.getByText("Paused").waitFor({ state: "detached" });
+  await until("active in the API", async () => (await must("GET", `/targets/${target.id}`)).active);
+
+  await choose("Delete");
+  await row.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await row.waitFor();
+  assert.equal((await api("GET", `/targets/${target.id}`)).status, 200);
+
+  await choose("Delete");
+  await row.waitFor({ state: "detached" });
+  await until("deleted in the API", async () => (await api("GET", `/targets/${target.id}`)).status === 404, {
+    seconds: 15,
+  });
+  await context.close();
+});
+
+test("the server's errors land on their fields, and nothing is stored", { timeout: 60_000 }, async () => {
+  const { context, page } = await signedIn();
+  await page.goto(settings.base.href);
+  await page.getByRole("button", { name: "Add target" }).click();
+  const url = page.getByLabel("URL", { exact: true });
+  const describedBy = async (field) => {
+    await page.locator(`input[name=${field}][aria-invalid=true]`).waitFor();
+    return page.locator(`input[name=${field}]`).evaluate((input) => {
+      const ids = (input.getAttribute("aria-describedby") ?? "").split(" ");
+      return ids.map((id) => document.getElementById(id)?.textContent ?? "").join(" ");
+    });
+  };
+  await page.getByRole("button", { name: "Start watching" }).click();
+  assert.match(await describedBy("url"), /address/);
+  await url.fill("http://10.0.0.1/admin");
+  await page.getByLabel("Check every").fill("3");
+  await page.getByRole("button", { name: /Name, timeout/ }).click();
+  await page.getByLabel("Timeout").fill("90");
+  await page.getByLabel("Expected status").fill("2xx");
+  await page.getByLabel("Name", { exact: true }).fill("x".repeat(121));
+  await page.getByRole("button", { name: "Start watching" }).click();
+  assert.match(await describedBy("url"), /private/);
+  assert.match(await describedBy("interval_s"), /10/);
+  assert.match(await describedBy("timeout"), /30000|30 s/);
+  assert.match(await describedBy("status"), /100 to 599/);
+  assert.match(await describedBy("name"), /120/);
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.getAttribute("name")),
+    "url",
+    "focus is on the first error",
+  );
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "errors-1280-light");
+  assert.equal(await targetByUrl("http://10.0.0.1/admin"), undefined);
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await context.close();
+});
+
+test("search, filters and keys", { timeout: 60_000 }, async () => {
+  const { context, page } = await signedIn();
+  await page.goto(settings.base.href);
+  await page.locator("[data-row]").first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type(`live-${run}`);
+  await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
+  assert.match(page.url(), /\?q=live-/, "the address holds the search");
+  await page.keyboard.type("-nothing");
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.locator("[data-row]").first().waitFor();
+  await page.keyboard.press("j");
+  await page.locator("[data-row]:focus").waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("f");
+  await page.getByRole("heading", { name: "Fleet" }).waitFor();
+  await context.close();
+});
+
+test("names of other people run no script", { timeout: 60_000 }, async () => {
+  const { context, page } = await signedIn();
+  const name = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`;
+  const target = await must("POST", "/targets", {
+    url: `${lab.url}/n/xss-${run}?<svg/onload=window.pwned=1>`.replace(/[<>]/g, encodeURIComponent),
+    name: `${name}${run}`,
+  });
+  await page.goto(new URL(`/targets/${target.id}`, settings.base).href);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  assert.ok((await page.getByRole("heading", { level: 1 }).innerText()).includes("<script>"), "shown as text");
+  await page.goto(settings.base.href);
+  await page.locator(`[data-row="${target.id}"]`).waitFor();
+  assert.equal(await page.evaluate(() => window.pwned), undefined);
+  await must("DELETE", `/targets/${target.id}`);
+  await context.close();
+});
+
+test("every page at 1280 light, 1280 dark and 390 light: no errors, no overflow, axe 0", {
+  timeout: 300_000,
+}, async () => {
+  down.target = await must("POST", "/targets", {
+    url: `${lab.url}/status/503?run=${run}`,
+    name: `Failing shop ${run}`,
+    interval_s: 10,
+  });
+  down.paused = await must("POST", "/targets", { url: `${lab.url}/n/paused-${run}`, active: false });
+  down.long = await must("POST", "/targets", {
+    url: `${lab.url}/n/${"a-very-long-path-segment/".repeat(8)}${run}`,
+    name: `A name that is as long as people write them when nobody stops them ${"very ".repeat(6)}${run}`.slice(0, 118),
+    interval_s: 3600,
+  });
+  const pages = [
+    ["overview", "/", async (page) => page.locator("[data-row]").first().waitFor()],
+    ["overview-filtered", "/?state=down", async (page) => page.getByText(`Failing shop ${run}`).waitFor()],
+    ["overview-nothing", "/?q=there-is-no-such-target", async (page) => page.getByText("Nothing matches").waitFor()],
+    [
+      "menu",
+      "/",
+      async (page) =>
+        page
+          .getByRole("button", { name: /^Actions/ })
+          .first()
+          .click(),
+    ],
+    [
+      "add",
+      "/",
+      async (page) => {
+        await page.getByRole("button", { name: "Add target" }).click();
+        await page.getByRole("button", { name: /Name, timeout/ }).click();
+      },
+    ],
+    [
+      "help",
+      "/",
+      async (page) => {
+        await page.locator("[data-row]").first().waitFor();
+        await page.keyboard.press("?");
+        await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+      },
+    ],
+    ["target-up", `/targets/${watched.id}`, async (page) => page.locator(".log-row").first().waitFor()],
+    [
+      "target-check",
+      `/targets/${watched.id}`,
+      async (page) => {
+        await page.locator(".plot canvas").waitFor();
+        await page.locator(".log-row").nth(2).click();
+        await page.locator(".waterfall").waitFor();
+      },
+    ],
+    [
+      "target-table",
+      `/targets/${watched.id}?range=6h`,
+      async (page) => {
+        await page.getByRole("button", { name: "Table" }).click();
+        await page.locator(".series-table tbody tr").first().waitFor();
+      },
+    ],
+    ["target-down", `/targets/${down.target.id}`, async (page) => page.locator(".verdict[data-state=down]").waitFor()],
+    [
+      "target-paused",
+      `/targets/${down.paused.id}`,
+      async (page) => page.locator(".verdict[data-state=paused]").waitFor(),
+    ],
+    ["target-long", `/targets/${down.long.id}`, async (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+    ["target-gone", "/targets/999999999", async (page) => page.getByText("There is no such target").waitFor()],
+    ["fleet", "/fleet", async (page) => page.locator("table").first().waitFor()],
+    ["login", "/login", async (page) => page.getByRole("button", { name: "Sign in" }).waitFor()],
+    ["setup", "/setup?token=x", async (page) => page.getByRole("button", { name: "Continue" }).waitFor()],
+    ["not-found", "/nowhere", async (page) => page.getByText("There is no such page").waitFor()],
+  ];
+  await until(
+    "the failing target to be down",
+    async () => {
+      const { body } = await api("GET", `/results/latest?ids=${down.target.id}&n=5`);
+      return body.items[0]?.results.some((result) => result.status === "down");
+    },
+    { seconds: 40, everyMs: 500 },
+  );
+
+  const found = [];
+  for (const mode of modes) {
+    for (const [name, path, ready] of pages) {
+      const { context, page, trouble } = await signedIn({ viewport: mode.viewport, colorScheme: mode.colorScheme });
+      const say = (what) => found.push(`${name} ${mode.name}: ${what}`);
+      try {
+        await page.goto(new URL(path, settings.base).href);
+        await ready(page);
+        await page.evaluate(() => document.fonts.ready);
+        await page.waitForLoadState("networkidle", { timeout: 1_500 }).catch(() => {}); // the charts have their data
+        if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
+        for (const violation of await axeViolations(page)) say(violation);
+        await shoot(page, `${name}-${mode.name}`);
+      } catch (error) {
+        say(error.message.split("\n")[0]);
+        await shoot(page, `${name}-${mode.name}-failed`);
+      }
+      for (const line of trouble) say(line);
+      await context.close();
+    }
+  }
+  assert.deepEqual(found, []);
+
+  const { context, page } = await signedIn();
+  await page.goto(settings.base.href);
+  await page.getByRole("button", { name: "Add target" }).waitFor();
+  const title = await until("the down count in the title", async () => (await page.title()).match(/^\((\d+) down\)/));
+  assert.match(
+    await page.locator("link[rel=icon]").getAttribute("href"),
+    Number(title[1]) > 9 ? /down-many/ : new RegExp(`down-${title[1]}`),
+  );
+  await page.evaluate(() =>
+    document.querySelector("main").insertAdjacentHTML("beforeend", "<button></button><img src='/icons/ok.svg'>"),
+  );
+  assert.ok((await axeViolations(page)).length >= 2, "the checker finds seeded faults");
+  await context.close();
+});

@@ -1,0 +1,154 @@
+// What the browser tests share: settings, the browser, the API, a lab to watch.
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+function needed(name, what) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: ${what}`);
+  return value;
+}
+
+export const settings = {
+  base: new URL(needed("BASE_URL", "the address of a running dashboard, such as http://localhost:8080")),
+  apiKey: needed("API_KEY", "a key of the same installation that may write (its BOOTSTRAP_API_KEY)"),
+  setupLink: process.env.SETUP_LINK ?? "",
+  email: process.env.E2E_EMAIL ?? "owner@example.com",
+  password: process.env.E2E_PASSWORD ?? "correct horse battery staple",
+  cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
+};
+
+const shots = fileURLToPath(new URL("./shots/", import.meta.url));
+const axe = readFileSync(fileURLToPath(new URL("../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
+
+export async function startBrowser() {
+  await mkdir(shots, { recursive: true });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+export const modes = [
+  { name: "1280-light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
+  { name: "1280-dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
+  { name: "390-light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
+];
+
+/** The API, with the key: what the page shows is compared with what it answers. */
+export async function api(method, path, body) {
+  const response = await fetch(new URL(`/api/v1${path}`, settings.base), {
+    method,
+    headers: {
+      authorization: `Bearer ${settings.apiKey}`,
+      ...(body ? { "content-type": "application/json" } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text ? JSON.parse(text) : null };
+}
+
+export async function must(method, path, body) {
+  const answer = await api(method, path, body);
+  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+export async function targetByUrl(url) {
+  for (let cursor = ""; ; ) {
+    const page = await must("GET", `/targets?limit=200${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+    const found = page.items.find((target) => target.url === url);
+    if (found || !page.next_cursor) return found;
+    cursor = page.next_cursor;
+  }
+}
+
+/** Waits until `check` gives something truthy; the message says what was awaited. */
+export async function until(what, check, { seconds = 15, everyMs = 100 } = {}) {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`waited ${seconds} s for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
+
+/** Something to watch: LAB_URL, or a small server of our own on the loopback interface. */
+export async function startLab() {
+  if (process.env.LAB_URL) return { url: process.env.LAB_URL.replace(/\/$/, ""), close: async () => {} };
+  const server = createServer((request, response) => {
+    const status = Number(/^\/status\/(\d{3})/.exec(request.url)?.[1] ?? 200);
+    response.writeHead(status, { "content-type": "text/plain" }).end("ok");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Collects what must not happen on any page. */
+export function watchPage(page) {
+  const trouble = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      trouble.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => trouble.push(`uncaught: ${error.message}`));
+  return trouble;
+}
+
+/** Accessibility violations, one line each. */
+export async function axeViolations(page) {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await window.axe.run();
+    return violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+  });
+}
+
+export const overflow = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+export const shoot = (page, name) => page.screenshot({ path: `${shots}${name}.png` });
+
+/** The bar of a row as the page has it: how many slots, from when to when. */
+export function bar(page, id) {
+  return page.evaluate((target) => {
+    const ticks = document.querySelector(`[data-row="${target}"]`)?.closest("li")?.querySelector("svg.ticks");
+    if (!ticks) return null;
+    const { count, from, to } = ticks.dataset;
+    return { count: Number(count), from: Number(from), to: Number(to) };
+  }, id);
+}
+
+/** The distinct slots the API has for a target in [from, to], in ms. */
+export async function slotsOf(id, from, to) {
+  const slots = new Set();
+  let cursor = "";
+  const span = `from=${new Date(from).toISOString()}&to=${new Date(to + 1).toISOString()}`;
+  do {
+    const page = await must(
+      "GET",
+      `/targets/${id}/results?${span}&limit=500${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    );
+    for (const row of page.items) slots.add(Date.parse(row.scheduled_at));
+    cursor = page.next_cursor ?? "";
+  } while (cursor);
+  return [...slots].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
+}

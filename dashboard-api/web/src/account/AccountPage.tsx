@@ -1,0 +1,19 @@
+import type { ReactNode } from "react";
+import { Logo } from "../ui/Logo";
+import "../styles/account.css";
+
+/** The frame of the pages before somebody is signed in. */
+export function AccountPage({ title, intro, children }: { title: string; intro: string; children: ReactNode }) {
+  return (
+    <main className="account">
+      <div className="row brand">
+        <Logo size={28} /> <span>Probefleet</span>
+      </div>
+      <div className="card account-card">
+        <h1>{title}</h1>
+        <p className="muted">{intro}</p>
+        {children}
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,142 @@
+import { Link } from "@tanstack/react-router";
+import { ArrowRight, CircleAlert } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../api/client";
+import { api } from "../api/endpoints";
+import type { Target } from "../api/types";
+import { useFilled, useLive, useLiveRunning, useTargetView } from "../app/live";
+import { completeUrl, errorsOf } from "../targetform/form";
+import { Field } from "../ui/Field";
+import { StateIcon } from "../ui/StateIcon";
+import { Ticks } from "../ui/Ticks";
+import { latency, plural, stateWords } from "../ui/words";
+import { AccountPage } from "./AccountPage";
+
+const FIRST_INTERVAL_S = 30; // so that the first results are soon there
+
+interface Refused {
+  line: string;
+  why: string;
+}
+
+/** Paste one address or many, and see their results arrive. */
+export function FirstTargets() {
+  useLiveRunning();
+  const { store } = useLive();
+  const [text, setText] = useState("");
+  const [added, setAdded] = useState<Target[]>([]);
+  const [refused, setRefused] = useState<Refused[]>([]);
+  const [empty, setEmpty] = useState(false);
+  const [busy, setBusy] = useState(false);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const lines = [
+      ...new Set(
+        text
+          .split("\n")
+          .map((line) => line.trim())
+          .filter(Boolean),
+      ),
+    ];
+    setEmpty(lines.length === 0);
+    if (lines.length === 0) return;
+    setBusy(true);
+    const failed: Refused[] = [];
+    for (const line of lines) {
+      try {
+        const target = await api.createTarget({ url: completeUrl(line), interval_s: FIRST_INTERVAL_S });
+        store.applySaved(target);
+        setAdded((all) => [...all, target]);
+      } catch (error) {
+        const errors = error instanceof ApiError ? errorsOf(error.problem) : { form: String(error) };
+        failed.push({ line, why: Object.values(errors).join(" ") });
+      }
+    }
+    setRefused(failed);
+    setText(failed.map((f) => f.line).join("\n"));
+    setBusy(false);
+  };
+
+  return (
+    <AccountPage
+      title="What should be watched?"
+      intro={`Step 2 of 2. Each address is checked every ${FIRST_INTERVAL_S} seconds from every region; you can change that later.`}
+    >
+      <form className="account-form" onSubmit={(event) => void submit(event)} noValidate>
+        <Field
+          label="URLs"
+          hint="One or many, one per line."
+          error={
+            empty
+              ? "Paste at least one address."
+              : refused.length > 0
+                ? `${plural(refused.length, "address", "addresses")} not added.`
+                : undefined
+          }
+        >
+          {(bound) => (
+            <textarea
+              {...bound}
+              className="input mono"
+              name="urls"
+              rows={4}
+              spellCheck={false}
+              placeholder={"https://example.com\nhttps://api.example.com/health"}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </Field>
+        {refused.length > 0 && (
+          <ul className="refused">
+            {refused.map(({ line, why }) => (
+              <li key={line}>
+                <CircleAlert size={15} aria-hidden /> <span className="mono">{line}</span> {why}
+              </li>
+            ))}
+          </ul>
+        )}
+        <button type="submit" className={added.length > 0 ? "btn" : "btn primary"} disabled={busy}>
+          {busy ? "Adding" : "Start watching"}
+        </button>
+      </form>
+      {added.length > 0 && (
+        <>
+          <ul className="first-list" aria-label="Added">
+            {added.map((target) => (
+              <FirstCard key={target.id} id={target.id} />
+            ))}
+          </ul>
+          <Link to="/" className="btn primary">
+            Go to the overview <ArrowRight size={16} aria-hidden />
+          </Link>
+        </>
+      )}
+    </AccountPage>
+  );
+}
+
+function FirstCard({ id }: { id: number }) {
+  const target = useTargetView(id);
+  useFilled([id]);
+  if (!target) return null;
+  const waiting = target.slots.length === 0;
+  return (
+    <li data-first={id}>
+      <StateIcon state={target.state} size={20} />
+      <div className="cut">
+        <b className="cut">{target.name}</b>
+        <p className="muted">
+          {waiting
+            ? "Waiting for the first check"
+            : target.region_states.map((r) => `${r.region} ${latency(r.total_us)}`).join(", ") ||
+              stateWords[target.state]}
+        </p>
+      </div>
+      <div className="bar">
+        <Ticks slots={target.slots} />
+      </div>
+    </li>
+  );
+}

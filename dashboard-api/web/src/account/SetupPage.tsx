@@ -1,0 +1,94 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { ApiError } from "../api/client";
+import { api } from "../api/endpoints";
+import { Field } from "../ui/Field";
+import { AccountPage } from "./AccountPage";
+import { type AccountErrors, accountErrors } from "./errors";
+import { FirstTargets } from "./FirstTargets";
+
+/** The first run: make the owner with the token of the printed link, then watch the first addresses. */
+export function SetupPage() {
+  const [owner, setOwner] = useState(false);
+  useEffect(() => {
+    document.title = "Set up · Probefleet";
+  }, []);
+  if (owner) return <FirstTargets />;
+  return <OwnerForm onDone={() => setOwner(true)} />;
+}
+
+function OwnerForm({ onDone }: { onDone: () => void }) {
+  const search = useSearch({ from: "/setup" });
+  const linked = search.token ?? new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+  const queries = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const [errors, setErrors] = useState<AccountErrors & { done?: boolean }>({});
+  const [busy, setBusy] = useState(false);
+
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget);
+    const text = (name: string) => String(values.get(name) ?? "").trim();
+    const email = text("email");
+    setBusy(true);
+    try {
+      const session = await api.setup({
+        token: linked || text("token"),
+        email,
+        name: email.split("@")[0] || email,
+        password: String(values.get("password")),
+      });
+      queries.setQueryData(["session"], session);
+      onDone();
+    } catch (error) {
+      const problem = error instanceof ApiError ? error.problem : null;
+      const found = problem ? accountErrors(problem) : { form: String(error) };
+      if (linked && found.token) found.form = found.token;
+      setErrors({ ...found, done: problem?.status === 409 });
+      setBusy(false);
+      requestAnimationFrame(() =>
+        form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
+      );
+    }
+  };
+
+  return (
+    <AccountPage title="Create the owner" intro="Step 1 of 2. This account may do everything.">
+      <form ref={form} className="account-form" onSubmit={(event) => void submit(event)} noValidate>
+        {errors.form && (
+          <div className="banner bad" role="alert" tabIndex={-1}>
+            <p>
+              {errors.form}{" "}
+              {errors.done && (
+                <Link className="link" to="/login">
+                  Sign in
+                </Link>
+              )}
+            </p>
+          </div>
+        )}
+        {!linked && (
+          <Field
+            label="Set-up token"
+            error={errors.token}
+            hint="It is in the link that was printed when Probefleet started."
+          >
+            {(bound) => <input {...bound} className="input" name="token" autoComplete="off" />}
+          </Field>
+        )}
+        <Field label="E-mail" error={errors.email ?? errors.name}>
+          {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
+        </Field>
+        <Field label="Password" error={errors.password} hint="At least 8 characters.">
+          {(bound) => (
+            <input {...bound} className="input" name="password" type="password" autoComplete="new-password" />
+          )}
+        </Field>
+        <button type="submit" className="btn primary" disabled={busy}>
+          {busy ? "Creating" : "Continue"}
+        </button>
+      </form>
+    </AccountPage>
+  );
+}

@@ -1,0 +1,16 @@
+import type { Problem } from "../api/types";
+import { sentence } from "../targetform/form";
+
+export type AccountErrors = Partial<Record<"token" | "email" | "name" | "password" | "form", string>>;
+
+/** Puts each error at its field, the rest above the form. */
+export function accountErrors(problem: Problem): AccountErrors {
+  const errors: AccountErrors = {};
+  for (const { pointer, message } of problem.errors ?? []) {
+    const field = pointer.slice(1);
+    const known = field === "token" || field === "email" || field === "name" || field === "password";
+    errors[known ? field : "form"] = sentence(message);
+  }
+  if (Object.keys(errors).length === 0) errors.form = sentence(problem.detail || problem.title);
+  return errors;
+}

@@ -1,0 +1,75 @@
+import type { Problem } from "./types";
+
+/** A request that did not succeed, as the server explained it (RFC 9457) or as the network failed. */
+export class ApiError extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.detail || problem.title);
+    this.name = "ApiError";
+    this.problem = problem;
+  }
+  get status(): number {
+    return this.problem.status;
+  }
+  get requestId(): string | undefined {
+    return this.problem.request_id;
+  }
+}
+
+interface Options {
+  method?: string;
+  body?: unknown;
+  ifVersion?: number;
+  signal?: AbortSignal;
+  /** Lets the request outlive the page: used for a delete that is due when the page closes. */
+  keepalive?: boolean;
+  timeoutMs?: number;
+}
+
+const unreachable: Problem = {
+  type: "about:blank",
+  title: "The server cannot be reached",
+  status: 0,
+  detail: "The server did not answer. Check that Probefleet is running and that you are online.",
+};
+
+/** One JSON request to the API of this origin. Throws ApiError for everything but a 2xx answer. */
+export async function request<T>(path: string, options: Options = {}): Promise<T> {
+  const headers: Record<string, string> = { accept: "application/json" };
+  const init: RequestInit = { method: options.method ?? "GET", headers, credentials: "same-origin" };
+  if (options.body !== undefined) {
+    headers["content-type"] = "application/json";
+    init.body = JSON.stringify(options.body);
+  }
+  if (options.ifVersion !== undefined) headers["if-match"] = `"${options.ifVersion}"`;
+  if (options.keepalive) init.keepalive = true;
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? 20_000);
+  init.signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (cause) {
+    if (options.signal?.aborted) throw cause;
+    throw new ApiError(unreachable);
+  }
+  if (!response.ok) throw new ApiError(await readProblem(response));
+  if (response.status === 204) return undefined as T;
+  return (await response.json()) as T;
+}
+
+async function readProblem(response: Response): Promise<Problem> {
+  const fallback: Problem = {
+    type: "about:blank",
+    title: response.statusText || `The server answered ${response.status}`,
+    status: response.status,
+  };
+  const id = response.headers.get("x-request-id");
+  if (id) fallback.request_id = id;
+  try {
+    const body = (await response.json()) as Partial<Problem>;
+    return { ...fallback, ...body, status: response.status };
+  } catch {
+    return fallback;
+  }
+}

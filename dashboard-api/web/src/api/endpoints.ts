@@ -1,0 +1,62 @@
+import { request } from "./client";
+import type {
+  Fleet,
+  LatestResults,
+  Ledger,
+  Page,
+  Result,
+  Series,
+  Session,
+  Snapshot,
+  Target,
+  TargetInput,
+  Uptime,
+} from "./types";
+
+function query(values: Record<string, string | number | undefined | null>): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== "") params.set(key, String(value));
+  }
+  const text = params.toString();
+  return text ? `?${text}` : "";
+}
+
+export interface Span {
+  from: string;
+  to: string;
+}
+
+/** Every call the dashboard makes, by name. */
+export const api = {
+  session: (signal?: AbortSignal) => request<Session>("/api/v1/session", signal ? { signal } : {}),
+  login: (email: string, password: string) =>
+    request<Session>("/api/v1/session", { method: "POST", body: { email, password } }),
+  logout: () => request<void>("/api/v1/session", { method: "DELETE" }),
+  setup: (body: { token: string; email: string; name: string; password: string }) =>
+    request<Session>("/api/v1/setup", { method: "POST", body }),
+
+  snapshot: (signal?: AbortSignal) => request<Snapshot>("/api/v1/live/snapshot", signal ? { signal } : {}),
+  latest: (ids: number[], n: number) =>
+    request<LatestResults>(`/api/v1/results/latest${query({ ids: ids.join(","), n })}`),
+
+  target: (id: number) => request<Target>(`/api/v1/targets/${id}`),
+  createTarget: (body: TargetInput) => request<Target>("/api/v1/targets", { method: "POST", body }),
+  updateTarget: (id: number, body: TargetInput, ifVersion?: number) =>
+    request<Target>(`/api/v1/targets/${id}`, {
+      method: "PATCH",
+      body,
+      ...(ifVersion === undefined ? {} : { ifVersion }),
+    }),
+  deleteTarget: (id: number, keepalive = false) =>
+    request<void>(`/api/v1/targets/${id}`, { method: "DELETE", keepalive }),
+
+  results: (id: number, options: { limit: number; cursor?: string | null } & Partial<Span>) =>
+    request<Page<Result>>(`/api/v1/targets/${id}/results${query({ ...options })}`),
+  series: (id: number, span: Span, stepS: number) =>
+    request<Series>(`/api/v1/targets/${id}/series${query({ ...span, step_s: stepS })}`),
+  uptime: (id: number, span: Span) => request<Uptime>(`/api/v1/targets/${id}/uptime${query({ ...span })}`),
+
+  fleet: () => request<Fleet>("/api/v1/fleet"),
+  ledger: (span: Span) => request<Ledger>(`/api/v1/ledger${query({ ...span })}`),
+};

@@ -1,0 +1,249 @@
+// The shapes of the public API, in one place. Instants are RFC 3339 UTC strings;
+// durations carry their unit in the name (_s, _ms, _us).
+
+export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
+export type State = "up" | "degraded" | "down" | "no_data" | "paused";
+
+export interface Target {
+  id: number;
+  name: string;
+  url: string;
+  kind: string;
+  interval_s: number;
+  timeout_ms: number;
+  /** Empty means every region. */
+  regions: string[];
+  active: boolean;
+  expect: { status?: string[] };
+  spec_version: number;
+  created_at: string;
+  updated_at: string;
+}
+
+/** What a form sends: only `url` is required to create. */
+export type TargetInput = Partial<
+  Pick<Target, "name" | "url" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect">
+>;
+
+export interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+export interface Result {
+  target_id: number;
+  region: string;
+  scheduled_at: string;
+  /** Null when nobody tried. */
+  checked_at: string | null;
+  status: Status;
+  failure: string;
+  reason: string;
+  http_status: number;
+  dns_us: number;
+  connect_us: number;
+  tls_us: number;
+  wait_us: number;
+  transfer_us: number;
+  total_us: number;
+  attempt: number;
+  prober: string;
+  message: string;
+  address: string;
+  cert_not_after: string | null;
+}
+
+export interface LatestResult {
+  region: string;
+  scheduled_at: string;
+  status: Status;
+  failure: string;
+  reason: string;
+  http_status: number;
+  total_us: number;
+  checked_at: string | null;
+}
+
+export interface LatestResults {
+  items: { target_id: number; results: LatestResult[] }[];
+}
+
+type Column = (number | null)[];
+
+/** Columnar: every list has one entry per element of `x`. Phase columns are means. */
+export interface Series {
+  tier: string;
+  step_s: number;
+  partial: boolean;
+  x: number[];
+  count: number[];
+  up: number[];
+  degraded: number[];
+  down: number[];
+  unknown: number[];
+  missed: number[];
+  p50_us: Column;
+  p95_us: Column;
+  p99_us: Column;
+  dns_us: Column;
+  connect_us: Column;
+  tls_us: Column;
+  wait_us: Column;
+  transfer_us: Column;
+}
+
+export interface Uptime {
+  from: string;
+  to: string;
+  up: number;
+  degraded: number;
+  down: number;
+  unknown: number;
+  missed: number;
+  planned: number;
+  uptime: number | null;
+  coverage: number | null;
+}
+
+export interface Tick {
+  at: string;
+  region: string;
+  status: Status;
+  total_us: number;
+  failure: string;
+  reason: string;
+}
+
+export interface RegionState {
+  region: string;
+  status: Status;
+  failure: string;
+  reason: string;
+  http_status: number;
+  scheduled_at: string;
+  checked_at: string | null;
+  total_us: number;
+  fresh: boolean;
+}
+
+export interface LiveTarget {
+  id: number;
+  name: string;
+  url: string;
+  kind: string;
+  interval_s: number;
+  timeout_ms: number;
+  regions: string[];
+  active: boolean;
+  state: State;
+  since: string | null;
+  why: string;
+  last_result_at: string | null;
+  fresh_until: string | null;
+  p50_us: number | null;
+  region_states: RegionState[];
+  /** In a snapshot: what the node remembers. In a delta: only what is new since the last frame. */
+  ticks: Tick[];
+}
+
+export interface Region {
+  region: string;
+  probers: number;
+  live: boolean;
+  heartbeat_at: string | null;
+}
+
+export interface Snapshot {
+  epoch: string;
+  seq: number;
+  now: string;
+  items: LiveTarget[];
+  regions: Region[];
+}
+
+export interface Prober {
+  name: string;
+  version: string;
+  heartbeat_at: string;
+  age_s: number;
+  in_flight: number;
+  waiting: number;
+  lateness_p50_ms: number;
+  lateness_p99_ms: number;
+  clickhouse: string;
+  spooled: number;
+  allow_cidrs: string[] | null;
+}
+
+export interface Fleet {
+  redis: { version: string; embedded: boolean; durable: boolean; backlog: number; dead_letters: number };
+  clickhouse: { ok: boolean };
+  publisher: { leader: string | null; last_tick: string | null };
+  regions: { region: string; live: boolean; pending: number; lag_s: number; probers: Prober[] | null }[];
+}
+
+export interface LedgerLine {
+  region: string;
+  planned: number;
+  up: number;
+  degraded: number;
+  down: number;
+  unknown: number;
+  missed: number;
+  in_flight: number;
+  spooled: number;
+  unexplained: number;
+}
+
+export interface Ledger {
+  items: LedgerLine[];
+  from: string;
+  to: string;
+}
+
+export interface User {
+  id: number;
+  email: string;
+  name: string;
+  role: "owner" | "editor" | "viewer";
+}
+
+export interface Session {
+  /** Null for an API key. */
+  user: User | null;
+  role: User["role"];
+  setup_needed: boolean;
+}
+
+export interface FieldError {
+  /** JSON pointer into the request body, such as "/interval_s". */
+  pointer: string;
+  code: string;
+  message: string;
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail?: string;
+  code?: string;
+  request_id?: string;
+  errors?: FieldError[];
+  setup_needed?: boolean;
+}
+
+export type ServerMessage =
+  | { t: "welcome"; epoch: string; server_time: string }
+  | { t: "ok"; id: string; ch: string; epoch: string; seq: number; recovered: boolean }
+  | { t: "delta"; ch: string; from_seq: number; seq: number; ops: Op[] }
+  | { t: "resync"; ch: string; reason: string }
+  | { t: "err"; id?: string; code: string; message: string }
+  | { t: "ping" };
+
+export type Op = { op: "upsert"; id: number; item: LiveTarget } | { op: "remove"; id: number };
+
+export interface Position {
+  epoch: string;
+  seq: number;
+}

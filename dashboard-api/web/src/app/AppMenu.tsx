@@ -1,0 +1,40 @@
+import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { api } from "../api/endpoints";
+import type { User } from "../api/types";
+import { Menu, MenuChoice, MenuItem } from "../ui/Menu";
+import { useTheme, useZone } from "./preferences";
+
+const themes = [
+  { value: "system", label: "System", icon: <Monitor size={16} aria-hidden /> },
+  { value: "light", label: "Light", icon: <Sun size={16} aria-hidden /> },
+  { value: "dark", label: "Dark", icon: <Moon size={16} aria-hidden /> },
+] as const;
+const zones = [
+  { value: "local", label: "Browser time" },
+  { value: "utc", label: "UTC" },
+] as const;
+
+export function AppMenu({ user, onHelp }: { user: User | null; onHelp: () => void }) {
+  const [theme, setTheme] = useTheme();
+  const [zone, setZone] = useZone();
+  const logOut = async () => {
+    await api.logout().catch(() => undefined);
+    location.assign("/login"); // a full load forgets everything that was shown
+  };
+  return (
+    <Menu label="Menu" icon={<CircleUser size={19} aria-hidden />}>
+      {user && <div className="menu-label cut">{user.email}</div>}
+      <MenuChoice label="Theme" value={theme} options={themes} onChange={setTheme} />
+      <MenuChoice label="Times" value={zone} options={zones} onChange={setZone} />
+      <hr />
+      <MenuItem icon={<Keyboard size={16} aria-hidden />} onSelect={onHelp}>
+        Keyboard shortcuts
+      </MenuItem>
+      {user && (
+        <MenuItem icon={<LogOut size={16} aria-hidden />} onSelect={() => void logOut()}>
+          Sign out
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,38 @@
+import { Radio, RefreshCw, Timer } from "lucide-react";
+import { useNow } from "../ui/time";
+import { duration } from "../ui/words";
+import { useLink, useLive } from "./live";
+
+/** How the page is kept current. Says the age of what is shown as soon as it is not live. */
+export function ConnectionPill() {
+  const link = useLink();
+  const live = useLive();
+  if (link.kind === "live" || link.kind === "connecting") {
+    const word = link.kind === "live" ? "Live" : "Connecting";
+    return (
+      <span className={`pill ${link.kind}`} data-link={link.kind} title="Changes arrive as they happen">
+        <Radio size={14} aria-hidden /> {word}
+      </span>
+    );
+  }
+  const polling = link.kind === "polling";
+  return (
+    <button
+      type="button"
+      className={`pill ${link.kind}`}
+      data-link={link.kind}
+      title={
+        polling ? "The live connection is cut: asking every 10 s. Click to try now." : "Cut off. Click to try now."
+      }
+      onClick={live.retry}
+    >
+      {polling ? <Timer size={14} aria-hidden /> : <RefreshCw size={14} aria-hidden className="turning" />}
+      {polling ? "Polling" : "Reconnecting"} <Age since={polling ? link.polledAt : link.since} />
+    </button>
+  );
+}
+
+function Age({ since }: { since: number }) {
+  const now = useNow();
+  return <span className="age">{duration((now - since) / 1000)}</span>;
+}

@@ -1,0 +1,135 @@
+import { createContext, type ReactNode, useContext, useEffect, useSyncExternalStore } from "react";
+import { ApiError } from "../api/client";
+import { api } from "../api/endpoints";
+import { type LinkStatus, LiveConnection, type Socket } from "../live/connection";
+import { HistoryFiller } from "../live/filler";
+import { type ListView, LiveStore, type TargetView } from "../live/store";
+
+/** The live feed of a page: one store, one connection, started while somebody shows it. */
+export class Live {
+  readonly store = new LiveStore();
+  readonly filler = new HistoryFiller(this.store, api.latest);
+  /** Why there is no first snapshot, until there is one. */
+  error: unknown = null;
+  private status: LinkStatus = { kind: "connecting", since: 0 };
+  private readonly listeners = new Set<() => void>();
+  private users = 0;
+  private sweeper: ReturnType<typeof setInterval> | undefined;
+  private readonly connection: LiveConnection;
+
+  constructor(onSignedOut: () => void) {
+    this.connection = new LiveConnection({
+      openSocket: openBrowserSocket,
+      fetchSnapshot: () => api.snapshot(),
+      onSnapshot: (snapshot) => {
+        this.error = null;
+        this.store.applySnapshot(snapshot);
+      },
+      onOps: (ops) => this.store.applyOps(ops),
+      onGap: () => this.store.markGap(),
+      onServerTime: (time) => this.store.setServerTime(time),
+      onStatus: (status) => this.report(status),
+      onError: (error) => {
+        if (error instanceof ApiError && error.status === 401) return onSignedOut();
+        if (this.store.getList().ready) return;
+        this.error = error;
+        this.report(this.status);
+      },
+    });
+  }
+
+  /** Keeps the feed running until the returned function is called. */
+  use(): () => void {
+    if (this.users++ === 0) {
+      this.connection.start();
+      this.sweeper = setInterval(() => this.store.sweep(), 1000);
+      window.addEventListener("online", this.retry);
+      window.addEventListener("offline", this.lost);
+    }
+    return () => {
+      if (--this.users > 0) return;
+      this.connection.stop();
+      clearInterval(this.sweeper);
+      window.removeEventListener("online", this.retry);
+      window.removeEventListener("offline", this.lost);
+    };
+  }
+
+  retry = () => this.connection.retryNow();
+  private lost = () => this.connection.lost();
+
+  getStatus = () => this.status;
+  subscribe = (listener: () => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  private report(status: LinkStatus): void {
+    this.status = { ...status };
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function openBrowserSocket(): Socket {
+  const address = new URL("/api/v1/live", location.href);
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  // The connection sets the handlers to functions that take less than the browser gives.
+  return new WebSocket(address, "probefleet.v1.json") as unknown as Socket;
+}
+
+const LiveContext = createContext<Live | null>(null);
+
+export function LiveProvider({ live, children }: { live: Live; children: ReactNode }) {
+  return <LiveContext value={live}>{children}</LiveContext>;
+}
+
+export function useLive(): Live {
+  const live = useContext(LiveContext);
+  if (!live) throw new Error("the live feed is missing above this component");
+  return live;
+}
+
+/** Runs the feed while the component is shown. */
+export function useLiveRunning(): void {
+  const live = useLive();
+  useEffect(() => live.use(), [live]);
+}
+
+export function useLink(): LinkStatus {
+  const live = useLive();
+  return useSyncExternalStore(live.subscribe, live.getStatus);
+}
+
+export function useList(): ListView {
+  const { store } = useLive();
+  return useSyncExternalStore(
+    (listener) => store.subscribeList(listener),
+    () => store.getList(),
+  );
+}
+
+export function useTargetView(id: number): TargetView | undefined {
+  const { store } = useLive();
+  return useSyncExternalStore(
+    (listener) => {
+      const row = store.subscribeRow(id, listener);
+      const list = store.subscribeList(listener); // hiding and unhiding
+      return () => {
+        row();
+        list();
+      };
+    },
+    () => store.get(id),
+  );
+}
+
+/** Has the bars of these targets filled, now and after every gap. */
+export function useFilled(ids: readonly number[]): void {
+  const live = useLive();
+  const { version, ready } = useList();
+  const key = ids.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for `ids`; `version` rises with every gap
+  useEffect(() => {
+    if (ready && ids.length > 0) void live.filler.want(ids);
+  }, [live, key, version, ready]);
+}

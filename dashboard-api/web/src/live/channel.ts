@@ -1,0 +1,80 @@
+import type { Op, Position, ServerMessage } from "../api/types";
+
+/** What the connection must do about a message. */
+export type Action = { do: "nothing" } | { do: "apply"; ops: Op[] } | { do: "live" } | { do: "resync"; reason: string };
+
+const nothing: Action = { do: "nothing" };
+
+/**
+ * One subscription's place in its channel. Deltas are numbered without gaps
+ * within an epoch: a frame is applied only when it continues what we have, is
+ * dropped when we have it already, and anything else asks for a fresh snapshot.
+ * So the list is never silently behind.
+ */
+export class Channel {
+  readonly name: string;
+  position: Position | null = null;
+  live = false;
+  private subscriptions = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Starts a subscription that continues from the position. Answers to earlier ones no longer count. */
+  subscribe(): object {
+    this.live = false;
+    this.subscriptions++;
+    return { t: "sub", id: this.id, ch: this.name, from: this.position };
+  }
+
+  unsubscribe(): object {
+    this.live = false;
+    return { t: "unsub", id: this.id, ch: this.name };
+  }
+
+  /** Takes the position of a snapshot. */
+  rebase(position: Position): void {
+    this.position = position;
+  }
+
+  private get id(): string {
+    return String(this.subscriptions);
+  }
+
+  receive(message: ServerMessage): Action {
+    switch (message.t) {
+      case "ok":
+        return this.accepted(message);
+      case "delta":
+        return this.delta(message);
+      case "resync":
+        return message.ch === this.name ? this.lose(message.reason || "asked by the server") : nothing;
+      case "err":
+        return message.id === this.id && !this.live ? this.lose(message.code) : nothing;
+      default:
+        return nothing;
+    }
+  }
+
+  private accepted(message: Extract<ServerMessage, { t: "ok" }>): Action {
+    if (message.id !== this.id || this.live || !this.position) return nothing;
+    if (!message.recovered) return this.lose("not recovered");
+    if (message.epoch !== this.position.epoch) return this.lose("another epoch");
+    this.live = true;
+    return { do: "live" };
+  }
+
+  private delta(message: Extract<ServerMessage, { t: "delta" }>): Action {
+    if (message.ch !== this.name || !this.live || !this.position) return nothing;
+    if (message.seq <= this.position.seq) return nothing;
+    if (message.from_seq > this.position.seq) return this.lose("gap");
+    this.position = { epoch: this.position.epoch, seq: message.seq };
+    return { do: "apply", ops: message.ops };
+  }
+
+  private lose(reason: string): Action {
+    this.live = false;
+    return { do: "resync", reason };
+  }
+}

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ServerMessage, Snapshot } from "../api/types";
+import { type Handlers, type LinkStatus, LiveConnection, type Socket } from "./connection";
+import { iso, liveTarget, snapshot, start } from "./testdata";
+
+class FakeSocket implements Socket {
+  onopen: (() => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onclose: ((event: { code: number }) => void) | null = null;
+  sent: Record<string, unknown>[] = [];
+  closed = false;
+  send(data: string): void {
+    this.sent.push(JSON.parse(data));
+  }
+  close(): void {
+    this.closed = true;
+  }
+  says(message: ServerMessage): void {
+    this.onmessage?.({ data: JSON.stringify(message) });
+  }
+  welcome(): void {
+    this.onopen?.();
+    this.says({ t: "welcome", epoch: "e1", server_time: iso(Date.now()) });
+  }
+  /** Answers the newest subscription. */
+  accept(seq: number, recovered = true): void {
+    const sub = this.sent.findLast((m) => m.t === "sub");
+    this.says({ t: "ok", id: String(sub?.id), ch: "targets", epoch: "e1", seq, recovered });
+  }
+}
+
+class World {
+  sockets: FakeSocket[] = [];
+  snapshots: Snapshot[] = [];
+  applied: number[] = [];
+  statuses: LinkStatus["kind"][] = [];
+  gaps: string[] = [];
+  seq = 100;
+  down = false;
+  connection: LiveConnection;
+  constructor() {
+    const handlers: Handlers = {
+      openSocket: () => {
+        const socket = new FakeSocket();
+        this.sockets.push(socket);
+        return socket;
+      },
+      fetchSnapshot: async () => {
+        if (this.down) throw new Error("cut");
+        return snapshot(this.seq, [liveTarget(1)]);
+      },
+      onSnapshot: (s) => this.snapshots.push(s),
+      onOps: (ops) => this.applied.push(...ops.map((op) => op.id)),
+      onGap: (reason) => this.gaps.push(reason),
+      onStatus: (status) => this.statuses.push(status.kind),
+      onServerTime: () => {},
+      onError: () => {},
+      random: () => 1,
+    };
+    this.connection = new LiveConnection(handlers);
+  }
+  get socket(): FakeSocket {
+    return this.sockets.at(-1) as FakeSocket;
+  }
+  async settle(ms = 0): Promise<void> {
+    await vi.advanceTimersByTimeAsync(ms);
+  }
+  async goLive(): Promise<void> {
+    this.connection.start();
+    await this.settle();
+    this.socket.welcome();
+    this.socket.accept(this.seq);
+  }
+  subs(): unknown[] {
+    return this.socket.sent.filter((m) => m.t === "sub").map((m) => m.from);
+  }
+}
+
+let world: World;
+beforeEach(() => {
+  vi.useFakeTimers({ now: start });
+  world = new World();
+});
+afterEach(() => {
+  world.connection.stop();
+  expect(vi.getTimerCount(), "a stopped connection leaves no timer").toBe(0);
+  vi.useRealTimers();
+});
+
+test("snapshot first, then the subscription from its position, then deltas", async () => {
+  world.connection.start();
+  world.socket.welcome();
+  expect(world.subs(), "nothing to continue from yet").toEqual([]);
+  await world.settle();
+  expect(world.subs()).toEqual([{ epoch: "e1", seq: 100 }]);
+  world.socket.accept(100);
+  world.socket.says({ t: "delta", ch: "targets", from_seq: 100, seq: 101, ops: [{ op: "remove", id: 7 }] });
+  expect(world.applied).toEqual([7]);
+  expect(world.statuses).toEqual(["connecting", "live"]);
+});
+
+test("after a cut it resumes where it stopped, without a new snapshot", async () => {
+  await world.goLive();
+  world.socket.says({ t: "delta", ch: "targets", from_seq: 100, seq: 105, ops: [] });
+  world.socket.onclose?.({ code: 1006 });
+  expect(world.statuses.at(-1)).toBe("reconnecting");
+  await world.settle(500);
+  expect(world.sockets).toHaveLength(2);
+  world.socket.welcome();
+  expect(world.subs()).toEqual([{ epoch: "e1", seq: 105 }]);
+  world.socket.accept(120);
+  expect(world.statuses.at(-1)).toBe("live");
+  expect(world.snapshots).toHaveLength(1);
+  expect(world.gaps).toEqual([]);
+});
+
+test("a gap in the numbers takes a new snapshot and reports the gap", async () => {
+  await world.goLive();
+  world.seq = 200;
+  world.socket.says({ t: "delta", ch: "targets", from_seq: 150, seq: 151, ops: [{ op: "remove", id: 7 }] });
+  await world.settle();
+  expect(world.applied, "the frame that does not fit is not applied").toEqual([]);
+  expect(world.gaps).toEqual(["gap"]);
+  expect(world.snapshots).toHaveLength(2);
+  expect(world.subs().at(-1)).toEqual({ epoch: "e1", seq: 200 });
+  world.socket.accept(200);
+  world.socket.says({ t: "delta", ch: "targets", from_seq: 200, seq: 201, ops: [{ op: "remove", id: 8 }] });
+  expect(world.applied).toEqual([8]);
+});
+
+test("a server that cannot continue costs one snapshot, and a stubborn one does not cause a storm", async () => {
+  world.connection.start();
+  await world.settle();
+  world.socket.welcome();
+  world.socket.accept(100, false);
+  await world.settle();
+  expect(world.gaps).toEqual(["not recovered"]);
+  for (let i = 0; i < 20; i++) {
+    world.socket.accept(100, false);
+    await world.settle(1000);
+  }
+  expect(world.snapshots.length).toBeLessThan(9);
+});
+
+test("a socket that says nothing for 35 s is dead; pings keep it alive and are answered", async () => {
+  await world.goLive();
+  for (let i = 0; i < 4; i++) {
+    await world.settle(15_000);
+    world.socket.says({ t: "ping" });
+  }
+  expect(world.sockets).toHaveLength(1);
+  expect(world.socket.sent.filter((m) => m.t === "pong")).toHaveLength(4);
+  await world.settle(34_999);
+  expect(world.statuses.at(-1)).toBe("live");
+  await world.settle(1);
+  expect(world.statuses.at(-1)).toBe("reconnecting");
+  expect(world.sockets[0]?.closed).toBe(true);
+});
+
+test("cut for more than ten seconds it polls, and reports a gap when live again", async () => {
+  await world.goLive();
+  world.socket.onclose?.({ code: 1006 });
+  for (let i = 0; i < 40; i++) {
+    await world.settle(1000);
+    world.socket.onclose?.({ code: 1006 });
+  }
+  expect(world.statuses.filter((s) => s === "polling").length).toBeGreaterThanOrEqual(3);
+  expect(world.snapshots.length).toBeGreaterThanOrEqual(4);
+  expect(world.gaps).toEqual([]);
+  await world.settle(30_000);
+  world.socket.welcome();
+  world.socket.accept(100);
+  expect(world.statuses.at(-1)).toBe("live");
+  expect(world.gaps).toEqual(["polled while cut off"]);
+  const polls = world.snapshots.length;
+  await world.settle(20_000);
+  expect(world.snapshots).toHaveLength(polls);
+});
+
+test("with everything cut it stays reconnecting, with a growing wait", async () => {
+  await world.goLive();
+  world.down = true;
+  world.socket.onclose?.({ code: 1006 });
+  for (let i = 0; i < 60; i++) {
+    await world.settle(1000);
+    world.socket.onclose?.({ code: 1006 });
+  }
+  expect(world.statuses.at(-1)).toBe("reconnecting");
+  expect(world.sockets.length).toBeLessThan(9);
+  world.down = false;
+  world.connection.retryNow();
+  await world.settle();
+  world.socket.welcome();
+  world.socket.accept(100);
+  expect(world.statuses.at(-1)).toBe("live");
+});
+
+test("a first snapshot that fails is asked for again", async () => {
+  world.down = true;
+  world.connection.start();
+  await world.settle();
+  expect(world.snapshots).toHaveLength(0);
+  world.down = false;
+  await world.settle(1000);
+  expect(world.snapshots).toHaveLength(1);
+  world.socket.welcome();
+  expect(world.subs()).toHaveLength(1);
+});

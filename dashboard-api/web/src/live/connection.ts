@@ -1,0 +1,267 @@
+import type { Op, ServerMessage, Snapshot } from "../api/types";
+import { backoffMs } from "./backoff";
+import { Channel } from "./channel";
+
+/** The part of a browser's WebSocket that the connection uses. */
+export interface Socket {
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: ((event: { code: number }) => void) | null;
+  send(data: string): void;
+  close(): void;
+}
+
+export type LinkStatus =
+  | { kind: "connecting"; since: number }
+  | { kind: "live"; since: number }
+  | { kind: "reconnecting"; since: number }
+  | { kind: "polling"; since: number; polledAt: number };
+
+export interface Handlers {
+  openSocket(): Socket;
+  fetchSnapshot(): Promise<Snapshot>;
+  onSnapshot(snapshot: Snapshot): void;
+  onOps(ops: Op[]): void;
+  /** Deltas were missed: whatever was built from them must be filled from the API. */
+  onGap(reason: string): void;
+  onStatus(status: LinkStatus): void;
+  onServerTime(serverTime: string): void;
+  onError(error: unknown): void;
+  random?(): number;
+}
+
+const REVOKED = 4001; // close code: the session or key no longer counts
+const DEAD_MS = 35_000; // the server pings every 15 s
+const POLL_AFTER_MS = 10_000;
+const POLL_EVERY_MS = 10_000;
+
+/**
+ * Keeps a page current: a snapshot over HTTP, then deltas on the websocket.
+ *
+ * It reconnects for ever with back-off and continues where it stopped; when the
+ * server cannot continue, or a frame does not fit, it takes a new snapshot and
+ * reports a gap. Cut off for longer than ten seconds it polls the snapshot, so
+ * the page stays true, only slower.
+ */
+export class LiveConnection {
+  private readonly handlers: Handlers;
+  private readonly channel = new Channel("targets");
+  private socket: Socket | null = null;
+  private welcomed = false;
+  private stopped = true;
+  private loading = false;
+  private failures = 0; // of connecting, since the last time it was live
+  private resyncs = 0; // in a row, without one accepted subscription
+  private polled = false; // a snapshot was taken while cut off
+  private lostAt = 0;
+  private status: LinkStatus = { kind: "connecting", since: 0 };
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  constructor(handlers: Handlers) {
+    this.handlers = handlers;
+  }
+
+  start(): void {
+    if (!this.stopped) return;
+    this.stopped = false;
+    this.channel.live = false;
+    if (this.channel.position) this.handlers.onGap("started again");
+    this.lostAt = Date.now();
+    this.report({ kind: "connecting", since: this.lostAt });
+    void this.loadSnapshot();
+    this.connect();
+    this.after("poll", POLL_AFTER_MS, () => void this.poll());
+  }
+
+  stop(): void {
+    this.stopped = true;
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
+    this.dropSocket();
+  }
+
+  /** Tries again at once, for example because the browser says it is online again. */
+  retryNow(): void {
+    if (this.stopped || this.socket) return;
+    this.failures = 0;
+    this.connect();
+  }
+
+  /** The browser knows the network is gone: do not wait for the heartbeat to find out. */
+  lost(): void {
+    if (!this.stopped && this.socket) this.onLost();
+  }
+
+  private connect(): void {
+    this.clear("connect");
+    const socket = this.handlers.openSocket();
+    this.socket = socket;
+    this.welcomed = false;
+    const mine = () => this.socket === socket && !this.stopped;
+    socket.onopen = () => mine() && this.armHeartbeat();
+    socket.onmessage = (event) => mine() && this.onMessage(event.data);
+    socket.onclose = (event) => {
+      if (!mine()) return;
+      this.onLost();
+      if (event.code === REVOKED) void this.poll(); // its answer says why
+    };
+    this.armHeartbeat();
+  }
+
+  private armHeartbeat(): void {
+    this.after("dead", DEAD_MS, () => this.onLost());
+  }
+
+  private onLost(): void {
+    this.dropSocket();
+    this.clear("dead");
+    this.clear("resync");
+    this.channel.live = false;
+    const now = Date.now();
+    if (this.status.kind === "live") {
+      this.lostAt = now;
+      this.polled = false;
+      this.after("poll", POLL_AFTER_MS, () => void this.poll());
+    }
+    if (this.status.kind !== "polling" && this.status.kind !== "connecting") {
+      this.report({ kind: "reconnecting", since: this.lostAt });
+    }
+    this.after("connect", backoffMs(this.failures++, this.handlers.random), () => this.connect());
+  }
+
+  private dropSocket(): void {
+    const socket = this.socket;
+    this.socket = null;
+    this.welcomed = false;
+    if (!socket) return;
+    socket.onopen = null;
+    socket.onmessage = null;
+    socket.onclose = null;
+    socket.close();
+  }
+
+  private onMessage(data: unknown): void {
+    let message: ServerMessage;
+    try {
+      message = JSON.parse(String(data)) as ServerMessage;
+    } catch {
+      this.onLost();
+      return;
+    }
+    this.armHeartbeat();
+    if (message.t === "ping") {
+      this.send({ t: "pong" });
+      return;
+    }
+    if (message.t === "welcome") {
+      this.handlers.onServerTime(message.server_time);
+      this.welcomed = true;
+      this.send({ t: "hello" });
+      this.subscribe();
+      return;
+    }
+    const action = this.channel.receive(message);
+    switch (action.do) {
+      case "apply":
+        this.handlers.onOps(action.ops);
+        return;
+      case "live":
+        this.onLive();
+        return;
+      case "resync":
+        this.onResync(action.reason);
+        return;
+    }
+  }
+
+  private onLive(): void {
+    this.failures = 0;
+    this.resyncs = 0;
+    this.clear("poll");
+    if (this.polled) this.handlers.onGap("polled while cut off");
+    this.polled = false;
+    this.report({ kind: "live", since: Date.now() });
+  }
+
+  private onResync(reason: string): void {
+    this.send(this.channel.unsubscribe());
+    this.handlers.onGap(reason);
+    const wait = this.resyncs++ === 0 ? 0 : backoffMs(this.resyncs, this.handlers.random);
+    this.after("resync", wait, () => void this.loadSnapshot());
+  }
+
+  private subscribe(): void {
+    if (this.socket && this.welcomed && this.channel.position && !this.channel.live && !this.loading) {
+      this.send(this.channel.subscribe());
+    }
+  }
+
+  private async loadSnapshot(): Promise<void> {
+    if (this.loading) return;
+    this.loading = true;
+    try {
+      const snapshot = await this.handlers.fetchSnapshot();
+      if (this.stopped) return;
+      this.channel.rebase({ epoch: snapshot.epoch, seq: snapshot.seq });
+      this.handlers.onSnapshot(snapshot);
+      this.loading = false;
+      this.subscribe();
+    } catch (error) {
+      if (this.stopped) return;
+      this.handlers.onError(error);
+      this.after("resync", backoffMs(++this.resyncs, this.handlers.random), () => void this.loadSnapshot());
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  private async poll(): Promise<void> {
+    this.after("poll", POLL_EVERY_MS, () => void this.poll());
+    if (this.channel.live || this.loading) return;
+    this.loading = true;
+    try {
+      const snapshot = await this.handlers.fetchSnapshot();
+      if (this.stopped || this.channel.live) return;
+      this.polled = true;
+      this.channel.rebase({ epoch: snapshot.epoch, seq: snapshot.seq });
+      this.handlers.onSnapshot(snapshot);
+      this.report({ kind: "polling", since: this.lostAt, polledAt: Date.now() });
+    } catch (error) {
+      if (this.stopped || this.channel.live) return;
+      this.handlers.onError(error);
+      this.report({ kind: "reconnecting", since: this.lostAt });
+    } finally {
+      this.loading = false;
+      this.subscribe();
+    }
+  }
+
+  private send(message: object): void {
+    try {
+      this.socket?.send(JSON.stringify(message));
+    } catch {
+      this.onLost();
+    }
+  }
+
+  private report(status: LinkStatus): void {
+    this.status = status;
+    this.handlers.onStatus(status);
+  }
+
+  private after(name: string, ms: number, run: () => void): void {
+    this.clear(name);
+    this.timers.set(
+      name,
+      setTimeout(() => {
+        this.timers.delete(name);
+        run();
+      }, ms),
+    );
+  }
+
+  private clear(name: string): void {
+    clearTimeout(this.timers.get(name));
+    this.timers.delete(name);
+  }
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HistoryFiller } from "./filler";
+import { LiveStore, type Transition } from "./store";
+import { iso, liveTarget, snapshot, start, tick } from "./testdata";
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: start });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function loaded(...items: ReturnType<typeof liveTarget>[]): LiveStore {
+  const store = new LiveStore();
+  store.applySnapshot(snapshot(1, items));
+  return store;
+}
+
+test("a target turns to no data when its evidence runs out, and the silent region is named", () => {
+  const region = { ...tick(0), scheduled_at: iso(start), checked_at: iso(start), http_status: 200, fresh: true };
+  const store = loaded(liveTarget(1, { region_states: [region] }));
+  const seen: Transition[] = [];
+  store.onTransition((t) => seen.push(t));
+  vi.setSystemTime(start + 25_000);
+  store.sweep();
+  expect(store.get(1)?.state).toBe("up");
+  vi.setSystemTime(start + 25_001);
+  store.sweep();
+  expect(store.get(1)).toMatchObject({ state: "no_data", stale: true, since: iso(start + 25_000) });
+  expect(store.get(1)?.why).toContain("region eu");
+  expect(store.getList().counts).toMatchObject({ up: 0, no_data: 1 });
+  expect(seen).toEqual([{ id: 1, name: "target 1", from: "up", to: "no_data" }]);
+});
+
+test("freshness is judged by the server's clock", () => {
+  vi.setSystemTime(start + 3_600_000); // this machine is an hour fast
+  const store = loaded(liveTarget(1));
+  store.sweep();
+  expect(store.get(1)?.state).toBe("up");
+  vi.setSystemTime(start + 3_600_000 + 25_001);
+  store.sweep();
+  expect(store.get(1)?.state).toBe("no_data");
+});
+
+test("a fresh result ends no data; a paused target never goes stale", () => {
+  const store = loaded(liveTarget(1), liveTarget(2, { state: "paused", active: false }));
+  vi.setSystemTime(start + 60_000);
+  store.sweep();
+  expect(store.get(2)?.state).toBe("paused");
+  store.applyOps([
+    { op: "upsert", id: 1, item: liveTarget(1, { fresh_until: iso(start + 90_000), ticks: [tick(6)] }) },
+  ]);
+  expect(store.get(1)).toMatchObject({ state: "up", stale: false });
+  expect(store.get(1)?.slots).toHaveLength(1);
+});
+
+test("deltas carry only new ticks: earlier ones stay", () => {
+  const store = loaded(liveTarget(1, { ticks: [tick(0), tick(1)] }));
+  store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1, { ticks: [tick(2, "down")] }) }]);
+  expect(store.get(1)?.slots.map((s) => s.mark)).toEqual(["up", "up", "down"]);
+});
+
+test("one target's change wakes only its row; a state change also the list", () => {
+  const store = loaded(liveTarget(1), liveTarget(2));
+  const woken: string[] = [];
+  store.subscribeRow(1, () => woken.push("row 1"));
+  store.subscribeRow(2, () => woken.push("row 2"));
+  store.subscribeList(() => woken.push("list"));
+  store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1, { p50_us: 5 }) }]);
+  expect(woken).toEqual(["row 1"]);
+  store.applyOps([{ op: "upsert", id: 2, item: liveTarget(2, { state: "down" }) }]);
+  expect(woken).toEqual(["row 1", "row 2", "list"]);
+  expect(store.getList().counts).toMatchObject({ up: 1, down: 1 });
+});
+
+test("a snapshot drops what is gone, and a hidden target stays hidden", () => {
+  const store = loaded(liveTarget(1), liveTarget(2), liveTarget(3));
+  store.hide(2);
+  store.applySnapshot(snapshot(2, [liveTarget(2), liveTarget(3)]));
+  expect(store.all().map((t) => t.id)).toEqual([3]);
+  expect(store.getList().total).toBe(1);
+  store.unhide(2);
+  expect(store.getList().total).toBe(2);
+});
+
+test("rows are filled once in batches of 50, and again after a gap", async () => {
+  const items = Array.from({ length: 70 }, (_, i) => liveTarget(i + 1));
+  const store = loaded(...items);
+  const ids = items.map((item) => item.id);
+  const asked: number[] = [];
+  const filler = new HistoryFiller(store, async (batch) => {
+    asked.push(batch.length);
+    const results = [{ ...tick(3), scheduled_at: tick(3).at, http_status: 200, checked_at: null }];
+    return { items: batch.map((target_id) => ({ target_id, results })) };
+  });
+  await filler.want(ids);
+  expect(asked).toEqual([50, 20]);
+  expect(store.get(70)?.slots).toHaveLength(1);
+  await filler.want(ids);
+  expect(asked).toEqual([50, 20]);
+  store.markGap();
+  await filler.want([1, 2]);
+  expect(asked).toEqual([50, 20, 2]);
+});
+
+test("a gap while an answer is under way is filled again, and a failed request is repeated", async () => {
+  const store = loaded(liveTarget(1));
+  let calls = 0;
+  const filler = new HistoryFiller(store, async () => {
+    calls++;
+    if (calls === 1) store.markGap();
+    if (calls === 3) throw new Error("unavailable");
+    return { items: [] };
+  });
+  await filler.want([1]);
+  expect(calls).toBe(2);
+  expect(store.unfilled([1])).toEqual([]);
+  store.markGap();
+  await filler.want([1]);
+  expect(calls).toBe(3);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(calls).toBe(4);
+  expect(store.unfilled([1])).toEqual([]);
+});

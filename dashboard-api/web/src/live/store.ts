@@ -1,0 +1,283 @@
+import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
+import { fromLatest, mergeSlots, type SlotView } from "./history";
+
+/** A target as the page shows it: the server's word, unless it has gone stale. */
+export interface TargetView extends Omit<LiveTarget, "ticks"> {
+  slots: readonly SlotView[];
+  /** True when the server's state is no longer backed by fresh evidence. */
+  stale: boolean;
+  /** Client time of the last state change seen on this page, 0 for none. */
+  changedAt: number;
+}
+
+export interface Transition {
+  id: number;
+  name: string;
+  from: State;
+  to: State;
+}
+
+export type Counts = Record<State, number>;
+
+/** What the whole list looks like; a new object whenever membership, a state, a name or activity changes. */
+export interface ListView {
+  ready: boolean;
+  version: number;
+  counts: Counts;
+  total: number;
+  regions: readonly Region[];
+}
+
+const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
+
+interface Entry {
+  item: Omit<LiveTarget, "ticks">;
+  view: TargetView;
+  filled: number;
+}
+
+/**
+ * Everything the page knows about targets, independent of any framework. Views
+ * are immutable and replaced on change, so a row can compare by identity; one
+ * target's change wakes only its own listeners.
+ */
+export class LiveStore {
+  private readonly entries = new Map<number, Entry>();
+  private readonly hidden = new Set<number>();
+  private readonly rowListeners = new Map<number, Set<() => void>>();
+  private readonly listListeners = new Set<() => void>();
+  private readonly transitionListeners = new Set<(t: Transition) => void>();
+  private regions: readonly Region[] = [];
+  private offset = 0; // server clock minus ours
+  private generation = 1; // of history: raised by every gap
+  private list: ListView = {
+    ready: false,
+    version: 0,
+    counts: { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 },
+    total: 0,
+    regions: [],
+  };
+
+  serverNow(): number {
+    return Date.now() + this.offset;
+  }
+
+  setServerTime(serverTime: string): void {
+    const server = Date.parse(serverTime);
+    if (Number.isFinite(server)) this.offset = server - Date.now();
+  }
+
+  applySnapshot(snapshot: Snapshot): void {
+    this.setServerTime(snapshot.now);
+    this.regions = snapshot.regions ?? [];
+    const present = new Set(snapshot.items.map((item) => item.id));
+    for (const id of this.entries.keys()) if (!present.has(id)) this.drop(id);
+    for (const item of snapshot.items) this.put(item);
+    this.list = { ...this.list, ready: true };
+    this.publishList();
+  }
+
+  applyOps(ops: readonly Op[]): void {
+    let structural = false;
+    for (const op of ops) {
+      if (op.op === "remove") {
+        structural = this.drop(op.id) || structural;
+      } else {
+        structural = this.put(op.item) || structural;
+      }
+    }
+    if (structural) this.publishList();
+  }
+
+  /** Shows a target just saved, before the live feed confirms it. */
+  applySaved(target: Target): void {
+    const old = this.entries.get(target.id)?.item;
+    const { id, name, url, kind, interval_s, timeout_ms, regions, active } = target;
+    const base = old ?? {
+      since: null,
+      last_result_at: null,
+      fresh_until: null,
+      p50_us: null,
+      region_states: [],
+      state: "no_data" as const,
+      why: "Waiting for the first check.",
+    };
+    const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], active };
+    if (!active) {
+      item.state = "paused";
+      item.why = "Paused.";
+    } else if (old?.state === "paused") {
+      item.state = "no_data";
+      item.why = "Waiting for the next check.";
+    }
+    this.put({ ...item, ticks: [] });
+    this.publishList();
+  }
+
+  /** Merges the API's answer; `generation` is the one current when it was asked. */
+  mergeLatest(latest: LatestResults, asked: readonly number[], generation: number): void {
+    for (const { target_id, results } of latest.items) {
+      const entry = this.entries.get(target_id);
+      if (!entry) continue;
+      const slots = mergeSlots(entry.view.slots, results.map(fromLatest));
+      if (slots !== entry.view.slots) this.show(entry, { ...entry.view, slots });
+    }
+    for (const id of asked) {
+      const entry = this.entries.get(id);
+      if (entry) entry.filled = generation;
+    }
+  }
+
+  /** Deltas were missed: every bar must be filled again when next seen. */
+  markGap(): void {
+    this.generation++;
+    this.notifyList();
+  }
+
+  get historyGeneration(): number {
+    return this.generation;
+  }
+
+  unfilled(ids: readonly number[]): number[] {
+    return ids.filter((id) => {
+      const entry = this.entries.get(id);
+      return entry !== undefined && entry.filled !== this.generation;
+    });
+  }
+
+  /** Turns targets whose evidence has run out into no data, though no message says so. */
+  sweep(): void {
+    const now = this.serverNow();
+    let structural = false;
+    for (const entry of this.entries.values()) {
+      if (!entry.view.stale && isStale(entry.item, now)) {
+        structural = this.show(entry, this.viewOf(entry.item, entry.view, now)) || structural;
+      }
+    }
+    if (structural) this.publishList();
+  }
+
+  hide(id: number): void {
+    this.hidden.add(id);
+    this.publishList();
+  }
+
+  unhide(id: number): void {
+    if (this.hidden.delete(id)) this.publishList();
+  }
+
+  get(id: number): TargetView | undefined {
+    return this.hidden.has(id) ? undefined : this.entries.get(id)?.view;
+  }
+
+  getList(): ListView {
+    return this.list;
+  }
+
+  all(): TargetView[] {
+    const views: TargetView[] = [];
+    for (const [id, entry] of this.entries) if (!this.hidden.has(id)) views.push(entry.view);
+    return views;
+  }
+
+  subscribeRow(id: number, listener: () => void): () => void {
+    const listeners = this.rowListeners.get(id) ?? new Set();
+    this.rowListeners.set(id, listeners);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.rowListeners.get(id) === listeners) this.rowListeners.delete(id);
+    };
+  }
+
+  subscribeList(listener: () => void): () => void {
+    this.listListeners.add(listener);
+    return () => this.listListeners.delete(listener);
+  }
+
+  onTransition(listener: (t: Transition) => void): () => void {
+    this.transitionListeners.add(listener);
+    return () => this.transitionListeners.delete(listener);
+  }
+
+  /** Returns whether the list as a whole changed: membership, state, name, URL or activity. */
+  private put({ ticks, ...rest }: LiveTarget): boolean {
+    const now = this.serverNow();
+    const item = { ...rest, regions: rest.regions ?? [], region_states: rest.region_states ?? [] };
+    const entry = this.entries.get(item.id);
+    if (!entry) {
+      const empty = { slots: mergeSlots([], ticks ?? []), changedAt: 0 };
+      this.entries.set(item.id, { item, view: this.viewOf(item, empty, now), filled: 0 });
+      this.wake(item.id);
+      return true;
+    }
+    entry.item = item;
+    const slots = mergeSlots(entry.view.slots, ticks ?? []);
+    return this.show(entry, this.viewOf(item, { ...entry.view, slots }, now));
+  }
+
+  private viewOf(item: Entry["item"], old: Pick<TargetView, "slots" | "changedAt">, now: number): TargetView {
+    const kept = { slots: old.slots, changedAt: old.changedAt };
+    if (!isStale(item, now)) return { ...item, ...kept, stale: false };
+    const regions = item.region_states.map((r) => ({ ...r, fresh: false }));
+    return {
+      ...item,
+      ...kept,
+      stale: true,
+      state: "no_data",
+      since: item.fresh_until,
+      why: staleReason(regions.map((r) => r.region)),
+      region_states: regions,
+    };
+  }
+
+  private show(entry: Entry, view: TargetView): boolean {
+    const old = entry.view;
+    const changed = old.state !== view.state;
+    entry.view = changed ? { ...view, changedAt: Date.now() } : view;
+    this.wake(view.id);
+    if (changed) {
+      const transition = { id: view.id, name: view.name, from: old.state, to: view.state };
+      for (const listener of this.transitionListeners) listener(transition);
+    }
+    return changed || old.name !== view.name || old.url !== view.url || old.active !== view.active;
+  }
+
+  private drop(id: number): boolean {
+    this.hidden.delete(id);
+    const existed = this.entries.delete(id);
+    if (existed) this.wake(id);
+    return existed;
+  }
+
+  private wake(id: number): void {
+    for (const listener of this.rowListeners.get(id) ?? []) listener();
+  }
+
+  private publishList(): void {
+    const counts: Counts = { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 };
+    let total = 0;
+    for (const [id, entry] of this.entries) {
+      if (this.hidden.has(id)) continue;
+      counts[entry.view.state]++;
+      total++;
+    }
+    this.list = { ...this.list, counts, total, regions: this.regions };
+    this.notifyList();
+  }
+
+  private notifyList(): void {
+    this.list = { ...this.list, version: this.list.version + 1 };
+    for (const listener of this.listListeners) listener();
+  }
+}
+
+function isStale(item: Entry["item"], now: number): boolean {
+  return evidence.has(item.state) && item.fresh_until !== null && Date.parse(item.fresh_until) < now;
+}
+
+function staleReason(regions: string[]): string {
+  if (regions.length === 0) return "No fresh result.";
+  if (regions.length === 1) return `No fresh result: region ${regions[0]} stopped reporting.`;
+  return `No fresh result: regions ${regions.join(", ")} stopped reporting.`;
+}

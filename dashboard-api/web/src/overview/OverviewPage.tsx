@@ -1,0 +1,126 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ArrowDownUp, Plus, Search, X } from "lucide-react";
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { useKeys } from "../app/keys";
+import { useList, useLive } from "../app/live";
+import type { OverviewSearch, Sort } from "../app/router";
+import { useActivity } from "../app/useActivity";
+import { useRemove } from "../app/useRemove";
+import type { TargetView } from "../live/store";
+import { ErrorNote } from "../ui/ErrorNote";
+import { SilentRegions } from "../ui/SilentRegions";
+import { stateWords } from "../ui/words";
+import { headline, subline } from "./headline";
+import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
+import { StateStrip } from "./StateStrip";
+import { TargetList } from "./TargetList";
+import type { RowActions } from "./TargetRow";
+import { useOrder } from "./useOrder";
+
+const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
+
+export function OverviewPage() {
+  const list = useList();
+  const live = useLive();
+  const search = useSearch({ from: "/app/" });
+  const navigate = useNavigate({ from: "/" });
+  const input = useRef<HTMLInputElement>(null);
+  const [dialog, setDialog] = useState<{ edit: TargetView | null } | null>(null);
+  const remove = useRemove();
+  const toggle = useActivity();
+
+  const change = useCallback(
+    (next: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+    [navigate],
+  );
+  const clear = () => void navigate({ search: {}, replace: true });
+  const add = () => setDialog({ edit: null });
+  useKeys({ "/": () => input.current?.focus(), c: add });
+
+  const order = useOrder({ text: search.q ?? "", state: search.state, sort: search.sort ?? "state" });
+  const actions = useMemo<RowActions>(
+    () => ({
+      onToggle: (target) => void toggle(target),
+      onEdit: (target) => setDialog({ edit: target }),
+      onDelete: remove,
+    }),
+    [toggle, remove],
+  );
+
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div>
+          <h1>{list.ready ? headline(list.counts, list.total) : "Overview"}</h1>
+          <p className="muted">{list.ready ? subline(list.total, list.regions) : "Loading the targets"}</p>
+        </div>
+        <button type="button" className="btn primary push" onClick={add}>
+          <Plus size={16} aria-hidden /> Add target
+        </button>
+      </div>
+      <SilentRegions regions={list.regions} />
+      <StateStrip counts={list.counts} chosen={search.state} onChoose={(state) => change({ state })} />
+
+      <div className="toolbar">
+        <div className="search">
+          <Search size={16} aria-hidden />
+          <input
+            ref={input}
+            className="input"
+            type="search"
+            aria-label="Search targets by name or address"
+            placeholder="Search"
+            value={search.q ?? ""}
+            onChange={(event) => change({ q: event.target.value || undefined })}
+            onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+          />
+          <kbd>/</kbd>
+        </div>
+        {search.state && (
+          <button type="button" className="chip" onClick={() => change({ state: undefined })}>
+            {stateWords[search.state]} <X size={14} aria-label="Clear the filter" />
+          </button>
+        )}
+        {order.pending > 0 && (
+          <button type="button" className="chip notice" onClick={order.sortNow}>
+            <ArrowDownUp size={14} aria-hidden /> {order.pending} changed, re-sort
+          </button>
+        )}
+        <label className="sort push">
+          <span className="sr">Sort by</span>
+          <select
+            className="input"
+            value={search.sort ?? "state"}
+            onChange={(event) => change({ sort: event.target.value as Sort })}
+          >
+            <option value="state">Worst first</option>
+            <option value="name">By name</option>
+            <option value="slow">Slowest first</option>
+          </select>
+        </label>
+      </div>
+
+      <section className="card list" aria-label="Targets">
+        {!list.ready && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
+        {list.ready && list.total === 0 && <FirstTarget onAdd={add} />}
+        {list.ready && list.total > 0 && order.ids.length === 0 && <NothingMatches search={search} onClear={clear} />}
+        {order.ids.length > 0 && (
+          <>
+            <div className="columns" aria-hidden="true">
+              <span>Target</span>
+              <span>Last 90 checks</span>
+              <span>Regions</span>
+              <span>Median</span>
+            </div>
+            <TargetList ids={order.ids} actions={actions} onHold={order.onHold} />
+          </>
+        )}
+      </section>
+      {dialog && (
+        <Suspense fallback={null}>
+          <TargetDialog editId={dialog.edit?.id ?? null} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}

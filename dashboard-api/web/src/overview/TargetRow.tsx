@@ -1,0 +1,83 @@
+import { Link } from "@tanstack/react-router";
+import { Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { memo } from "react";
+import { useTargetView } from "../app/live";
+import type { TargetView } from "../live/store";
+import { Menu, MenuItem } from "../ui/Menu";
+import { RegionDots } from "../ui/RegionDots";
+import { StateIcon } from "../ui/StateIcon";
+import { Ticks } from "../ui/Ticks";
+import { Ago } from "../ui/time";
+import { latency, shortUrl, stateWords } from "../ui/words";
+
+export interface RowActions {
+  onToggle: (target: TargetView) => void;
+  onEdit: (target: TargetView) => void;
+  onDelete: (target: TargetView) => void;
+}
+
+const FLASH_MS = 2_000;
+
+export const TargetRow = memo(function TargetRow({ id, actions }: { id: number; actions: RowActions }) {
+  const target = useTargetView(id);
+  if (!target) return null;
+  const justChanged = target.changedAt > 0 && Date.now() - target.changedAt < FLASH_MS;
+  return (
+    <>
+      {justChanged && <span key={target.changedAt} className={`flash f-${target.state}`} />}
+      <StateIcon state={target.state} size={22} />
+      <div className="who">
+        <Link
+          to="/targets/$id"
+          params={{ id: String(id) }}
+          className="name cut"
+          data-row={id}
+          title={target.why || undefined}
+        >
+          {target.name}
+        </Link>
+        <div className="sub cut">
+          <span className={`word s-${target.state}`}>{stateWords[target.state]}</span>
+          {target.since && target.state !== "paused" && (
+            <>
+              {" for "}
+              <Ago at={target.since} bare />
+            </>
+          )}
+          <span className="url"> · {shortUrl(target.url)}</span>
+        </div>
+      </div>
+      <div className="bar">
+        <Ticks slots={target.slots} />
+      </div>
+      <div className="regions">
+        <RegionDots regions={target.region_states} />
+      </div>
+      <div className="p50">
+        <span className="sr">Median response </span>
+        {latency(target.p50_us)}
+      </div>
+      <RowMenu target={target} actions={actions} />
+    </>
+  );
+});
+
+function RowMenu({ target, actions }: { target: TargetView; actions: RowActions }) {
+  return (
+    <Menu label={`Actions for ${target.name}`} icon={<Ellipsis size={18} aria-hidden />}>
+      <MenuItem
+        icon={target.active ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
+        onSelect={() => actions.onToggle(target)}
+      >
+        {target.active ? "Pause" : "Resume"}
+      </MenuItem>
+      <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => actions.onEdit(target)}>
+        Edit
+      </MenuItem>
+      <hr />
+      <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={() => actions.onDelete(target)}>
+        Delete
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Region } from "../api/types";
+import type { Counts } from "../live/store";
+import { plural } from "../ui/words";
+
+/** The state of everything in one sentence, worst first. */
+export function headline(counts: Counts, total: number): string {
+  const watched = total - counts.paused;
+  if (counts.down > 0) return counts.down === 1 ? "1 target is down" : `${counts.down} targets are down`;
+  if (counts.degraded > 0)
+    return counts.degraded === 1 ? "1 target is degraded" : `${counts.degraded} targets are degraded`;
+  if (counts.no_data > 0)
+    return counts.no_data === 1 ? "1 target has no data" : `${counts.no_data} targets have no data`;
+  if (watched === 0) return total === 0 ? "Nothing is watched yet" : "Everything is paused";
+  return watched === 1 ? "The target is up" : `All ${watched} targets are up`;
+}
+
+export function subline(total: number, regions: readonly Region[]): string {
+  const live = regions.filter((region) => region.live).map((region) => region.region);
+  if (live.length === 0) return `${plural(total, "target")}. No prober is reporting.`;
+  return `${plural(total, "target")}, checked from ${live.join(", ")}`;
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { State } from "../api/types";
+import { arrange, hold } from "./order";
+
+const row = (id: number, name: string, state: State, p50_us: number | null = null) => ({
+  id,
+  name,
+  url: `https://${name}.example/`,
+  state,
+  p50_us,
+});
+const rows = [row(1, "shop", "up", 10), row(2, "api 10", "down"), row(3, "api 9", "up", 30), row(4, "old", "paused")];
+const ids = (wish: Partial<Parameters<typeof arrange>[1]>) =>
+  arrange(rows, { text: "", state: undefined, sort: "state", ...wish }).map((r) => r.id);
+
+test("the worst comes first, then names in human order", () => {
+  expect(ids({})).toEqual([2, 3, 1, 4]);
+  expect(ids({ sort: "name" })).toEqual([3, 2, 4, 1]);
+  expect(ids({ sort: "slow" })).toEqual([3, 1, 2, 4]);
+});
+
+test("search takes every word, in name or address; the state filters", () => {
+  expect(ids({ text: "API example" })).toEqual([2, 3]);
+  expect(ids({ text: "api", state: "up" })).toEqual([3]);
+  expect(ids({ text: "nothing" })).toEqual([]);
+});
+
+test("a held list keeps its places and counts what would change", () => {
+  const exists = () => true;
+  expect(hold([1, 2, 3], [1, 2, 3], exists)).toEqual({ ids: [1, 2, 3], pending: 0 });
+  expect(hold([1, 2, 3], [3, 1, 2], exists)).toEqual({ ids: [1, 2, 3], pending: 1 });
+  expect(hold([1, 2, 3], [1, 3], exists), "filtered out: stays until asked").toEqual({ ids: [1, 2, 3], pending: 1 });
+  expect(
+    hold([1, 2, 3], [1, 3], (id) => id !== 2),
+    "deleted: goes at once",
+  ).toEqual({ ids: [1, 3], pending: 0 });
+  expect(hold([1, 2], [9, 1, 2], exists), "new: at the end").toEqual({ ids: [1, 2, 9], pending: 1 });
+});

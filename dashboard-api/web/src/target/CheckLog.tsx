@@ -1,0 +1,101 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { ChevronRight } from "lucide-react";
+import { memo, useEffect, useMemo, useState } from "react";
+import { api } from "../api/endpoints";
+import type { TargetView } from "../live/store";
+import { ErrorNote } from "../ui/ErrorNote";
+import { StateIcon } from "../ui/StateIcon";
+import { Clock } from "../ui/time";
+import { explain, latency, stateOfStatus, statusWords } from "../ui/words";
+import { CheckDetail } from "./CheckDetail";
+import { type LogLine, mergeLog } from "./log";
+import "../styles/log.css";
+
+const PAGE = 30;
+const STORED_AFTER_MS = 2_500; // results are shown before they are stored
+
+/** Every check of the target, newest first; each opens to its evidence. */
+export function CheckLog({ target }: { target: TargetView }) {
+  const queries = useQueryClient();
+  const log = useInfiniteQuery({
+    queryKey: ["results", target.id],
+    queryFn: ({ pageParam }) => api.results(target.id, { limit: PAGE, cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+  const pages = log.data?.pages;
+  const lines = useMemo(
+    () => mergeLog(pages?.flatMap((page) => page.items) ?? [], target.slots),
+    [pages, target.slots],
+  );
+
+  // Fetch the full rows once what the live feed showed has been stored.
+  const incomplete = pages !== undefined && lines.some((line) => line.full === null);
+  const newest = lines[0]?.key;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line starts the wait again
+  useEffect(() => {
+    if (!incomplete) return;
+    const timer = setTimeout(() => {
+      void queries.invalidateQueries({ queryKey: ["results", target.id] });
+    }, STORED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [incomplete, newest, target.id, queries]);
+
+  return (
+    <section className="card" aria-labelledby="checks">
+      <div className="card-head">
+        <h2 id="checks">Recent checks</h2>
+      </div>
+      {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton" />}
+      {pages && lines.length === 0 && (
+        <p className="pad muted">No checks yet. The first one appears here as soon as it is done.</p>
+      )}
+      <ul className="log">
+        {lines.map((line) => (
+          <LogRow key={line.key} line={line} />
+        ))}
+      </ul>
+      {log.hasNextPage && (
+        <div className="more">
+          <button
+            type="button"
+            className="btn"
+            disabled={log.isFetchingNextPage}
+            onClick={() => void log.fetchNextPage()}
+          >
+            {log.isFetchingNextPage ? "Loading" : "Show older checks"}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const LogRow = memo(
+  function LogRow({ line }: { line: LogLine }) {
+    const [open, setOpen] = useState(false);
+    const why = explain(line.failure, line.reason, line.full?.http_status);
+    return (
+      <li data-slot={line.key}>
+        <button type="button" className="log-row" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <StateIcon state={stateOfStatus(line.status)} size={16} />
+          <span className="log-word">{statusWords[line.status]}</span>
+          <span className="log-time">
+            <Clock at={line.at} />
+          </span>
+          <span className="log-region cut">{line.region}</span>
+          <span className="log-why cut">{why || (line.full?.http_status ? `HTTP ${line.full.http_status}` : "")}</span>
+          <span className="log-total">{line.totalUs > 0 ? latency(line.totalUs) : "–"}</span>
+          <ChevronRight size={15} aria-hidden className="turn" />
+        </button>
+        {open && <CheckDetail line={line} />}
+      </li>
+    );
+  },
+  (a, b) =>
+    a.line.key === b.line.key &&
+    a.line.status === b.line.status &&
+    a.line.totalUs === b.line.totalUs &&
+    (a.line.full === null) === (b.line.full === null),
+);

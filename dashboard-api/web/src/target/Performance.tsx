@@ -1,0 +1,82 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { ChartColumn, Table } from "lucide-react";
+import { useState } from "react";
+import { api } from "../api/endpoints";
+import { type Range, ranges } from "../app/router";
+import { ErrorNote } from "../ui/ErrorNote";
+import { count, latency } from "../ui/words";
+import { PhaseChart } from "./PhaseChart";
+import { describe, spanSeconds, stepSeconds } from "./phases";
+import { SeriesTable } from "./SeriesTable";
+
+const words: Record<Range, string> = { "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
+
+/** Where the time goes: the phases of the checks over a range. */
+export function Performance({
+  id,
+  intervalS,
+  range,
+  onRange,
+}: {
+  id: number;
+  intervalS: number;
+  range: Range;
+  onRange: (range: Range) => void;
+}) {
+  const [asTable, setAsTable] = useState(false);
+  const step = stepSeconds(range, intervalS);
+  const series = useQuery({
+    queryKey: ["series", id, range, step],
+    queryFn: async () => {
+      const to = Math.ceil(Date.now() / 1000 / step) * step;
+      const from = to - Math.ceil(spanSeconds[range] / step) * step;
+      const span = { from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString() };
+      return { data: await api.series(id, span, step), from, to };
+    },
+    refetchInterval: range === "1h" ? 10_000 : range === "6h" ? 60_000 : 300_000,
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <section className="card" aria-labelledby="performance">
+      <div className="card-head">
+        <h2 id="performance">Response time</h2>
+        {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
+        <div className="segments push" role="group" aria-label="Range">
+          {ranges.map((r) => (
+            <button key={r} type="button" aria-pressed={r === range} onClick={() => onRange(r)}>
+              {r.replace(/(\d+)/, "$1 ")}
+            </button>
+          ))}
+        </div>
+        <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
+          {asTable ? "Chart" : "Table"}
+        </button>
+      </div>
+      {series.error && !series.data && <ErrorNote error={series.error} onRetry={() => void series.refetch()} />}
+      {series.isPending && <div className="skeleton chart-skeleton" />}
+      {series.data && (
+        <>
+          <Summary range={words[range]} {...describe(series.data.data)} />
+          {asTable ? (
+            <SeriesTable series={series.data.data} />
+          ) : (
+            <PhaseChart series={series.data.data} from={series.data.from} to={series.data.to} />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Summary(props: { range: string; checks: number; down: number; missing: number; medianUs: number | null }) {
+  if (props.checks + props.missing === 0) {
+    return <p className="chart-summary muted">No checks in the last {props.range}.</p>;
+  }
+  return (
+    <p className="chart-summary muted">
+      {count(props.checks)} checks in the last {props.range}, {count(props.down)} down, {count(props.missing)} without
+      data.{props.medianUs !== null && ` Typical response ${latency(props.medianUs)}.`}
+    </p>
+  );
+}

@@ -1,0 +1,205 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Series } from "../api/types";
+import { useTheme, useZone, type Zone } from "../app/preferences";
+import { Clock } from "../ui/time";
+import { latency, plural } from "../ui/words";
+import { phases, stack } from "./phases";
+
+interface Props {
+  series: Series;
+  from: number;
+  to: number;
+}
+
+/** The mean of each phase, stacked, with down steps shaded behind. The same numbers are in the table. */
+export function PhaseChart({ series, from, to }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const [index, setIndex] = useState<number | null>(null);
+  const [theme] = useTheme();
+  const dark = useDarkSystem();
+  const [zone] = useZone();
+  const grid = useMemo(() => onGrid(series, from, to), [series, from, to]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again when the theme changes
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return;
+    const heights = stack(grid).reverse(); // tallest first, so that lower ones cover it
+    const chart = new uPlot(options(element, grid, from, to, zone, setIndex), [grid.x, ...heights], element);
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightOf(element) }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [grid, from, to, zone, theme, dark]);
+
+  return (
+    <figure className="chart">
+      <Legend series={grid} index={index} />
+      <div ref={host} className="plot" aria-hidden="true" />
+    </figure>
+  );
+}
+
+function Legend({ series, index }: { series: Series; index: number | null }) {
+  const at = index === null ? undefined : series.x[index];
+  return (
+    <div className="legend">
+      <span className="when">
+        {index !== null && at !== undefined ? (
+          <>
+            <Clock at={at * 1000} dated /> · {plural(series.count[index] ?? 0, "check")}
+          </>
+        ) : (
+          "Mean of each phase"
+        )}
+      </span>
+      {phases.map(({ key, label }) => (
+        <span key={key} className="phase-key">
+          <i className={`swatch p-${key}`} /> {label}
+          {index !== null && <b>{latency(series[`${key}_us`][index])}</b>}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const heightOf = (element: HTMLElement) => (element.clientWidth < 560 ? 200 : 260);
+
+function options(
+  element: HTMLElement,
+  series: Series,
+  from: number,
+  to: number,
+  zone: Zone,
+  onIndex: (index: number | null) => void,
+): uPlot.Options {
+  const color = colors(element);
+  const bars = uPlot.paths.bars?.({ size: [0.86, 48], align: 1, radius: 0 });
+  const axis: uPlot.Axis = {
+    stroke: color("--ink-3"),
+    font: `12px ${getComputedStyle(element).fontFamily}`,
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: heightOf(element),
+    padding: [12, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+    select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+    ...(zone === "utc" ? { tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), "Etc/UTC") } : {}),
+    scales: {
+      x: { time: true, range: () => [from, to] },
+      y: { range: (_, _min, max) => [0, Math.max(1, (max || 1) * 1.1)] },
+    },
+    axes: [
+      { ...axis, size: 30, grid: { show: false }, space: 70, values: timeLabels(to - from, zone) },
+      { ...axis, size: 62, values: (_, values) => values.map((v) => (v >= 1000 ? `${v / 1000} s` : `${v} ms`)) },
+    ],
+    series: [
+      {},
+      ...[...phases].reverse().map(({ key, label }) => ({
+        label,
+        stroke: color(`--phase-${key}`),
+        fill: color(`--phase-${key}`),
+        width: 0,
+        points: { show: false },
+        ...(bars ? { paths: bars } : {}),
+      })),
+    ],
+    hooks: {
+      drawClear: [(chart) => shadeTrouble(chart, series, color)],
+      setCursor: [(chart) => onIndex(chart.cursor.idx ?? null)],
+    },
+  };
+}
+
+/** Hours and minutes; over several days the day. */
+function timeLabels(span: number, zone: Zone): (chart: uPlot, splits: number[]) => string[] {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    ...(span > 2 * 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hour12: false }),
+    ...(zone === "utc" ? { timeZone: "UTC" } : {}),
+  });
+  return (_, splits) => splits.map((s) => format.format(new Date(s * 1000)));
+}
+
+/** Down steps get a soft band with a solid foot, steps without data a thin line: told apart without colour. */
+function shadeTrouble(chart: uPlot, series: Series, color: (name: string) => string): void {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio || 1;
+  series.x.forEach((at, i) => {
+    const left = chart.valToPos(at, "x", true);
+    const width = Math.max(2, chart.valToPos(at + series.step_s, "x", true) - left);
+    if (left + width < bbox.left || left > bbox.left + bbox.width) return;
+    if ((series.down[i] ?? 0) > 0) {
+      ctx.fillStyle = color("--down-soft");
+      ctx.fillRect(left, bbox.top, width, bbox.height);
+      ctx.fillStyle = color("--down");
+      ctx.fillRect(left, bbox.top, width, 4 * ratio);
+    } else if ((series.unknown[i] ?? 0) + (series.missed[i] ?? 0) > 0) {
+      ctx.fillStyle = color("--no-data");
+      ctx.fillRect(left + width / 2, bbox.top, ratio, bbox.height);
+    }
+  });
+}
+
+/** Reads a colour token as the canvas needs it: resolved for the current theme. */
+function colors(element: HTMLElement): (name: string) => string {
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  element.append(probe);
+  const known = new Map<string, string>();
+  return (name) => {
+    let value = known.get(name);
+    if (value === undefined) {
+      probe.style.color = `var(${name})`;
+      value = getComputedStyle(probe).color;
+      known.set(name, value);
+    }
+    return value;
+  };
+}
+
+/** Puts the series on its full grid of steps: what is absent becomes an explicit gap. */
+function onGrid(series: Series, from: number, to: number): Series {
+  const step = series.step_s;
+  const place = new Map(series.x.map((at, i) => [at, i]));
+  const first = series.x[0] ?? Math.ceil(from / step) * step;
+  const x: number[] = [];
+  for (let at = first - Math.floor((first - from) / step) * step; at < to; at += step) x.push(at);
+  const pick = <T,>(column: T[], none: T) => x.map((at) => column[place.get(at) ?? -1] ?? none);
+  return {
+    ...series,
+    x,
+    count: pick(series.count, 0),
+    up: pick(series.up, 0),
+    degraded: pick(series.degraded, 0),
+    down: pick(series.down, 0),
+    unknown: pick(series.unknown, 0),
+    missed: pick(series.missed, 0),
+    p50_us: pick(series.p50_us, null),
+    p95_us: pick(series.p95_us, null),
+    p99_us: pick(series.p99_us, null),
+    dns_us: pick(series.dns_us, null),
+    connect_us: pick(series.connect_us, null),
+    tls_us: pick(series.tls_us, null),
+    wait_us: pick(series.wait_us, null),
+    transfer_us: pick(series.transfer_us, null),
+  };
+}
+
+function useDarkSystem(): boolean {
+  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const media = matchMedia("(prefers-color-scheme: dark)");
+    const update = () => setDark(media.matches);
+    media.addEventListener("change", update);
+    return () => media.removeEventListener("change", update);
+  }, []);
+  return dark;
+}

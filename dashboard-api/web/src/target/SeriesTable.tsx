@@ -1,0 +1,60 @@
+import type { Series } from "../api/types";
+import { Clock } from "../ui/time";
+import { latency } from "../ui/words";
+import { phases } from "./phases";
+
+/** The chart's numbers, newest first. */
+export function SeriesTable({ series }: { series: Series }) {
+  const rows = series.x.map((at, i) => ({ at, i })).reverse();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className="scroll-x series-table" tabIndex={0} aria-label="Response times as a table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th scope="col" className="num">
+              Checks
+            </th>
+            <th scope="col" className="num">
+              Down
+            </th>
+            <th scope="col" className="num">
+              No data
+            </th>
+            <th scope="col" className="num">
+              Median
+            </th>
+            <th scope="col" className="num">
+              95th
+            </th>
+            {phases.map((phase) => (
+              <th key={phase.key} scope="col" className="num">
+                {phase.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ at, i }) => (
+            <tr key={at}>
+              <td>
+                <Clock at={at * 1000} dated />
+              </td>
+              <td className="num">{series.count[i]}</td>
+              <td className="num">{series.down[i]}</td>
+              <td className="num">{(series.unknown[i] ?? 0) + (series.missed[i] ?? 0)}</td>
+              <td className="num">{latency(series.p50_us[i])}</td>
+              <td className="num">{latency(series.p95_us[i])}</td>
+              {phases.map((phase) => (
+                <td key={phase.key} className="num">
+                  {latency(series[`${phase.key}_us`][i])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,165 @@
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ChevronLeft, ExternalLink, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { useKeys } from "../app/keys";
+import { useFilled, useList, useLive, useTargetView } from "../app/live";
+import { useActivity } from "../app/useActivity";
+import { useRemove } from "../app/useRemove";
+import type { TargetView } from "../live/store";
+import { ErrorNote } from "../ui/ErrorNote";
+import { SilentRegions } from "../ui/SilentRegions";
+import { StateIcon } from "../ui/StateIcon";
+import { Ticks } from "../ui/Ticks";
+import { Ago } from "../ui/time";
+import { duration, latency, safeHref, shortUrl, stateWords } from "../ui/words";
+import { CheckLog } from "./CheckLog";
+import { Performance } from "./Performance";
+import { RegionCards } from "./RegionCards";
+import { UptimeCard } from "./UptimeCard";
+import "../styles/target.css";
+
+const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
+
+export function TargetPage() {
+  const id = Number(useParams({ from: "/app/targets/$id" }).id);
+  const list = useList();
+  const live = useLive();
+  const target = useTargetView(id);
+  if (target) return <Details key={id} target={target} />;
+  if (!list.ready && live.error) return <ErrorNote error={live.error} onRetry={live.retry} />;
+  if (!list.ready) return <div className="skeleton page-skeleton" />;
+  return (
+    <div className="empty">
+      <StateIcon state="no_data" size={28} />
+      <h1>There is no such target</h1>
+      <p>It may have been deleted.</p>
+      <div className="actions">
+        <Link to="/" className="btn">
+          Go to the overview
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function Details({ target }: { target: TargetView }) {
+  const { range } = useSearch({ from: "/app/targets/$id" });
+  const navigate = useNavigate({ from: "/targets/$id" });
+  const { regions } = useList();
+  const [editing, setEditing] = useState(false);
+  const toggle = useActivity();
+  const remove = useRemove();
+  const ids = useMemo(() => [target.id], [target.id]);
+  useFilled(ids);
+  useKeys({ e: () => setEditing(true) });
+
+  return (
+    <div className="page">
+      <Link to="/" className="back">
+        <ChevronLeft size={16} aria-hidden /> Overview
+      </Link>
+      <div className="target-head">
+        <StateIcon state={target.state} size={40} />
+        <div className="title">
+          <h1>{target.name}</h1>
+          <p className="verdict" data-state={target.state}>
+            <b className={`word s-${target.state}`}>{stateWords[target.state]}</b>
+            {target.since && (
+              <>
+                {" for "}
+                <Ago at={target.since} bare />
+              </>
+            )}
+            {target.why && <span className="why"> · {target.why}</span>}
+          </p>
+        </div>
+        <div className="actions">
+          <button type="button" className="btn" onClick={() => void toggle(target)}>
+            {target.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
+            {target.active ? "Pause" : "Resume"}
+          </button>
+          <button type="button" className="btn" onClick={() => setEditing(true)}>
+            <Pencil size={15} aria-hidden /> Edit
+          </button>
+          <button
+            type="button"
+            className="btn danger"
+            onClick={() => {
+              remove(target);
+              void navigate({ to: "/", search: {} });
+            }}
+          >
+            <Trash2 size={15} aria-hidden /> Delete
+          </button>
+        </div>
+      </div>
+      <Address target={target} />
+      <SilentRegions
+        regions={regions.filter((r) => target.regions.length === 0 || target.regions.includes(r.region))}
+      />
+
+      <section className="card strip-card" aria-label="Last 90 checks">
+        <Ticks slots={target.slots} height={40} />
+        <div className="row spread muted">
+          <span>{target.slots[0] ? <Ago at={target.slots[0].at} /> : "No checks yet"}</span>
+          <span>
+            {target.last_result_at ? (
+              <>
+                last result <Ago at={target.last_result_at} />
+              </>
+            ) : (
+              "waiting for the first result"
+            )}
+          </span>
+        </div>
+      </section>
+
+      <div className="stats">
+        <UptimeCard id={target.id} days={1} label="Uptime, 24 hours" />
+        <UptimeCard id={target.id} days={7} label="Uptime, 7 days" />
+        <div className="card stat">
+          <h2>Median response</h2>
+          <p className="big">{latency(target.p50_us)}</p>
+          <p className="muted">of the newest checks, all regions</p>
+        </div>
+      </div>
+
+      <Performance
+        id={target.id}
+        intervalS={target.interval_s}
+        range={range ?? "1h"}
+        onRange={(next) =>
+          void navigate({ search: next === "1h" ? {} : { range: next }, replace: true, resetScroll: false })
+        }
+      />
+      <div className="columns-2">
+        <CheckLog target={target} />
+        <RegionCards target={target} />
+      </div>
+      {editing && (
+        <Suspense fallback={null}>
+          <TargetDialog editId={target.id} onClose={() => setEditing(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Address({ target }: { target: TargetView }) {
+  const href = safeHref(target.url);
+  return (
+    <p className="address muted">
+      {href ? (
+        <a className="link" href={href} target="_blank" rel="noreferrer noopener">
+          {shortUrl(target.url)} <ExternalLink size={13} aria-label="(opens a new tab)" />
+        </a>
+      ) : (
+        <span>{target.url}</span>
+      )}
+      <span>
+        checked every {duration(target.interval_s)}, timeout {duration(target.timeout_ms / 1000)}
+        {target.regions.length > 0 ? `, from ${target.regions.join(", ")}` : ", from every region"}
+      </span>
+    </p>
+  );
+}

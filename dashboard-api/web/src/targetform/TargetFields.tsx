@@ -1,0 +1,194 @@
+import { ChevronRight } from "lucide-react";
+import { useId, useState } from "react";
+import { Field } from "../ui/Field";
+import type { Draft, Errors } from "./form";
+
+const intervals: [number, string][] = [
+  [10, "10 s"],
+  [30, "30 s"],
+  [60, "1 min"],
+  [300, "5 min"],
+  [900, "15 min"],
+  [3600, "1 h"],
+];
+
+/** One column; only the address is needed, the rest has good defaults and stays folded. */
+export function TargetFields({
+  draft,
+  errors,
+  regions,
+  isNew,
+  onChange,
+}: {
+  draft: Draft;
+  errors: Errors;
+  regions: readonly string[];
+  isNew: boolean;
+  onChange: (change: Partial<Draft>) => void;
+}) {
+  const [open, setOpen] = useState(!isNew);
+  const folded = useId();
+  const shown = open || Boolean(errors.name || errors.timeout || errors.regions || errors.status);
+  const known = [...new Set([...regions, ...draft.regions])].sort();
+  return (
+    <>
+      <Field label="URL" error={errors.url}>
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            name="url"
+            inputMode="url"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that was just asked for
+            autoFocus
+            placeholder="https://example.com/health"
+            value={draft.url}
+            onChange={(event) => onChange({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Check every (seconds)" error={errors.interval}>
+        {(bound) => (
+          <div className="interval">
+            <input
+              {...bound}
+              className="input"
+              name="interval_s"
+              inputMode="numeric"
+              autoComplete="off"
+              value={draft.interval}
+              onChange={(event) => onChange({ interval: event.target.value })}
+            />
+            {/* biome-ignore lint/a11y/useSemanticElements: shortcuts for the field beside them */}
+            <div className="chips" role="group" aria-label="Common intervals">
+              {intervals.map(([seconds, label]) => (
+                <button
+                  key={seconds}
+                  type="button"
+                  className="chip"
+                  aria-pressed={draft.interval === String(seconds)}
+                  onClick={() => onChange({ interval: String(seconds) })}
+                >
+                  {label}
+                </button>
+              ))}
+            </div>
+          </div>
+        )}
+      </Field>
+      <button
+        type="button"
+        className="fold"
+        aria-expanded={shown}
+        aria-controls={folded}
+        onClick={() => setOpen(!shown)}
+      >
+        <ChevronRight size={16} aria-hidden /> Name, timeout, regions, expected status
+      </button>
+      <div id={folded} className="folded" hidden={!shown}>
+        <Field label="Name" error={errors.name} hint="Empty: the host and path of the URL.">
+          {(bound) => (
+            <input
+              {...bound}
+              className="input"
+              name="name"
+              autoComplete="off"
+              value={draft.name}
+              onChange={(event) => onChange({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label="Timeout (seconds)"
+          error={errors.timeout}
+          hint={isNew ? "Empty: half the interval, at most 10 s." : undefined}
+        >
+          {(bound) => (
+            <input
+              {...bound}
+              className="input"
+              name="timeout"
+              inputMode="decimal"
+              autoComplete="off"
+              value={draft.timeout}
+              onChange={(event) => onChange({ timeout: event.target.value })}
+            />
+          )}
+        </Field>
+        <Regions
+          known={known}
+          chosen={draft.regions}
+          error={errors.regions}
+          onChange={(regions) => onChange({ regions })}
+        />
+        <Field
+          label="Expected status codes"
+          error={errors.status}
+          hint="Codes and ranges, such as 200-299, 404. Empty: 200-399."
+        >
+          {(bound) => (
+            <input
+              {...bound}
+              className="input"
+              name="status"
+              autoComplete="off"
+              placeholder="200-399"
+              value={draft.status}
+              onChange={(event) => onChange({ status: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </>
+  );
+}
+
+function Regions({
+  known,
+  chosen,
+  error,
+  onChange,
+}: {
+  known: readonly string[];
+  chosen: readonly string[];
+  error: string | undefined;
+  onChange: (regions: string[]) => void;
+}) {
+  const id = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: styled like the other fields
+    <div className="field" role="group" aria-labelledby={id} aria-describedby={error ? `${id}-error` : `${id}-hint`}>
+      <span className="label" id={id}>
+        Regions
+      </span>
+      <div className="chips">
+        {known.length === 0 && <span className="muted">No region is reporting yet.</span>}
+        {known.map((region) => (
+          <label key={region} className="chip">
+            <input
+              type="checkbox"
+              name="regions"
+              aria-invalid={error ? true : undefined}
+              checked={chosen.includes(region)}
+              onChange={(event) =>
+                onChange(event.target.checked ? [...chosen, region].sort() : chosen.filter((r) => r !== region))
+              }
+            />
+            {region}
+          </label>
+        ))}
+      </div>
+      {error && (
+        <p className="problem" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+      <p className="hint" id={`${id}-hint`}>
+        None chosen: every region, also those that join later.
+      </p>
+    </div>
+  );
+}

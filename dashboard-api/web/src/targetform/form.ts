@@ -1,0 +1,97 @@
+import type { Problem, Target, TargetInput } from "../api/types";
+
+/** What the fields hold: text, as typed. Empty means the server's default. */
+export interface Draft {
+  url: string;
+  name: string;
+  interval: string;
+  timeout: string;
+  regions: string[];
+  status: string;
+}
+
+export type FieldName = "url" | "name" | "interval" | "timeout" | "regions" | "status" | "form";
+export type Errors = Partial<Record<FieldName, string>>;
+
+export const emptyDraft: Draft = { url: "", name: "", interval: "60", timeout: "", regions: [], status: "" };
+
+export const draftOf = (target: Target): Draft => ({
+  url: target.url,
+  name: target.name,
+  interval: String(target.interval_s),
+  timeout: String(target.timeout_ms / 1000),
+  regions: target.regions ?? [],
+  status: (target.expect?.status ?? []).join(", "),
+});
+
+/** Adds https:// to what has no scheme; everything else is the server's to judge. */
+export function completeUrl(text: string): string {
+  const url = text.trim();
+  if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return url;
+  const hostAndPort = /^[^/?#:]+:\d+([/?#]|$)/.test(url);
+  if (!hostAndPort && /^[a-z][a-z0-9+.-]*:/i.test(url)) return url;
+  return `https://${url}`;
+}
+
+type Parsed = { ok: true; body: TargetInput } | { ok: false; errors: Errors };
+
+/** The request body: for a new target only what was filled in, for an edit only what changed. */
+export function toBody(draft: Draft, before: Draft | null): Parsed {
+  const errors: Errors = {};
+  const body: TargetInput = {};
+  const changed = (field: keyof Draft) =>
+    before === null ? String(draft[field]).trim() !== "" : String(draft[field]).trim() !== String(before[field]).trim();
+
+  const url = completeUrl(draft.url);
+  if (url === "") errors.url = "Enter the address to watch.";
+  else if (before === null || url !== before.url) body.url = url;
+  if (changed("name")) body.name = draft.name.trim();
+  if (changed("interval")) {
+    const seconds = Number(draft.interval);
+    if (draft.interval.trim() === "" || !Number.isInteger(seconds)) errors.interval = "Enter whole seconds.";
+    else body.interval_s = seconds;
+  }
+  if (changed("timeout")) {
+    const seconds = Number(draft.timeout);
+    if (draft.timeout.trim() === "" || !Number.isFinite(seconds)) errors.timeout = "Enter seconds, such as 5 or 0.5.";
+    else body.timeout_ms = Math.round(seconds * 1000);
+  }
+  if (changed("regions")) body.regions = draft.regions;
+  if (changed("status")) body.expect = { status: draft.status.split(/[\s,]+/).filter(Boolean) };
+  return Object.keys(errors).length > 0 ? { ok: false, errors } : { ok: true, body };
+}
+
+const pointers: [string, FieldName][] = [
+  ["/url", "url"],
+  ["/name", "name"],
+  ["/interval_s", "interval"],
+  ["/timeout_ms", "timeout"],
+  ["/regions", "regions"],
+  ["/expect", "status"],
+];
+
+/** Puts each of the server's errors at the field its pointer names; the rest goes to the form. */
+export function errorsOf(problem: Problem): Errors {
+  const errors: Errors = {};
+  const put = (field: FieldName, message: string) => {
+    errors[field] = errors[field] ? `${errors[field]} ${message}` : message;
+  };
+  for (const { pointer, message } of problem.errors ?? []) {
+    const found = pointers.find(([prefix]) => pointer === prefix || pointer.startsWith(`${prefix}/`));
+    put(found?.[1] ?? "form", sentence(message));
+  }
+  if (Object.keys(errors).length === 0) {
+    const text =
+      problem.status === 412
+        ? "Somebody else changed this target meanwhile. Close and open it again to see their version."
+        : sentence(problem.detail || problem.title);
+    put("form", problem.request_id ? `${text} (request ${problem.request_id})` : text);
+  }
+  return errors;
+}
+
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  const first = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  return /[.!?)]$/.test(first) ? first : `${first}.`;
+}

@@ -1,0 +1,32 @@
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+/** A modal dialog: the browser's own, which traps focus, closes on Escape and gives focus back. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div className="dialog-head">
+        <h2 id={id}>{title}</h2>
+        <button type="button" className="icon-btn" aria-label="Close" onClick={onClose}>
+          <X size={18} aria-hidden />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,31 @@
+import type { RegionState, State } from "../api/types";
+import { StateIcon } from "./StateIcon";
+import { explain, latency, stateOfStatus, stateWords } from "./words";
+
+const shownAtMost = 5;
+
+export const regionStateOf = (region: RegionState): State => (region.fresh ? stateOfStatus(region.status) : "no_data");
+
+/** One small state icon per region; a silent region is no data. */
+export function RegionDots({ regions }: { regions: readonly RegionState[] }) {
+  if (regions.length === 0) return <span className="muted">–</span>;
+  const rest = regions.length - shownAtMost;
+  return (
+    <ul className="dots" aria-label="Regions">
+      {regions.slice(0, shownAtMost).map((region) => {
+        const state = regionStateOf(region);
+        const why = explain(region.failure, region.reason, region.http_status);
+        const detail = region.fresh ? why || latency(region.total_us) : "not reporting";
+        return (
+          <li key={region.region} title={`${region.region}: ${stateWords[state]}, ${detail}`}>
+            <StateIcon state={state} size={14} />
+            <span className="sr">
+              {region.region}: {stateWords[state]}
+            </span>
+          </li>
+        );
+      })}
+      {rest > 0 && <li className="muted">+{rest}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,96 @@
+import { memo, type PointerEvent, useMemo, useState } from "react";
+import { createPortal } from "react-dom";
+import { BAR_SLOTS, type Mark, type SlotView } from "../live/history";
+import { absolute } from "./time";
+import { explain, latency, plural, statusWords } from "./words";
+
+const PITCH = 4;
+const WIDTH = BAR_SLOTS * PITCH;
+const HEIGHT = 28;
+
+// Shape carries the meaning: full, upper part, lower and wider, thin line.
+const shapes: Record<Mark, (x: number) => string> = {
+  up: (x) => `M${x + 0.6} 1h2.6v26h-2.6z`,
+  degraded: (x) => `M${x + 0.6} 1h2.6v13h-2.6z`,
+  down: (x) => `M${x + 0.1} 12h3.7v16h-3.7z`,
+  none: (x) => `M${x + 1.6} 1h.8v26h-.8z`,
+};
+const marks: readonly Mark[] = ["none", "up", "degraded", "down"];
+
+function summary(slots: readonly SlotView[]): string {
+  if (slots.length === 0) return "No checks yet";
+  const n = { up: 0, degraded: 0, down: 0, none: 0 };
+  for (const slot of slots) n[slot.mark]++;
+  const parts = [`${n.up} up`];
+  if (n.degraded) parts.push(`${n.degraded} degraded`);
+  if (n.down) parts.push(`${n.down} down`);
+  if (n.none) parts.push(`${n.none} without data`);
+  return `Last ${plural(slots.length, "check")}: ${parts.join(", ")}`;
+}
+
+interface Tip {
+  x: number;
+  y: number;
+  slot: SlotView;
+}
+
+/** The last 90 checks, newest at the right. Hovering names the check; the label sums them up. */
+export const Ticks = memo(function Ticks({ slots, height = HEIGHT }: { slots: readonly SlotView[]; height?: number }) {
+  const [tip, setTip] = useState<Tip | null>(null);
+  const paths = useMemo(() => {
+    const d: Record<Mark, string> = { up: "", degraded: "", down: "", none: "" };
+    const first = BAR_SLOTS - slots.length;
+    slots.forEach((slot, i) => {
+      d[slot.mark] += shapes[slot.mark]((first + i) * PITCH);
+    });
+    return d;
+  }, [slots]);
+
+  const onMove = (event: PointerEvent<SVGSVGElement>) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - box.left) / box.width) * BAR_SLOTS);
+    const slot = slots[column - (BAR_SLOTS - slots.length)];
+    if (!slot) return setTip(null);
+    const x = box.left + ((column + 0.5) / BAR_SLOTS) * box.width;
+    setTip({ x: Math.max(110, Math.min(x, window.innerWidth - 110)), y: box.top, slot });
+  };
+
+  return (
+    <>
+      <svg
+        className="ticks"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        height={height}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={summary(slots)}
+        data-count={slots.length}
+        data-from={slots[0]?.at}
+        data-to={slots.at(-1)?.at}
+        onPointerMove={onMove}
+        onPointerLeave={() => setTip(null)}
+      >
+        {slots.length < BAR_SLOTS && (
+          <path className="t-before" d={`M0 ${HEIGHT - 1}h${(BAR_SLOTS - slots.length) * PITCH - 1}`} />
+        )}
+        {marks.map((mark) => paths[mark] && <path key={mark} className={`t-${mark}`} d={paths[mark]} />)}
+      </svg>
+      {tip && createPortal(<TickTip tip={tip} />, document.body)}
+    </>
+  );
+});
+
+function TickTip({ tip }: { tip: Tip }) {
+  return (
+    <div className="tip" style={{ left: tip.x, top: tip.y }} aria-hidden="true">
+      <b>{absolute(tip.slot.at)}</b>
+      {tip.slot.cells.map((cell) => (
+        <span key={cell.region}>
+          {cell.region}: {statusWords[cell.status]}
+          {cell.totalUs > 0 && `, ${latency(cell.totalUs)}`}
+          {(cell.failure || cell.reason) && `. ${explain(cell.failure, cell.reason)}`}
+        </span>
+      ))}
+    </div>
+  );
+}
