@@ -7,7 +7,7 @@ const catchUpRate = 1.2
 
 // smallRate is a rate in checks a second that burdens nobody: a small installation
 // catches up as fast as that, not at 1.2 times next to nothing.
-const smallRate = 50
+const smallRate = 10
 
 // hiccup is the number of seconds to publish that is not a backlog yet: the one
 // due now and one that came late.
