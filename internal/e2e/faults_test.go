@@ -25,7 +25,7 @@ func explained(t *testing.T, s *system, from, to time.Time) audit {
 		return a.Missing == 0
 	})
 	t.Logf("audit: %v", a)
-	if a.Doubled != 0 || a.Planned == 0 {
+	if a.Doubled != 0 || a.Unplanned != 0 || a.Planned == 0 {
 		t.Errorf("audit failed: %v", a)
 	}
 	return a
@@ -60,10 +60,7 @@ func TestFaultRestarts(t *testing.T) {
 			t.Log(s.progress())
 		}
 	}
-	a := explained(t, s, from, time.Now().Add(-5*time.Second))
-	if a.Unplanned != 0 {
-		t.Errorf("%d rows nobody planned", a.Unplanned)
-	}
+	explained(t, s, from, time.Now().Add(-5*time.Second))
 }
 
 // TestFaultChanges adds, pauses, re-times and deletes 500 targets while the
@@ -101,8 +98,7 @@ func TestFaultChanges(t *testing.T) {
 	for range tick(t, 20*time.Second, time.Now().Add(60*time.Second)) {
 		t.Log(s.progress())
 	}
-	a := explained(t, s, from, time.Now().Add(-5*time.Second))
-	t.Logf("rows of deleted targets not yet purged: %d", a.Unplanned)
+	explained(t, s, from, time.Now().Add(-5*time.Second))
 	if err := standby.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
