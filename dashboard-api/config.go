@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
 
+	databaseurl "github.com/probefleet/probefleet/internal/database/connect"
 	"github.com/probefleet/probefleet/internal/envconf"
 	"github.com/probefleet/probefleet/internal/service"
 )
@@ -28,15 +30,23 @@ type Config struct {
 
 func loadConfig(getenv func(string) string) (Config, error) {
 	var cfg Config
-	if err := envconf.Load(getenv, &cfg); err != nil {
-		return cfg, err
+	var found envconf.Error
+	err := envconf.Load(getenv, &cfg)
+	if all, ok := errors.AsType[*envconf.Error](err); ok {
+		found = *all
 	}
 	if cfg.PublicURL == "" {
 		cfg.PublicURL = "http://localhost:" + strconv.Itoa(cfg.Port)
 	}
 	cfg.PublicURL = strings.TrimRight(cfg.PublicURL, "/")
 	if u, err := url.Parse(cfg.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return cfg, &envconf.Error{Mistakes: []string{fmt.Sprintf("API_PUBLIC_URL: %q is not an http:// or https:// URL", cfg.PublicURL)}}
+		found.Mistakes = append(found.Mistakes, fmt.Sprintf("API_PUBLIC_URL: %q is not an http:// or https:// URL", cfg.PublicURL))
+	}
+	if _, err := databaseurl.Parse(cfg.DatabaseURL.Reveal()); err != nil && !cfg.DatabaseURL.IsZero() { // the error may quote the password
+		found.Mistakes = append(found.Mistakes, "DATABASE_URL: not a URL such as postgres://user:password@host/name or sqlite:PATH")
+	}
+	if len(found.Mistakes) > 0 {
+		return cfg, &found
 	}
 	return cfg, nil
 }

@@ -17,6 +17,8 @@ import (
 const (
 	warmSince      = 26 * time.Hour // longer than the longest interval, so that every target shows its state
 	reconcileEvery = 30 * time.Second
+	resultsEvery   = time.Minute
+	resultsBack    = time.Hour // how late a row may come and still be found
 	expireEvery    = time.Hour
 )
 
@@ -38,7 +40,7 @@ type follower interface {
 }
 
 // feed keeps the hub up to date: the stores at start, then the streams, and a
-// comparison with the database twice a minute, since announcements may be lost.
+// comparison with the stores every minute or less, since announcements may be lost.
 type feed struct {
 	hub      *live.Hub
 	targets  targets
@@ -132,6 +134,27 @@ func (f *feed) reconcileOnce(ctx context.Context) (changed int, err error) {
 		changed++
 	}
 	return changed, nil
+}
+
+// reconcileResults takes in, every minute, what was recorded and perhaps not
+// announced: without it a target could stay green until its next slot.
+func (f *feed) reconcileResults(ctx context.Context) error {
+	return every(ctx, resultsEvery, func(ctx context.Context) {
+		if err := f.reconcileResultsOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			f.log.Warn("live results not compared with the recorded ones", "error", err)
+		}
+	})
+}
+
+func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, resultsEvery)
+	defer cancel()
+	rows, err := f.results.LastMeasured(ctx, now.Add(-resultsBack))
+	if err != nil {
+		return err
+	}
+	f.hub.Apply(rows)
+	return nil
 }
 
 // every runs fn at each interval until ctx ends.

@@ -12,6 +12,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // fakeTargets is a target table that can break in the middle of a read.
@@ -64,6 +65,32 @@ func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
 	table.breakAt = 1
 	if _, err := f.reconcileOnce(t.Context()); !errors.Is(err, errBroken) || len(hub.IDs()) != 3 {
 		t.Errorf("a broken read removed targets: %v %v", hub.IDs(), err)
+	}
+}
+
+// recorded is the results store.
+type recorded []uptime.Result
+
+func (r recorded) LastMeasured(context.Context, time.Time) ([]uptime.Result, error) { return r, nil }
+
+// The prober could not reach the feed, but it recorded: the page must not stay green.
+func TestReconcileFindsResultsThatWereNotAnnounced(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	result := func(at time.Time, status uptime.Status) uptime.Result {
+		return uptime.Result{TargetID: 1, Region: "eu", ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: status}
+	}
+	hub := live.New(live.Options{})
+	hourly := target(1, 1)
+	hourly.Interval = time.Hour
+	hub.Load([]uptime.Target{hourly}, []uptime.Result{result(now.Add(-time.Hour), uptime.StatusUp)}, []string{"eu"})
+	f := &feed{hub: hub, results: recorded{result(now, uptime.StatusDown)}, log: slog.New(slog.DiscardHandler)}
+	before := hub.Snapshot().Items[0].State
+	if err := f.reconcileResultsOnce(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	if after := hub.Snapshot().Items[0].State; before != verdict.StateUp || after != verdict.StateDown {
+		t.Errorf("%v became %v", before, after)
 	}
 }
 

@@ -29,6 +29,8 @@ type fleetStream interface {
 	Groups(context.Context) ([]checkstream.GroupInfo, error)
 	Backlog(context.Context) (int64, error)
 	DeadLetters(context.Context) (int64, error)
+	Server(context.Context) (checkstream.Server, error)
+	LastTick(context.Context) (time.Time, error)
 }
 
 // regionVersions is the adopted regions in the database.
@@ -44,7 +46,7 @@ type pinger interface{ Ping(context.Context) error }
 // API's httpapi.FleetSource.
 type fleetWatch struct {
 	stream     fleetStream
-	about      func(context.Context) (redisFacts, error)
+	leader     func(context.Context) (string, error) // the publisher at work; "" nobody
 	versions   regionVersions
 	database   pinger
 	clickHouse pinger
@@ -158,12 +160,14 @@ func (f *fleetWatch) ask(ctx context.Context) ([]checkstream.Heartbeat, httpapi.
 	groups, err2 := f.stream.Groups(ctx)
 	backlog, err3 := f.stream.Backlog(ctx)
 	dead, err4 := f.stream.DeadLetters(ctx)
-	about, err5 := f.about(ctx)
-	if err := firstError(err1, err2, err3, err4, err5); err != nil {
+	server, err5 := f.stream.Server(ctx)
+	tick, err6 := f.stream.LastTick(ctx)
+	leader, err7 := f.leader(ctx)
+	if err := firstError(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return nil, httpapi.Fleet{}, err
 	}
-	fleet := httpapi.NewFleet(about.lastTick, about.leader)
-	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = about.version, about.embedded, about.durable
+	fleet := httpapi.NewFleet(tick, leader)
+	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = server.Version, server.Embedded, server.Durable
 	fleet.Redis.Backlog, fleet.Redis.DeadLetters = backlog, dead
 	fleet.Regions = fleetRegions(probers, groups)
 	return probers, fleet, nil

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"maps"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
@@ -85,35 +82,4 @@ func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInf
 		regions = append(regions, *byName[name])
 	}
 	return regions
-}
-
-// redisFacts are what the server and the publisher say about themselves.
-type redisFacts struct {
-	version           string
-	embedded, durable bool
-	leader            string
-	lastTick          time.Time
-}
-
-// redisAbout reads them: the lease's holder and the publisher's clock are where
-// packages lease and checkstream keep them.
-func redisAbout(redis *checkstream.Redis) func(context.Context) (redisFacts, error) {
-	return func(ctx context.Context) (facts redisFacts, err error) {
-		if facts.version, facts.embedded, err = redis.Kind(ctx); err != nil {
-			return facts, err
-		}
-		if !facts.embedded {
-			info, err := redis.Commands().Info(ctx, "persistence").Result()
-			if err != nil {
-				return facts, err
-			}
-			facts.durable = strings.Contains(info, "aof_enabled:1")
-		}
-		facts.leader, _ = redis.Commands().Get(ctx, "{pf}:lease:publisher").Result() // absent: nobody leads
-		tick, _ := redis.Commands().HGet(ctx, "{pf}:clock", "tick").Result()
-		if second, err := strconv.ParseInt(tick, 10, 64); err == nil && second > 0 {
-			facts.lastTick = time.Unix(second, 0)
-		}
-		return facts, nil
-	}
 }

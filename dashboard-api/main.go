@@ -30,6 +30,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/web"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -79,10 +80,13 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
 	after := httpapi.NewAftermath(livefeed.NewAnnouncer(stores.redis), stores.redis, s.Log)
 	watch := &fleetWatch{
-		stream: checkstream.NewFleet(stores.redis), about: redisAbout(stores.redis), versions: schedules,
+		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), versions: schedules,
 		database: stores.database, clickHouse: stores.results, hub: hub, health: s.Health, log: s.Log, clickOK: true,
 	}
 	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), log: s.Log}
+
+	about := checkstream.NewAbout(stores.redis)
+	s.Health.Fact("redis", func() any { return about.Last() })
 
 	now := time.Now()
 	watch.runOnce(ctx)
@@ -102,7 +106,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
-		hub.Run, watch.Run, after.Run, feed.followResults(now), feed.followChanges, feed.reconcile, housekeeping(accounts, s.Log),
+		about.Run, hub.Run, watch.Run, after.Run, feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log),
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {
@@ -134,7 +138,9 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, soc
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainPatience)
 	defer cancel()
-	sockets.Shutdown(drain)
+	var letGo sync.WaitGroup
+	letGo.Go(func() { sockets.Shutdown(drain) }) // beside: a browser that says nothing must not use up the requests' time
+	defer letGo.Wait()
 	if err := server.Shutdown(drain); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("drain: %w", err)
 	}

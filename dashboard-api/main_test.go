@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +20,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -143,13 +146,29 @@ func (n *node) state(id int64) string {
 	return "absent"
 }
 
+func (n *node) healthz() string {
+	answer := httptest.NewRecorder()
+	service.OpsHandler(n.health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(n.Context(), "GET", "/healthz", nil))
+	return answer.Body.String()
+}
+
+func redisVersion(t *testing.T, redis *checkstream.Redis) string {
+	t.Helper()
+	server, err := checkstream.NewFleet(redis).Server(t.Context())
+	if err != nil || server.Version == "" || server.Embedded {
+		t.Fatalf("%+v %v", server, err)
+	}
+	return server.Version
+}
+
 func TestTwoNodesShowTheSame(t *testing.T) {
 	t.Parallel()
 	databaseURL, redisServer, clickHouseURL := testbackend.SQLite(t), testbackend.RedisServer(t), testbackend.ClickHouse(t)
-	if err := migrations.UpRelational(t.Context(), databaseURL, func(string) {}); err != nil {
+	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
+	db := databasetest.Open(t, databaseURL)
+	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil { // as a publisher does once a prober is heard
 		t.Fatal(err)
 	}
 	one, two := start(t, databaseURL, redisServer.URL(), clickHouseURL), start(t, databaseURL, redisServer.URL(), clickHouseURL)
@@ -197,6 +216,8 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 		n.await("the result turns the target up", func() bool { return n.state(target.ID) != "no_data" })
 	}
 
+	one.await("/healthz says which Redis this is", func() bool { return strings.Contains(one.healthz(), `"redis":{"version":"`+redisVersion(t, redis)) })
+
 	redisServer.Stop()
 	one.await("the fleet is not guessed", func() bool {
 		code, _ := one.call("GET", "/api/v1/fleet", "")
@@ -204,6 +225,9 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	})
 	if code, text := one.call("DELETE", fmt.Sprint("/api/v1/targets/", target.ID), ""); code != http.StatusNoContent {
 		t.Errorf("a write without Redis: %d %s", code, text)
+	}
+	if !strings.Contains(one.healthz(), `"embedded":false`) {
+		t.Error("/healthz forgot which Redis it was")
 	}
 	redisServer.Restart()
 	probe := checkstream.NewFleet(redis)
@@ -232,8 +256,11 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	if service.Code(err) != service.ExitDependency || !strings.Contains(err.Error(), "probefleet migrate up") {
 		t.Errorf("not migrated: %v", err)
 	}
-	env["API_PUBLIC_URL"] = "example.com"
-	if err := run(t.Context(), s(), func(name string) string { return env[name] }); service.Code(err) != service.ExitConfig {
-		t.Errorf("public url: %v", err)
+	env["API_PUBLIC_URL"], env["DATABASE_URL"], env["SECRET_KEY"] = "example.com", "mysql://root:hunter2@db/x", "short"
+	err = run(t.Context(), s(), func(name string) string { return env[name] })
+	for _, name := range []string{"API_PUBLIC_URL", "DATABASE_URL", "SECRET_KEY"} {
+		if service.Code(err) != service.ExitConfig || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s is wrong: %v", name, err)
+		}
 	}
 }

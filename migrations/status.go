@@ -16,6 +16,9 @@ type OutdatedError struct {
 	Have, Need int64
 }
 
+// Hopeless: waiting does not bring a schema up to date.
+func (e *OutdatedError) Hopeless() bool { return true }
+
 // Error says what to do about it.
 func (e *OutdatedError) Error() string {
 	what := "database"

@@ -81,6 +81,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		BeatRead:   dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
+	about := checkstream.NewAbout(redis)
+	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
 	s.Health.Fact("prober", func() any { return cfg.Name })
 	s.Health.Fact("entries", func() any { return work.State() })
@@ -89,7 +91,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	// These outlive the signal: a drain still probes and records.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	for _, loop := range []func(context.Context) error{engine.Run, dog.Run, rows.Run} {
+	for _, loop := range []func(context.Context) error{about.Run, engine.Run, dog.Run, rows.Run} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)

@@ -1,23 +1,22 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/envconf"
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/resultstore"
-	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
@@ -57,26 +56,6 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	}
 }
 
-func TestMissingDependencyEndsTheStart(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &service.Service{Log: slog.New(slog.DiscardHandler), Health: service.NewHealth("prober", "test")}
-		tries := 0
-		ctx, cancel := context.WithTimeout(t.Context(), bootPatience)
-		defer cancel()
-		start := time.Now()
-		err := await(ctx, s, "redis", func(context.Context) error { tries++; return errors.New("down") })
-		if service.Code(err) != service.ExitDependency || time.Since(start) != bootPatience || tries < 20 {
-			t.Errorf("%v after %v and %d tries", err, time.Since(start), tries)
-		}
-		stopped, stop := context.WithCancel(t.Context())
-		stop()
-		if err := await(stopped, s, "redis", func(context.Context) error { return errors.New("down") }); !errors.Is(err, context.Canceled) {
-			t.Errorf("asked to stop: %v", err)
-		}
-	})
-}
-
 // TestWholeProber runs the program against real stores and a lab of targets.
 func TestWholeProber(t *testing.T) {
 	t.Parallel()
@@ -104,9 +83,15 @@ func TestWholeProber(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := port.Addr().String()
+	_ = port.Close()
 	prober := exec.Command(os.Args[0])
 	prober.Env = append(os.Environ(), asProber+"=1", "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "REGION=eu", "PROBER_NAME=eu-1",
-		"SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR=127.0.0.1:0", "PROBER_ALLOW_CIDRS=127.0.0.1/32", "TMPDIR="+t.TempDir())
+		"SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR="+ops, "PROBER_ALLOW_CIDRS=127.0.0.1/32", "TMPDIR="+t.TempDir())
 	log := &strings.Builder{}
 	prober.Stdout, prober.Stderr = log, log
 	if err := prober.Start(); err != nil {
@@ -164,6 +149,9 @@ func TestWholeProber(t *testing.T) {
 		return err == nil && groups[0].Pending == 0
 	})
 
+	if text := healthz(t, ops); !strings.Contains(text, `"embedded":false`) || strings.Contains(text, `"redis":{"version":""`) {
+		t.Errorf("/healthz does not say which Redis this is: %s", text)
+	}
 	if err := prober.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +170,24 @@ func TestWholeProber(t *testing.T) {
 	if strings.Contains(log.String(), strings.Repeat("k", 32)) {
 		t.Error("the secret is in the log")
 	}
+}
+
+func healthz(t *testing.T, ops string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+ops+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func awaitOrEnd(t *testing.T, what string, ended chan error, log fmt.Stringer, ready func() bool) {

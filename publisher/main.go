@@ -72,7 +72,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Sweeper: ledger.NewSweeper(versions, versions, c.results, rows),
 		Health:  s.Health, Log: log, Metrics: s.Metrics,
 	})
+	about := checkstream.NewAbout(c.redis)
 	s.Health.Fact("recorder", func() any { return rows.State() })
+	s.Health.Fact("redis", func() any { return about.Last() })
 
 	// The recorder outlives the loop, so that a drain is written down.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,6 +82,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	go func() { written <- rows.Run(writing) }()
 
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return about.Run(ctx) })
 	group.Go(func() error { return held.Run(ctx) })
 	group.Go(func() error { return loop.Run(ctx) })
 	err = group.Wait()

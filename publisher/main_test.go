@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +34,7 @@ type servers struct {
 	targets  *targetstore.Store
 	versions *schedulestore.Store
 	results  *resultstore.Store
+	frames   map[string]*service.Service // of the publishers launched
 }
 
 func start(t *testing.T) *servers {
@@ -57,7 +60,7 @@ func start(t *testing.T) *servers {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _, _ = db.Close(), redis.Close(), results.Close() })
-	return &servers{env: env, redis: redis, targets: targetstore.New(db), versions: schedulestore.New(db), results: results}
+	return &servers{env: env, redis: redis, targets: targetstore.New(db), versions: schedulestore.New(db), results: results, frames: map[string]*service.Service{}}
 }
 
 // launch runs a publisher as the program does. The answer is what run returned.
@@ -66,6 +69,7 @@ func (s *servers) launch(t *testing.T, name string) (stop context.CancelFunc, en
 	ctx, cancel := context.WithCancel(t.Context())
 	frame := &service.Service{Name: "publisher", Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), nil)).With("instance", name),
 		Metrics: prometheus.NewRegistry(), Health: service.NewHealth("publisher", "test")}
+	s.frames[name] = frame
 	ended = make(chan error, 1)
 	go func() { ended <- run(ctx, frame, func(name string) string { return s.env[name] }) }()
 	t.Cleanup(cancel)
@@ -133,6 +137,11 @@ func TestPublishersShareOneSchedule(t *testing.T) {
 	}
 	eventually(t, "first checks", 20*time.Second, func() bool { read(); return len(got) > 300 })
 
+	answer := httptest.NewRecorder()
+	service.OpsHandler(s.frames["b"].Health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
+	if text := answer.Body.String(); !strings.Contains(text, `"embedded":false`) || strings.Contains(text, `"redis":{"version":""`) {
+		t.Errorf("/healthz does not say which Redis this is: %s", text)
+	}
 	stopped := time.Now()
 	stop()
 	if err := <-ended; err != nil {

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -189,10 +190,8 @@ func checkServices(ctx context.Context, dir string) []finding {
 		return nil
 	}
 	var findings []finding
-	for name, addr := range running.Ops {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			continue
-		}
+	for _, name := range slices.Sorted(maps.Keys(running.Ops)) {
+		addr := running.Ops[name]
 		if httpOK(ctx, "http://"+addr+"/healthz") {
 			findings = append(findings, pass("%s is healthy", name))
 		} else {

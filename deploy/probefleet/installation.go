@@ -26,6 +26,7 @@ import (
 // installation is the data folder of one machine's Probefleet.
 type installation struct {
 	dir       string // absolute
+	env       environment
 	secretKey string
 	binDir    string
 	lock      *os.File
@@ -34,8 +35,11 @@ type installation struct {
 
 // openInstallation makes the folder, takes its lock and reads or makes the secret key.
 func openInstallation(dir string) (*installation, error) {
-	dir, err := filepath.Abs(dir)
+	env, err := readEnvironment()
 	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o700); err != nil {
@@ -45,7 +49,7 @@ func openInstallation(dir string) (*installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &installation{dir: dir, binDir: filepath.Dir(self)}
+	in := &installation{dir: dir, env: env, binDir: filepath.Dir(self)}
 	if in.lock, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func openInstallation(dir string) (*installation, error) {
 	if in.logFile, err = os.OpenFile(filepath.Join(dir, "logs", "up.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
 	}
-	if in.secretKey = os.Getenv("SECRET_KEY"); in.secretKey == "" {
+	if in.secretKey = env.SecretKey.Reveal(); in.secretKey == "" {
 		in.secretKey, err = keptSecret(filepath.Join(dir, "secret_key"))
 	}
 	return in, err
@@ -130,7 +134,7 @@ func keptSecret(path string) (string, error) {
 
 // withoutStoreVariables drops what every program gets explicitly, or must not get.
 func withoutStoreVariables(env []string) []string {
-	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_SPOOL_DIR", "API_BIND", "API_PUBLIC_URL", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
+	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_SPOOL_DIR", "API_BIND", "API_PUBLIC_URL", "BOOTSTRAP_API_KEY", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		return slices.Contains(drop, strings.TrimSuffix(name, "_FILE"))

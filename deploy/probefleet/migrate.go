@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/probefleet/probefleet/internal/database/connect"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/migrations"
 )
@@ -30,6 +31,9 @@ func (c *migrateUp) Run(ctx context.Context, to console) error {
 func migrate(ctx context.Context, databaseURL, clickhouseURL string, report func(string)) error {
 	var failed []error
 	if databaseURL != "" {
+		if _, err := connect.Parse(databaseURL); err != nil {
+			return service.Exit(service.ExitConfig, err)
+		}
 		failed = append(failed, migrations.UpRelational(ctx, databaseURL, report))
 	}
 	if clickhouseURL != "" {

@@ -30,14 +30,15 @@ func (c *regionList) Run(ctx context.Context, to console) error {
 			newest[v.Region] = v
 		}
 		for _, region := range order {
-			v, state := newest[region], "retired"
-			switch {
-			case v.EffectiveFrom.IsZero():
-				state = "waiting for a publisher"
-			case v.Active:
+			v := newest[region]
+			state, since := "retired", "since "+v.EffectiveFrom.UTC().Format("2006-01-02 15:04:05Z")
+			if v.Active {
 				state = "active"
 			}
-			_, _ = fmt.Fprintf(to.Out, "%-20s %-24s since %s\n", region, state, v.EffectiveFrom.UTC().Format("2006-01-02 15:04:05Z"))
+			if v.EffectiveFrom.IsZero() {
+				since = "as soon as a publisher runs"
+			}
+			_, _ = fmt.Fprintf(to.Out, "%-20s %-8s %s\n", region, state, since)
 		}
 		return err
 	})
@@ -57,7 +58,7 @@ func (c *regionRetire) Run(ctx context.Context, to console) error {
 		case !changed:
 			_, _ = fmt.Fprintf(to.Out, "%s is not an active region: nothing to do\n", c.Region)
 		default:
-			_, _ = fmt.Fprintf(to.Out, "%s ends at the publisher's next tick. Stop its probers first, or it is adopted again.\n", c.Region)
+			_, _ = fmt.Fprintf(to.Out, "%s ends at the publisher's next tick. A prober of it that is started later brings it back.\n", c.Region)
 		}
 		return nil
 	})

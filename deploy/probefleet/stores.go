@@ -8,26 +8,51 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
+	"github.com/probefleet/probefleet/internal/envconf"
 )
 
-// storeFlags find the stores: from the environment, else from the installation in Dir.
+// storeFlags find the stores: from flags or the environment, else from the installation in Dir.
 type storeFlags struct {
 	Dir           string `default:"./data" help:"Folder of the installation run by 'probefleet up'."`
-	DatabaseURL   string `env:"DATABASE_URL" help:"postgres://… or sqlite:PATH"`
-	RedisURL      string `env:"REDIS_URL" help:"redis://…"`
-	ClickHouseURL string `name:"clickhouse-url" env:"CLICKHOUSE_URL" help:"clickhouse://…"`
+	DatabaseURL   string `help:"postgres://… or sqlite:PATH; else DATABASE_URL of the environment."`
+	RedisURL      string `help:"redis://…; else REDIS_URL of the environment."`
+	ClickHouseURL string `name:"clickhouse-url" help:"clickhouse://…; else CLICKHOUSE_URL of the environment."`
 }
 
-// resolve fills what the environment left open from DIR/run.json.
+// environment is what this tool reads of it, NAME_FILE included, as the services do.
+type environment struct {
+	DatabaseURL   envconf.Secret `env:"DATABASE_URL"`
+	RedisURL      envconf.Secret `env:"REDIS_URL"`
+	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL"`
+	SecretKey     envconf.Secret `env:"SECRET_KEY"`
+	BootstrapKey  envconf.Secret `env:"BOOTSTRAP_API_KEY"`
+	AllowCIDRs    string         `env:"PROBER_ALLOW_CIDRS"`
+}
+
+func readEnvironment() (environment, error) {
+	var e environment
+	return e, envconf.Load(os.Getenv, &e)
+}
+
+// resolve fills what the flags left open from the environment, then from DIR/run.json.
 func (f storeFlags) resolve() (storeFlags, error) {
+	env, err := readEnvironment()
+	if err != nil {
+		return f, err
+	}
+	f.DatabaseURL = cmp.Or(f.DatabaseURL, env.DatabaseURL.Reveal())
+	f.RedisURL = cmp.Or(f.RedisURL, env.RedisURL.Reveal())
+	f.ClickHouseURL = cmp.Or(f.ClickHouseURL, env.ClickHouseURL.Reveal())
 	if f.DatabaseURL != "" && f.RedisURL != "" && f.ClickHouseURL != "" {
 		return f, nil
 	}
 	running, err := readRunFile(f.Dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if f.DatabaseURL == "" && f.RedisURL == "" && f.ClickHouseURL == "" {
-			return f, fmt.Errorf("no store is known: set DATABASE_URL, REDIS_URL and CLICKHOUSE_URL, or name the folder of a running 'probefleet up' with --dir (%s has no run.json)", f.Dir)
+			return f, fmt.Errorf("no store is known: set DATABASE_URL, REDIS_URL and CLICKHOUSE_URL, or name the folder of a running 'probefleet up' with --dir (none runs in %s)", f.Dir)
 		}
 		return f, nil
 	}
@@ -52,13 +77,21 @@ type runFile struct {
 	Processes     []supervisor.State `json:"processes"`
 }
 
+// readRunFile gives what runs in dir; os.ErrNotExist means nothing does. The file of
+// an 'up' that was killed is still there and counts for nothing.
 func readRunFile(dir string) (runFile, error) {
 	var r runFile
 	content, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal(content, &r)
+	if err := json.Unmarshal(content, &r); err != nil {
+		return r, err
+	}
+	if errors.Is(unix.Kill(r.PID, 0), unix.ESRCH) {
+		return runFile{}, fmt.Errorf("%s was left by a process that is gone: %w", filepath.Join(dir, "run.json"), os.ErrNotExist)
+	}
+	return r, nil
 }
 
 func (r runFile) write(dir string) error {

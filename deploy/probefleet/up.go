@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,19 +31,24 @@ type upCommand struct {
 
 const logLimit = 20 << 20
 
+var regionName = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
 // Run wires a whole installation:
 //
 //	stores (SQLite · Redis · ClickHouse, or those of the environment) → migrations
 //	  → publisher · one prober a region · dashboard-api, each supervised → the URL
 func (c *upCommand) Run(ctx context.Context, to console) error {
 	started := time.Now()
+	if err := c.check(); err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
 	in, err := openInstallation(c.Dir)
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
 	defer in.close()
 	if err := portFree(c.Bind, c.Port); err != nil {
-		return service.Exit(service.ExitConfig, fmt.Errorf("port %d is in use: choose another with --port: %w", c.Port, err))
+		return service.Exit(service.ExitConfig, fmt.Errorf("port %d cannot be listened on: choose another with --port: %w", c.Port, err))
 	}
 	log := in.logger()
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(to.Out, format+"\n", args...) }
@@ -57,7 +64,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 	if err := in.changeRegions(ctx, stores.databaseURL, c.Regions); err != nil {
 		return err
 	}
-	allow := os.Getenv("PROBER_ALLOW_CIDRS")
+	allow := in.env.AllowCIDRs
 	if c.Demo {
 		lab, err := startDemo(ctx, stores.databaseURL)
 		if err != nil {
@@ -74,7 +81,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 		return err
 	}
 	if err := waitReady(ctx, up.sup, up.ops["dashboard-api"], in.dir); err != nil {
-		return service.Exit(service.ExitDependency, err)
+		return err
 	}
 	up.record()
 	say("\nProbefleet is running (started in %.1f s).\n\n  Dashboard   %s", time.Since(started).Seconds(), up.url)
@@ -96,6 +103,25 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 	return err
 }
 
+// check judges the flags before anything is made or started.
+func (c *upCommand) check() error {
+	if c.Port < 1 || c.Port > 65535 {
+		return fmt.Errorf("--port %d: want 1 to 65535", c.Port)
+	}
+	if len(c.Regions) == 0 {
+		return errors.New("--regions: name at least one")
+	}
+	for i, region := range c.Regions {
+		if !regionName.MatchString(region) {
+			return fmt.Errorf("--regions: %q is not 1 to 32 of a-z, 0-9 and -", region)
+		}
+		if slices.Contains(c.Regions[:i], region) {
+			return fmt.Errorf("--regions: %s is named twice", region)
+		}
+	}
+	return nil
+}
+
 // upRun is one life of the installation.
 type upRun struct {
 	*upCommand
@@ -108,6 +134,8 @@ type upRun struct {
 	recording sync.Mutex
 }
 
+// startPrograms starts them in order. Their ops addresses are all known before the
+// first starts: from then on record reads them.
 func (u *upRun) startPrograms(allow string) error {
 	base := withoutStoreVariables(os.Environ())
 	env := func(extra ...string) []string { return append(append([]string{}, base...), extra...) }
@@ -122,15 +150,18 @@ func (u *upRun) startPrograms(allow string) error {
 	}
 	programs = append(programs, supervisor.Program{Name: "dashboard-api", Env: env(append(stores, database,
 		fmt.Sprintf("PORT=%d", u.Port), "API_BIND="+u.Bind, "API_SETUP_LINK_FILE="+u.in.setupLinkPath(),
+		"BOOTSTRAP_API_KEY="+u.in.env.BootstrapKey.Reveal(),
 		"API_PUBLIC_URL="+cmp.Or(os.Getenv("API_PUBLIC_URL"), u.url))...)})
 
-	for _, p := range programs {
+	for i := range programs {
 		addr, err := freeAddress()
 		if err != nil {
 			return err
 		}
-		u.ops[p.Name] = addr
-		p.Env = append(p.Env, "OPS_ADDR="+addr)
+		u.ops[programs[i].Name] = addr
+		programs[i].Env = append(programs[i].Env, "OPS_ADDR="+addr)
+	}
+	for _, p := range programs {
 		p.Path = u.in.binary(strings.SplitN(p.Name, "-", 2)[0])
 		if p.Name == "dashboard-api" {
 			p.Path = u.in.binary(p.Name)
@@ -163,8 +194,11 @@ func waitReady(ctx context.Context, sup *supervisor.Supervisor, opsAddr, dir str
 		}
 		for _, state := range sup.States() {
 			if state.GivenUp || state.Restarts >= 5 {
-				path := filepath.Join(dir, "logs", state.Name+".log")
-				return fmt.Errorf("%s does not start (%s); the end of %s says:\n%s", state.Name, state.LastExit, path, lastLines(path, 5))
+				path, code := filepath.Join(dir, "logs", state.Name+".log"), service.ExitDependency
+				if state.GivenUp {
+					code = service.ExitConfig
+				}
+				return service.Exit(code, fmt.Errorf("%s does not start (%s); the end of %s says:\n%s", state.Name, state.LastExit, path, lastLines(path, 5)))
 			}
 		}
 		select {
@@ -173,7 +207,7 @@ func waitReady(ctx context.Context, sup *supervisor.Supervisor, opsAddr, dir str
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return errors.New("the API was not ready within two minutes; read " + filepath.Join(dir, "logs"))
+			return service.Exit(service.ExitDependency, errors.New("the API was not ready within two minutes; read "+filepath.Join(dir, "logs")))
 		}
 	}
 }

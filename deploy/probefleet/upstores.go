@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -26,7 +25,7 @@ type stores struct {
 }
 
 func openStores(ctx context.Context, in *installation, log *slog.Logger, progress io.Writer) (*stores, error) {
-	s := &stores{databaseURL: os.Getenv("DATABASE_URL"), redisURL: os.Getenv("REDIS_URL"), clickhouseURL: os.Getenv("CLICKHOUSE_URL"), redisNote: "from REDIS_URL"}
+	s := &stores{databaseURL: in.env.DatabaseURL.Reveal(), redisURL: in.env.RedisURL.Reveal(), clickhouseURL: in.env.ClickHouseURL.Reveal(), redisNote: "from REDIS_URL"}
 	if s.databaseURL == "" {
 		s.databaseURL = "sqlite:" + filepath.Join(in.dir, "probefleet.db")
 	}

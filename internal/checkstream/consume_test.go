@@ -71,14 +71,14 @@ func TestGroupThatVanishedIsReadFromTheBeginning(t *testing.T) {
 		}
 		must(t, p.DestroyGroup(ctx, "eu"))
 		must(t, p.DestroyGroup(ctx, "eu"))
-		if taken, err := c.Reclaim(ctx, time.Second, 10); err != nil || len(taken) > 0 {
+		if taken, err := c.Reclaim(ctx, time.Second, Room{10, 10}); err != nil || len(taken) > 0 {
 			t.Fatalf("%v %v", taken, err)
 		}
 		if entries := gatherTwice(t, c); len(entries) != 5 {
 			t.Fatalf("after the group was destroyed: %d of 5", len(entries))
 		}
 		must(t, r.commands.Del(ctx, keyChecks).Err())
-		if taken, err := c.Reclaim(ctx, time.Second, 10); err != nil || len(taken) > 0 {
+		if taken, err := c.Reclaim(ctx, time.Second, Room{10, 10}); err != nil || len(taken) > 0 {
 			t.Fatalf("%v %v", taken, err)
 		}
 		publish(t, p, second, checks(second, 1, 5))
@@ -110,11 +110,11 @@ func TestRestartedProberGetsItsOwn(t *testing.T) {
 		if entries, err := other.Read(ctx, 1100, 0); err != nil || len(entries) != 100 {
 			t.Fatal(len(entries), err)
 		}
-		if again, err := before.Own(ctx, 5000); err != nil || len(again) > 0 {
+		if again, complete, err := before.Own(ctx, Room{5000, 0}); err != nil || !complete || len(again) > 0 {
 			t.Fatalf("what it holds was handed out again: %d %v", len(again), err)
 		}
 		now, _ := consumer(r, "eu", "p1")
-		own := gather(t, func(ctx context.Context) ([]Entry, error) { return now.Own(ctx, 300) })
+		own := gather(t, ownOf(now, 300))
 		if len(own) != 1100 {
 			t.Fatalf("%d of 1100", len(own))
 		}
@@ -156,7 +156,7 @@ func TestTrimmedPendingEntriesComeBackAsGone(t *testing.T) {
 			return gone
 		}
 		restarted, _ := consumer(r, "eu", "p1")
-		own := gather(t, func(ctx context.Context) ([]Entry, error) { return restarted.Own(ctx, 70) })
+		own := gather(t, ownOf(restarted, 70))
 		if len(own) != 100 || count(own) != 60 {
 			t.Fatalf("own: %d entries, %d gone", len(own), count(own))
 		}
@@ -164,7 +164,7 @@ func TestTrimmedPendingEntriesComeBackAsGone(t *testing.T) {
 		heir, clock := consumer(r, "eu", "p2")
 		must(t, heir.Beat(ctx, Heartbeat{}))
 		onceDead(t, heir, clock)
-		inherited := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, 70) })
+		inherited := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, Room{70, 70}) })
 		if len(inherited) != 100 || count(inherited) != 60 {
 			t.Fatalf("reclaimed: %d entries, %d gone", len(inherited), count(inherited))
 		}
@@ -235,7 +235,7 @@ func TestRenewKeepsIdleTakersAway(t *testing.T) {
 		entries := readAll(t, slow)
 		age(t, r, "eu", "slow", idsOf(entries), time.Minute)
 		must(t, slow.Renew(ctx, idsOf(entries[:10])))
-		stolen, err := thief.Reclaim(ctx, 45*time.Second, 100)
+		stolen, err := thief.Reclaim(ctx, 45*time.Second, Room{100, 100})
 		if err != nil || len(stolen) != 10 || stolen[0].TargetID != 11 || stolen[0].Deliveries != 2 {
 			t.Fatalf("%d taken, %v", len(stolen), err)
 		}

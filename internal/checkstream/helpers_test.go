@@ -112,6 +112,13 @@ func gather(t *testing.T, next func(context.Context) ([]Entry, error)) []Entry {
 	return nil
 }
 
+func ownOf(c *Consumer, max int) func(context.Context) ([]Entry, error) {
+	return func(ctx context.Context) ([]Entry, error) {
+		entries, _, err := c.Own(ctx, Room{max, max})
+		return entries, err
+	}
+}
+
 func readAll(t *testing.T, c *Consumer) []Entry {
 	t.Helper()
 	return gather(t, func(ctx context.Context) ([]Entry, error) { return c.Read(ctx, 700, 0) })
@@ -154,7 +161,7 @@ func staleBeat(t *testing.T, r *Redis, region, name string) {
 func onceDead(t *testing.T, c *Consumer, clock *fakeClock) {
 	t.Helper()
 	clock.advance(2*HeartbeatTTL + time.Second)
-	if early, err := c.Reclaim(t.Context(), 0, 100); err != nil || len(early) > 0 {
+	if early, err := c.Reclaim(t.Context(), 0, Room{100, 100}); err != nil || len(early) > 0 {
 		t.Fatalf("one look is not enough: %d taken, %v", len(early), err)
 	}
 	clock.advance(secondLook)

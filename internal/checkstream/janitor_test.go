@@ -53,7 +53,7 @@ func TestJanitorSettlesWhatADeadRegionNeverRead(t *testing.T) {
 		// The others lie in between: a prober that comes takes them at once, as new.
 		prober, _ := consumer(r, "eu", "p1")
 		must(t, prober.Beat(ctx, Heartbeat{}))
-		back := gather(t, func(ctx context.Context) ([]Entry, error) { return prober.Reclaim(ctx, time.Hour, 150) })
+		back := gather(t, func(ctx context.Context) ([]Entry, error) { return prober.Reclaim(ctx, time.Hour, Room{150, 150}) })
 		back = append(back, readAll(t, prober)...)
 		if len(back) != 500 {
 			t.Fatalf("%d of 500 unexpired ones", len(back))

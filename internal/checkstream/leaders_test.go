@@ -112,7 +112,7 @@ func (s *sim) publishSecond(ctx context.Context, p *Publisher, clock Clock, rand
 func (s *sim) probe(ctx context.Context, region, name string, random *rand.Rand, settled *sync.Map) {
 	for ctx.Err() == nil {
 		c := NewConsumer(s.r, region, name)
-		own, err := c.Own(ctx, 1000)
+		own, _, err := c.Own(ctx, Room{1000, 1000})
 		for err == nil && ctx.Err() == nil {
 			if len(own) > 0 && random.IntN(25) == 0 {
 				s.crashes.Add(1)

@@ -170,15 +170,15 @@ func TestLostDeliveryIsFound(t *testing.T) {
 		t.Fatalf("the request was not carried out: %d pending", n)
 	}
 	age(t, r, "eu", "p1", entryIDs(second, 1, 30), 20*time.Second)
-	if early, err := c.Reclaim(ctx, time.Hour, 100); err != nil || len(early) > 0 {
+	if early, err := c.Reclaim(ctx, time.Hour, Room{100, 100}); err != nil || len(early) > 0 {
 		t.Fatalf("%d %v", len(early), err)
 	}
 	clock.advance(orphanIdle + time.Second)
-	found, err := c.Reclaim(ctx, time.Hour, 100)
+	found, err := c.Reclaim(ctx, time.Hour, Room{100, 100})
 	if err != nil || len(found) != 20 || found[0].TargetID != 11 {
 		t.Fatalf("%d of 20 found, %v", len(found), err)
 	}
-	if again, err := c.Reclaim(ctx, time.Hour, 100); err != nil || len(again) > 0 {
+	if again, err := c.Reclaim(ctx, time.Hour, Room{100, 100}); err != nil || len(again) > 0 {
 		t.Fatalf("%d again, %v", len(again), err)
 	}
 }

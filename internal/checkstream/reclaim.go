@@ -3,6 +3,7 @@ package checkstream
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,18 +26,18 @@ const (
 type silence struct{ at, seen time.Time }
 
 // Own gives this prober's own pending entries that it has not handed out: at start,
-// what its predecessor of the same name left. Call it until it gives none.
-func (c *Consumer) Own(ctx context.Context, max int) ([]Entry, error) {
-	entries, _, err := c.own(ctx, max, 0)
-	return entries, err
+// what its predecessor of the same name left. Call it until it is complete: what
+// there was no room for waits.
+func (c *Consumer) Own(ctx context.Context, room Room) (entries []Entry, complete bool, err error) {
+	return c.own(ctx, room, 0)
 }
 
 // own takes what is pending in our name and idle, yet not held. complete says that
 // nothing more is there.
-func (c *Consumer) own(ctx context.Context, max int, idle time.Duration) (out []Entry, complete bool, err error) {
-	from := "-"
-	for len(out) < max {
-		page, err := c.r.commands.XPendingExt(ctx, &redis.XPendingExtArgs{
+func (c *Consumer) own(ctx context.Context, room Room, idle time.Duration) (out []Entry, complete bool, err error) {
+	from, complete := "-", true
+	for !room.none() {
+		rows, err := c.r.commands.XPendingExt(ctx, &redis.XPendingExtArgs{
 			Stream: keyChecks, Group: c.region, Idle: idle, Start: from, End: "+", Count: reclaimPage, Consumer: c.name,
 		}).Result()
 		c.heard(err)
@@ -47,46 +48,47 @@ func (c *Consumer) own(ctx context.Context, max int, idle time.Duration) (out []
 			return out, false, orLater(out, fmt.Errorf("own entries: %w", err))
 		}
 		var only []any
-		for _, row := range page {
-			if !c.holds(row.ID) && len(out)+len(only) < max {
+		for _, row := range rows {
+			if !c.holds(row.ID) {
 				only = append(only, row.ID)
 			}
 		}
 		if len(only) > 0 {
-			_, entries, err := c.take(ctx, c.name, idle, from, reclaimPage, only...)
+			taken, err := c.takePage(ctx, c.name, idle, from, room, only...)
 			if err != nil {
 				return out, false, orLater(out, err)
 			}
-			out = append(out, entries...)
+			out, room = append(out, taken.entries...), room.less(taken.entries)
+			complete = complete && taken.left == 0
 		}
-		if len(page) < reclaimPage {
-			return out, true, nil
+		switch {
+		case len(rows) < reclaimPage:
+			return out, complete, nil
+		case room.Entries <= 0:
+			return out, false, nil
 		}
-		from = idAfter(page[len(page)-1].ID)
+		from = idAfter(rows[len(rows)-1].ID)
 	}
 	return out, false, nil
 }
 
-// Reclaim takes over at most max entries: from the janitor and from probers without
-// a heartbeat; then from anybody who has not touched one for idle (0: nobody). What
-// this prober holds is passed over; what Redis delivered to it in a lost reply is
-// found. Call it every second or two: a silent prober must be seen silent twice.
-func (c *Consumer) Reclaim(ctx context.Context, idle time.Duration, max int) ([]Entry, error) {
-	if max <= 0 {
-		return nil, nil
-	}
+// Reclaim takes entries over, as many as there is room for: from the janitor and from
+// probers without a heartbeat; then from anybody who has not touched one for idle (0:
+// nobody). What this prober holds is passed over; what Redis delivered to it in a lost
+// reply is found. Call it every second or two: a silent prober must be seen silent twice.
+func (c *Consumer) Reclaim(ctx context.Context, idle time.Duration, room Room) ([]Entry, error) {
 	var out []Entry
-	for _, step := range []func(context.Context, time.Duration, int) ([]Entry, error){c.orphans, c.fromDead, c.fromIdle} {
-		entries, err := step(ctx, idle, max-len(out))
-		out = append(out, entries...)
+	for _, step := range []func(context.Context, time.Duration, Room) ([]Entry, error){c.orphans, c.fromDead, c.fromIdle} {
+		if room.none() {
+			break
+		}
+		entries, err := step(ctx, idle, room)
+		out, room = append(out, entries...), room.less(entries)
 		if noGroup(err) {
 			return out, orLater(out, c.EnsureGroup(ctx))
 		}
 		if err != nil {
 			return out, orLater(out, err)
-		}
-		if len(out) >= max {
-			break
 		}
 	}
 	return out, nil
@@ -101,14 +103,14 @@ func orLater(out []Entry, err error) error {
 }
 
 // orphans looks, once after every lost reply, for what was delivered in it.
-func (c *Consumer) orphans(ctx context.Context, _ time.Duration, max int) ([]Entry, error) {
+func (c *Consumer) orphans(ctx context.Context, _ time.Duration, room Room) ([]Entry, error) {
 	c.mu.Lock()
 	lostAt := c.lostAt
 	c.mu.Unlock()
 	if lostAt.IsZero() || c.now().Sub(lostAt) < orphanIdle+time.Second {
 		return nil, nil
 	}
-	entries, complete, err := c.own(ctx, max, orphanIdle)
+	entries, complete, err := c.own(ctx, room, orphanIdle)
 	c.mu.Lock()
 	if complete && err == nil && c.lostAt.Equal(lostAt) {
 		c.lostAt = time.Time{}
@@ -117,7 +119,7 @@ func (c *Consumer) orphans(ctx context.Context, _ time.Duration, max int) ([]Ent
 	return entries, err
 }
 
-func (c *Consumer) fromDead(ctx context.Context, _ time.Duration, max int) ([]Entry, error) {
+func (c *Consumer) fromDead(ctx context.Context, _ time.Duration, room Room) ([]Entry, error) {
 	consumers, err := c.r.commands.XInfoConsumers(ctx, keyChecks, c.region).Result()
 	c.heard(err)
 	if err != nil {
@@ -137,22 +139,25 @@ func (c *Consumer) fromDead(ctx context.Context, _ time.Duration, max int) ([]En
 			continue
 		}
 		from := "-"
-		for from != "" && len(out) < max {
-			cursor, entries, err := c.take(ctx, consumer.Name, 0, from, min(reclaimPage, max-len(out)))
+		for from != "" && !room.none() {
+			taken, err := c.takePage(ctx, consumer.Name, 0, from, room)
 			if err != nil {
 				return out, err
 			}
-			out = append(out, entries...)
-			if from = cursor; from != "" {
-				from = idAfter(cursor)
+			out, room = append(out, taken.entries...), room.less(taken.entries)
+			if from = taken.cursor; from != "" {
+				from = idAfter(from)
+			}
+			if room.Entries <= 0 { // those delivered more often have their turn once these are settled
+				break
 			}
 		}
-		if from == "" && consumer.Name != janitorName {
+		if from == "" && consumer.Name != janitorName { // never one with pending entries
 			if err := c.r.scripts.forget.Run(ctx, c.r.commands, []string{keyChecks}, c.region, consumer.Name).Err(); err != nil {
 				return out, fmt.Errorf("forget consumer %s: %w", consumer.Name, err)
 			}
 		}
-		if len(out) >= max {
+		if room.none() {
 			break
 		}
 	}
@@ -193,7 +198,7 @@ func (c *Consumer) isDead(name string, beats []Heartbeat) bool {
 
 // fromIdle goes on through all pending entries where the last call stopped: from the
 // beginning each time, fresh entries in front would hide the idle ones behind.
-func (c *Consumer) fromIdle(ctx context.Context, idle time.Duration, max int) ([]Entry, error) {
+func (c *Consumer) fromIdle(ctx context.Context, idle time.Duration, room Room) ([]Entry, error) {
 	if idle <= 0 {
 		return nil, nil
 	}
@@ -203,18 +208,21 @@ func (c *Consumer) fromIdle(ctx context.Context, idle time.Duration, max int) ([
 	var out []Entry
 	var failure error
 	for range reclaimPages {
-		cursor, entries, err := c.take(ctx, "", idle, from, min(reclaimPage, max-len(out)))
+		taken, err := c.takePage(ctx, "", idle, from, room)
 		if err != nil {
 			failure = err
 			break
 		}
-		out = append(out, entries...)
-		if cursor == "" {
+		out, room = append(out, taken.entries...), room.less(taken.entries)
+		if room.Entries <= 0 && taken.left > 0 {
+			break // this page again
+		}
+		if taken.cursor == "" {
 			from = "-"
 			break
 		}
-		from = idAfter(cursor)
-		if len(out) >= max {
+		from = idAfter(taken.cursor)
+		if room.none() {
 			break
 		}
 	}
@@ -224,30 +232,30 @@ func (c *Consumer) fromIdle(ctx context.Context, idle time.Duration, max int) ([
 	return out, failure
 }
 
-// take moves one page of pending entries into our name, atomically, and holds them.
+// takePage moves entries of one page into our name, atomically, and holds them.
 // XAUTOCLAIM would not do: it neither says whose an entry was nor how often it was
 // delivered, claims our own, and forgets what was trimmed before it is settled.
 // What we hold already (bodies that are gone stay pending where they are) is left out.
-func (c *Consumer) take(ctx context.Context, owner string, idle time.Duration, from string, count int, only ...any) (string, []Entry, error) {
-	args := append([]any{c.region, c.name, owner, idle.Milliseconds(), from, count}, only...)
-	reply, err := c.r.scripts.take.Run(ctx, c.r.once, []string{keyChecks}, args...).Result()
+func (c *Consumer) takePage(ctx context.Context, owner string, idle time.Duration, from string, room Room, only ...any) (page, error) {
+	args := append([]any{c.region, c.name, owner, idle.Milliseconds(), from, reclaimPage, max(room.Entries, 0), max(room.Alone, 0)}, only...)
+	reply, err := c.r.scripts.take.Run(ctx, c.r.once, []string{keyChecks}, args...).Slice()
 	c.heard(err)
 	if err != nil {
-		return "", nil, fmt.Errorf("take over entries: %w", err)
+		return page{}, fmt.Errorf("take over entries: %w", err)
 	}
-	cursor, entries, err := taken(reply)
-	if err != nil {
-		return "", nil, fmt.Errorf("take over entries: %w", err)
+	if len(reply) < 2 {
+		return page{}, fmt.Errorf("take over entries: unexpected reply of %d parts", len(reply))
 	}
-	fresh := entries[:0]
-	for _, e := range entries {
-		if !e.Gone || !c.holds(e.ID) {
-			fresh = append(fresh, e)
-		}
+	var p page
+	p.left, _ = reply[1].(int64)
+	var entries []Entry
+	if p.cursor, entries, err = taken(slices.Delete(reply, 1, 2)); err != nil {
+		return page{}, fmt.Errorf("take over entries: %w", err)
 	}
-	c.hold(fresh)
-	c.mark(ctx, fresh)
-	return cursor, fresh, nil
+	p.entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Gone && c.holds(e.ID) })
+	c.hold(p.entries)
+	c.mark(ctx, p.entries)
+	return p, nil
 }
 
 // idAfter gives the id that follows, to go on behind a page.

@@ -33,12 +33,12 @@ func TestSilentProbersAreTakenOver(t *testing.T) {
 			}
 		}
 		must(t, left.Leave(ctx))
-		if entries, err := heir.Reclaim(ctx, time.Hour, 1000); err != nil || len(entries) > 0 {
+		if entries, err := heir.Reclaim(ctx, time.Hour, Room{1000, 1000}); err != nil || len(entries) > 0 {
 			t.Fatalf("judged at once: %d %v", len(entries), err)
 		}
 		staleBeat(t, r, "eu", "crashed")
 		onceDead(t, heir, clock)
-		entries := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, 250) })
+		entries := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, Room{250, 250}) })
 		if len(entries) != 600 {
 			t.Fatalf("%d of 600", len(entries))
 		}
@@ -87,12 +87,12 @@ func TestNobodyIsDeadRightAfterAnOutage(t *testing.T) {
 	server.Restart()
 	for _, wait := range []time.Duration{0, 2 * HeartbeatTTL, time.Second, secondLook - 2*time.Second} {
 		clock.advance(wait)
-		if entries, err := me.Reclaim(ctx, time.Hour, 100); err != nil || len(entries) > 0 {
+		if entries, err := me.Reclaim(ctx, time.Hour, Room{100, 100}); err != nil || len(entries) > 0 {
 			t.Fatalf("taken %v after the outage: %d %v", wait, len(entries), err)
 		}
 	}
 	clock.advance(secondLook)
-	if entries, err := me.Reclaim(ctx, time.Hour, 100); err != nil || len(entries) != 10 {
+	if entries, err := me.Reclaim(ctx, time.Hour, Room{100, 100}); err != nil || len(entries) != 10 {
 		t.Fatalf("never taken over: %d %v", len(entries), err)
 	}
 }
@@ -143,7 +143,7 @@ func TestStarvingReclaimCursor(t *testing.T) {
 			}
 		}
 		heir, _ := consumer(r, "eu", "heir")
-		got := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, 45*time.Second, 128) })
+		got := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, 45*time.Second, Room{128, 128}) })
 		if len(stale) != 800 || len(got) != 800 {
 			t.Fatalf("%d of %d", len(got), len(stale))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,11 +35,13 @@ type Redis struct {
 	scripts  *scripts
 }
 
+var errURL = errors.New("redis url: want redis://user:password@host:port/0, or rediss:// for TLS")
+
 // Open reads a redis:// or rediss:// URL.
 func Open(redisURL string) (*Redis, error) {
 	base, err := redis.ParseURL(redisURL)
 	if err != nil {
-		return nil, fmt.Errorf("redis url: %w", err)
+		return nil, errURL // the parser's error may quote the password
 	}
 	client := func(retries int, timeout time.Duration) *redis.Client {
 		options := *base
@@ -89,14 +90,6 @@ func (r *Redis) Now(ctx context.Context) (time.Time, error) {
 // Kind gives the server's version, and whether it is the embedded one, which keeps
 // nothing over a restart.
 func (r *Redis) Kind(ctx context.Context) (version string, embedded bool, err error) {
-	info, err := r.commands.Info(ctx).Result()
-	if err != nil {
-		return "", false, fmt.Errorf("redis info: %w", err)
-	}
-	for line := range strings.Lines(info) {
-		if found, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); ok {
-			return found, false, nil
-		}
-	}
-	return "embedded", true, nil // only the embedded server says nothing about itself
+	server, err := NewFleet(r).Server(ctx)
+	return server.Version, server.Embedded, err
 }

@@ -32,6 +32,7 @@ type Lease struct {
 
 	mu    sync.Mutex
 	since time.Time // when the last successful request was sent; zero: not held
+	rests time.Time // until then it is left to others
 	told  bool      // what Changed last told
 }
 
@@ -52,10 +53,10 @@ func (l *Lease) Held() bool {
 }
 
 func (l *Lease) held() bool {
-	if l.since.IsZero() {
+	now := time.Now()
+	if l.since.IsZero() || now.Before(l.rests) {
 		return false
 	}
-	now := time.Now()
 	// The wall clock as well: the monotonic one may stand still while a machine sleeps.
 	elapsed := max(now.Sub(l.since), now.Round(0).Sub(l.since.Round(0)))
 	return elapsed < stepDown
@@ -63,6 +64,20 @@ func (l *Lease) held() bool {
 
 // Changed receives after Held has changed; several changes may be told as one.
 func (l *Lease) Changed() <-chan struct{} { return l.changed }
+
+// Yield leaves the lease to others for a while: for a holder that cannot do the job.
+func (l *Lease) Yield(d time.Duration) {
+	l.mu.Lock()
+	l.since, l.rests = time.Time{}, time.Now().Add(d)
+	l.mu.Unlock()
+	l.tell()
+}
+
+func (l *Lease) resting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Now().Before(l.rests)
+}
 
 // Run holds on to the lease until ctx ends, and then gives it back.
 func (l *Lease) Run(ctx context.Context) error {
@@ -80,6 +95,9 @@ func (l *Lease) Run(ctx context.Context) error {
 // runOnce makes one attempt to take or renew, and says when to make the next.
 func (l *Lease) runOnce(ctx context.Context) time.Duration {
 	l.tell() // what ran out since the last attempt
+	if l.resting() {
+		return retry // the key runs out by itself
+	}
 	sent := time.Now()
 	limit := attempt
 	if left := l.left(); left > 0 {

@@ -231,3 +231,22 @@ func TestEmbeddedServer(t *testing.T) {
 		}
 	}
 }
+
+func TestHolderIsOnlyLookedAt(t *testing.T) {
+	t.Parallel()
+	r, err := checkstream.Open(testbackend.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	look := NewHolder(r, "job")
+	if who, err := look(t.Context()); err != nil || who != "" {
+		t.Fatal(who, err)
+	}
+	if mine, err := newRedisStore(r, "job", "one").take(t.Context()); err != nil || !mine {
+		t.Fatal(mine, err)
+	}
+	if who, err := look(t.Context()); err != nil || who != "one" {
+		t.Fatal(who, err)
+	}
+}

@@ -53,11 +53,16 @@ func New(versions VersionSource, outcomes OutcomeSource) *Ledger {
 // have passed; for intervals between one and five minutes the longest expiry is
 // assumed. Rows past their retention are gone: ask within it.
 func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error) {
+	now := l.now()
+	if to.After(now) {
+		to = now // what is still to come is not on the account yet
+		from = earlier(from, to)
+	}
 	plan, err := Load(ctx, l.versions, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	a := newAccount(plan, l.now())
+	a := newAccount(plan, now)
 	for _, part := range a.parts {
 		if part.empty() {
 			continue
@@ -169,4 +174,11 @@ func (a *account) settle(p part, t *target, region int, rows int64) {
 	default:
 		line.InFlight += missing
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }

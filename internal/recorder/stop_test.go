@@ -104,3 +104,26 @@ func TestStopGivesBackWhatCannotBeStored(t *testing.T) {
 		}
 	})
 }
+
+// A refused row must not hide that its neighbours are not stored: who hears of
+// something permanent gives up on the whole record.
+func TestRefusedRowDoesNotHideAnAbandonedOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{answer: func(context.Context, int, resultstore.Batch) error { return errAway }}
+		r := New(sink, Options{MaxRows: 10, MaxAge: time.Second, FlushTimeout: time.Second})
+		stop := start(r)
+		rows := rowsOf(1, 5)
+		rows[0].Region = ""
+		answer := make(chan error, 1)
+		if err := r.Record(t.Context(), rows, func(err error) { answer <- err }); err != nil {
+			t.Fatal(err)
+		}
+		if err := stop(); !errors.Is(err, ErrStopped) {
+			t.Error(err)
+		}
+		if err := <-answer; !errors.Is(err, ErrStopped) || resultstore.IsPermanent(err) {
+			t.Errorf("answered %v", err)
+		}
+	})
+}

@@ -214,7 +214,7 @@ func (r *Recorder) settle(items []item, err error, outcome string) {
 	for _, it := range items {
 		rec := it.record
 		rec.left--
-		if rec.err == nil {
+		if err != nil && (rec.err == nil || resultstore.IsPermanent(rec.err)) { // permanent only when all of its failures are
 			rec.err = err
 		}
 		if rec.left <= 0 {

@@ -66,7 +66,7 @@ func Main(name, opsDefault string, args []string, getenv func(string) string, ou
 func serve(name, opsDefault string, getenv func(string) string, out io.Writer, run func(context.Context, *Service) error) error {
 	settings := Settings{}
 	if err := envconf.Load(getenv, &settings); err != nil {
-		return Exit(ExitConfig, err)
+		return Exit(ExitConfig, everyMistake(name, err, run))
 	}
 	if settings.OpsAddr == "" {
 		settings.OpsAddr = opsDefault
@@ -76,7 +76,11 @@ func serve(name, opsDefault string, getenv func(string) string, out io.Writer, r
 
 	listener, err := net.Listen("tcp", settings.OpsAddr)
 	if err != nil {
-		return Exit(ExitConfig, fmt.Errorf("listening for operations (set OPS_ADDR to a free address): %w", err))
+		code := ExitConfig
+		if errors.Is(err, syscall.EADDRINUSE) {
+			code = ExitDependency // perhaps only for now: any outgoing connection may hold a port
+		}
+		return Exit(code, fmt.Errorf("listening for operations (set OPS_ADDR to a free address): %w", err))
 	}
 	s.OpsAddr = listener.Addr().String()
 	ops := &http.Server{Handler: OpsHandler(s.Health, s.Metrics), ReadHeaderTimeout: 5 * time.Second}
@@ -99,22 +103,44 @@ func serve(name, opsDefault string, getenv func(string) string, out io.Writer, r
 	return err
 }
 
+// everyMistake has the service read its own configuration, of which Settings are a
+// part, so that all mistakes are reported at once. It gets no further than that.
+func everyMistake(name string, found error, run func(context.Context, *Service) error) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := run(ctx, &Service{Name: name, Version: Version(), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: NewHealth(name, Version())})
+	if all, ok := errors.AsType[*envconf.Error](err); ok {
+		return all
+	}
+	return found
+}
+
 // notify cancels on the first SIGTERM or SIGINT and ends the process on the second.
+// The returned function gives the signals back.
 func notify(parent context.Context, log *slog.Logger) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
+	ended := make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		select {
 		case got := <-signals:
 			log.Info("draining", "signal", got.String())
 			cancel()
-		case <-ctx.Done():
+		case <-ended:
+			return
 		}
-		<-signals
-		os.Exit(130)
+		select {
+		case <-signals:
+			os.Exit(130)
+		case <-ended:
+		}
 	}()
-	return ctx, cancel
+	return ctx, func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel()
+	}
 }
 
 // watchSystemd tells systemd's watchdog that the process can still schedule a

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/probefleet/probefleet/internal/envconf"
 )
 
 func get(t *testing.T, s *Service, path string) (int, string) {
@@ -58,9 +61,29 @@ func TestServiceSaysHowItIs(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	var out strings.Builder
-	bad := func(string) string { return "nonsense" }
-	if code := Main("sample", ":1", nil, bad, &out, nil); code != ExitConfig || !strings.Contains(out.String(), "LOG_LEVEL") {
+	bad := func(name string) string { return map[string]string{"LOG_LEVEL": "loud", "LIMIT": "many"}[name] }
+	code := Main("sample", ":1", nil, bad, &out, func(context.Context, *Service) error {
+		var config struct {
+			Settings
+			Limit int `env:"LIMIT"`
+		}
+		return Exit(ExitConfig, envconf.Load(bad, &config))
+	})
+	if code != ExitConfig || !strings.Contains(out.String(), "LOG_LEVEL") || !strings.Contains(out.String(), "LIMIT") {
 		t.Errorf("bad settings exit %d: %s", code, out.String())
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	busy := func(name string) string { return map[string]string{"OPS_ADDR": taken.Addr().String()}[name] }
+	if code := Main("sample", ":1", nil, busy, &out, nil); code != ExitDependency || !strings.Contains(out.String(), "OPS_ADDR") {
+		t.Errorf("a taken port exits %d: %s", code, out.String())
+	}
+	wrong := func(name string) string { return map[string]string{"OPS_ADDR": "nowhere"}[name] }
+	if code := Main("sample", ":1", nil, wrong, &out, nil); code != ExitConfig {
+		t.Errorf("a wrong address exits %d: %s", code, out.String())
 	}
 	if got := Code(fmt.Errorf("at boot: %w", Exit(ExitDependency, errors.New("no redis")))); got != ExitDependency {
 		t.Errorf("wrapped code is %d", got)

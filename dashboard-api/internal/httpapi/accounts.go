@@ -132,8 +132,8 @@ func (a *api) logIn(ctx context.Context, in *struct{ Body document[LoginInput] }
 	if p != nil {
 		return nil, p
 	}
-	if len(*fields.Password) > 4*maxPassword || len(*fields.Email) > maxEmail {
-		return nil, session.ErrBadCredentials
+	if len(*fields.Password) > 4*maxPassword || !goodEmail(strings.TrimSpace(*fields.Email)) {
+		return nil, session.ErrBadCredentials // nobody can have these
 	}
 	user, cookie, err := a.Sessions.LogIn(requestOf(ctx), *fields.Email, *fields.Password)
 	if err != nil {

@@ -75,6 +75,9 @@ func malformed(raw []byte) string {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return "the body is not JSON: " + syntax.Error() + " at byte " + strconv.FormatInt(syntax.Offset, 10)
 		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return "the body is not JSON: it ends too soon"
+		}
 		return "the body must be a JSON object"
 	}
 	if object == nil {

@@ -122,7 +122,7 @@ func (f *fakeRedis) Tombstone(_ context.Context, id int64) error {
 	return nil
 }
 
-// bench is an API on a real SQLite database with everything else faked.
+// bench is an API on a real database with everything else faked.
 type bench struct {
 	*testing.T
 	handler http.Handler
@@ -147,9 +147,10 @@ const (
 	revokedKey = "pf_revoked"
 )
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T) *bench { return newBenchOn(t, testbackend.SQLite(t)) }
+
+func newBenchOn(t *testing.T, url string) *bench {
 	t.Helper()
-	url := testbackend.SQLite(t)
 	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
 		t.Fatal(err)
 	}

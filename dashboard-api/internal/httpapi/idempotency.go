@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,6 +70,9 @@ type kept struct {
 func once[T any](ctx context.Context, a *api, key string, body []byte, write func() (*answer[T], error)) (*answer[T], error) {
 	if key == "" {
 		return write()
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil, mistakes([]Mistake{{Parameter: "Idempotency-Key", Code: codeInvalidParameter, Message: "a key holds printable ASCII characters only"}})
 	}
 	r := requestOf(ctx)
 	actor, hash := identityOf(ctx).Actor, session.HashToken(r.Method+" "+r.URL.Path+"\n"+string(body))

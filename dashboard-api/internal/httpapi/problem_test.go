@@ -33,7 +33,7 @@ func TestProblemsAreGolden(t *testing.T) {
 		{"unknown field", "POST", "/api/v1/targets", `{"url":"https://example.com/","role":"owner"}`, []option{as(editorKey)},
 			`{"type":"urn:probefleet:problem:unknown_field","title":"Bad Request","status":400,"detail":"there is no field \"role\" here, or it cannot be set","code":"unknown_field","request_id":"abc-123","errors":[{"pointer":"/role","code":"unknown_field","message":"there is no field \"role\" here, or it cannot be set"}]}`},
 		{"malformed", "POST", "/api/v1/targets", `{"url"`, []option{as(editorKey)},
-			`{"type":"urn:probefleet:problem:malformed_json","title":"Bad Request","status":400,"detail":"the body must be a JSON object","code":"malformed_json","request_id":"abc-123","errors":[{"code":"malformed_json","message":"the body must be a JSON object"}]}`},
+			`{"type":"urn:probefleet:problem:malformed_json","title":"Bad Request","status":400,"detail":"the body is not JSON: it ends too soon","code":"malformed_json","request_id":"abc-123","errors":[{"code":"malformed_json","message":"the body is not JSON: it ends too soon"}]}`},
 		{"parameter", "GET", "/api/v1/targets?limit=5000", "", []option{as(viewerKey)},
 			`{"type":"urn:probefleet:problem:invalid_parameter","title":"Unprocessable Entity","status":422,"detail":"expected number <= 1000","code":"invalid_parameter","request_id":"abc-123","errors":[{"parameter":"limit","code":"invalid_parameter","message":"expected number <= 1000"}]}`},
 		{"no route", "GET", "/api/v1/nothing", "", nil,

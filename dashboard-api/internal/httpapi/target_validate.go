@@ -104,30 +104,43 @@ func cleanURL(text string, open []netip.Prefix) (cleaned, code, message string) 
 	if port := u.Port(); host == "" || u.Opaque != "" || strings.HasSuffix(u.Host, ":") || port != "" && !goodPort(port) {
 		return "", codeInvalidURL, "a url needs a host, and a port from 1 to 65535 if any"
 	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		if !guard.New(open).Allows(addr.WithZone("")) {
-			return "", codePrivateAddress, "this is a private or special address, and no prober may dial it: open its range with PROBER_ALLOW_CIDRS on a prober"
-		}
-		return text, "", ""
-	}
-	if loopbackName(host) {
-		if probed := guard.New(open); !probed.Allows(netip.MustParseAddr("127.0.0.1")) && !probed.Allows(netip.IPv6Loopback()) {
-			return "", codePrivateAddress, "this name means the prober's own machine, and no prober may dial it: open 127.0.0.0/8 with PROBER_ALLOW_CIDRS on a prober"
-		}
-		return text, "", ""
-	}
-	if endsInNumber(host) {
-		return "", codeInvalidURL, "write an IPv4 address as four numbers, such as 192.0.2.1"
-	}
-	if asciiName(host) {
-		return text, "", ""
+	code, message = judgeHost(host, open)
+	if code != "" || asciiName(host) || isAddress(host) {
+		return text, code, message
 	}
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
 	if err != nil || !asciiName(ascii) {
 		return "", codeInvalidURL, "this host is not a valid name"
 	}
+	// Some letters are written as digits: the name that is dialled is judged, not only the one that was typed.
+	if code, message = judgeHost(ascii, open); code != "" {
+		return "", code, message
+	}
 	u.Host = strings.Replace(u.Host, host, ascii, 1) // probers dial the name as the DNS knows it
 	return u.String(), "", ""
+}
+
+// judgeHost refuses addresses and names that no prober may dial; what it cannot tell, it lets pass.
+func judgeHost(host string, open []netip.Prefix) (code, message string) {
+	allowed := guard.New(open)
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if !allowed.Allows(addr.WithZone("")) {
+			return codePrivateAddress, "this is a private or special address, and no prober may dial it: open its range with PROBER_ALLOW_CIDRS on a prober"
+		}
+		return "", ""
+	}
+	switch {
+	case loopbackName(host) && !allowed.Allows(netip.MustParseAddr("127.0.0.1")) && !allowed.Allows(netip.IPv6Loopback()):
+		return codePrivateAddress, "this name means the prober's own machine, and no prober may dial it: open 127.0.0.0/8 with PROBER_ALLOW_CIDRS on a prober"
+	case endsInNumber(host):
+		return codeInvalidURL, "write an IPv4 address as four numbers, such as 192.0.2.1"
+	}
+	return "", ""
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // asciiName accepts what the DNS can hold, underscores included (real hosts have them).

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -50,6 +51,9 @@ func (a *api) listTargets(ctx context.Context, in *struct {
 	after, err := readIDCursor(in.Cursor)
 	if err != nil {
 		return nil, err
+	}
+	if !utf8.ValidString(in.Search) || strings.ContainsRune(in.Search, 0) { // neither is in any name, and Postgres takes neither
+		return nil, mistakes([]Mistake{{Parameter: "search", Code: codeInvalidParameter, Message: "this is not a text"}})
 	}
 	filter := targetstore.Filter{AfterID: after, Limit: in.Limit + 1, Search: in.Search}
 	if in.Active != "" {

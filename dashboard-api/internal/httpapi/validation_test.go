@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 func TestMistakesStoreNothing(t *testing.T) {
@@ -74,6 +76,10 @@ func TestMistakesStoreNothing(t *testing.T) {
 		{url("http://localhost:8080/"), 422, "private_address", "/url"},
 		{url("http://LOCALHOST./"), 422, "private_address", "/url"},
 		{url("http://a.localhost/"), 422, "private_address", "/url"},
+		{url("http://１０.０.０.１/"), 422, "private_address", "/url"}, // full-width digits are digits once the name is mapped
+		{url("http://10。0。0。1/"), 422, "private_address", "/url"},
+		{url("http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/"), 422, "private_address", "/url"},
+		{url("http://②130706433/"), 422, "invalid_url", "/url"},
 		{with(`"interval_s":9`), 422, "interval_out_of_range", "/interval_s"},
 		{with(`"interval_s":86401`), 422, "interval_out_of_range", "/interval_s"},
 		{with(`"interval_s":-60`), 422, "interval_out_of_range", "/interval_s"},
@@ -163,5 +169,31 @@ func TestAccepted(t *testing.T) {
 		if got := b.do("POST", "/api/v1/targets", fmt.Sprintf(`{"url":%q}`, metadata), as(editorKey)); got.Code != 422 {
 			t.Errorf("an open range lifted the floor under %s: %d", metadata, got.Code)
 		}
+	}
+}
+
+// Postgres refuses texts that SQLite takes: they are a caller's mistake, never ours.
+func TestTextsThatPostgresRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBenchOn(t, testbackend.Postgres(t))
+	for _, c := range []struct {
+		name, method, path, body, code string
+		status                         int
+		options                        []option
+	}{
+		{"zero byte in a search", "GET", "/api/v1/targets?search=%00", "", "invalid_parameter", 422, nil},
+		{"search that is no UTF-8", "GET", "/api/v1/targets?search=%ff", "", "invalid_parameter", 422, nil},
+		{"key that is no UTF-8", "POST", "/api/v1/targets", `{"url":"https://example.com/"}`, "invalid_parameter", 422, []option{header("Idempotency-Key", "\xff")}},
+		{"zero byte in a name", "POST", "/api/v1/targets", `{"url":"https://example.com/","name":"a\u0000b"}`, "invalid_text", 422, nil},
+		{"zero byte in a url", "POST", "/api/v1/targets", `{"url":"https://example.com/\u0000"}`, "invalid_url", 422, nil},
+		{"zero byte in an e-mail address", "POST", "/api/v1/session", `{"email":"a\u0000b@example.com","password":"long enough"}`, "bad_credentials", 401, nil},
+	} {
+		got := b.do(c.method, c.path, c.body, append(c.options, as(editorKey))...)
+		if p := got.problem(t); got.Code != c.status || p.Code != c.code {
+			t.Errorf("%s: %d %s, want %d %s", c.name, got.Code, p.Code, c.status, c.code)
+		}
+	}
+	if stored := b.stored(); len(stored) != 0 {
+		t.Errorf("something was stored: %+v", stored)
 	}
 }

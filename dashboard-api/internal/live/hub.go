@@ -121,7 +121,7 @@ func (h *Hub) Upsert(target uptime.Target) {
 		h.entries[target.ID] = e
 	}
 	e.target = target
-	e.restrict(h.active)
+	e.judgeBy(h.active)
 	for _, waiting := range h.orphans[target.ID] {
 		e.apply(waiting.result)
 	}
@@ -211,7 +211,7 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	}
 	h.active = active
 	for _, e := range h.entries {
-		e.restrict(active)
+		e.judgeBy(active)
 		if e.fold(now) {
 			h.mark(e)
 		}

@@ -158,8 +158,10 @@ func TestResumeAndResync(t *testing.T) {
 		if d := decode(t, quiet.Poll()); d.FromSeq < quietAt.Seq || len(d.Ops) != 1 {
 			t.Fatalf("quiet reader got %+v", d)
 		}
-		if _, _, _, err := h.Subscribe("target:x", nil); err == nil {
-			t.Fatal("unknown channel accepted")
+		for _, channel := range []string{"target:x", "target:", "target:007", "target:+7", "targets:7"} {
+			if _, _, _, err := h.Subscribe(channel, nil); err == nil {
+				t.Fatalf("channel %s accepted", channel)
+			}
 		}
 	})
 }
@@ -207,6 +209,33 @@ func TestRegionsGoTheirOwnChannel(t *testing.T) {
 		}
 		if got := h.Snapshot(); got.Items[0].Why != "No data yet from eu." || len(got.Regions) != 1 {
 			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+func TestOnlyRegionsThatCheckTheTargetCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		now := time.Now()
+		h.Load([]uptime.Target{target(1)}, []uptime.Result{result(1, "eu", now, uptime.StatusUp), result(1, "old", now, uptime.StatusDown)}, []string{"eu"})
+		if got := h.Snapshot().Items[0]; got.State != verdict.StateUp || len(got.RegionStates) != 1 {
+			t.Fatalf("a retired region still counts: %+v", got)
+		}
+		h.Apply([]uptime.Result{result(1, "us", now, uptime.StatusDown)}) // before the news that it is adopted
+		h.SetRegions([]string{"eu", "us"}, nil)
+		if got := h.Snapshot().Items[0]; got.State != verdict.StateDegraded || len(got.RegionStates) != 2 {
+			t.Fatalf("an adopted region does not count: %+v", got)
+		}
+		h.SetRegions([]string{"us"}, nil)
+		if got := h.Snapshot().Items[0]; got.State != verdict.StateDown || got.Why != "Down in 1 of 1 region: us timeout." {
+			t.Fatalf("a region retired lately still counts: %+v", got)
+		}
+		edited := target(1)
+		edited.Regions, edited.SpecVersion = []string{"eu"}, 2
+		h.Upsert(edited)
+		if got := h.Snapshot().Items[0]; got.State != verdict.StateNoData || len(got.RegionStates) != 0 {
+			t.Fatalf("a region it was taken from still counts: %+v", got)
 		}
 	})
 }

@@ -40,8 +40,8 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 	case channel == "fleet":
 		s.feed = &h.fleet
 	case name == "target":
-		if _, err := strconv.ParseInt(id, 10, 64); err != nil {
-			return nil, Position{}, false, ErrUnknownChannel{channel}
+		if n, err := strconv.ParseInt(id, 10, 64); err != nil || strconv.FormatInt(n, 10) != id {
+			return nil, Position{}, false, ErrUnknownChannel{channel} // 007 would be another name of 7, and hear nothing
 		}
 		s.feed, s.only = &h.targets, id
 	default:

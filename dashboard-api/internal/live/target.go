@@ -60,7 +60,7 @@ type Tick struct {
 type entry struct {
 	target  uptime.Target
 	rules   verdict.Rules
-	newest  []verdict.Observation // one a region, measured only
+	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
 	verdict verdict.Verdict
@@ -128,16 +128,25 @@ func (e *entry) observe(o verdict.Observation) {
 // fold brings the verdict up to now and says whether what people see changed.
 func (e *entry) fold(now time.Time) bool {
 	before := e.verdict
-	e.verdict = verdict.Fold(e.rules, e.newest, before, now)
+	e.verdict = verdict.Fold(e.rules, e.evidence(), before, now)
 	return before.State != e.verdict.State || before.Why != e.verdict.Why
 }
 
-// restrict forgets regions that no longer check the target.
-func (e *entry) restrict(active []string) {
+// judgeBy settles how the target is judged while these regions are adopted.
+func (e *entry) judgeBy(active []string) {
 	e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: uptime.ResolveRegions(e.target.Regions, active)}
-	if len(e.target.Regions) > 0 {
-		e.newest = slices.DeleteFunc(e.newest, func(o verdict.Observation) bool { return !slices.Contains(e.target.Regions, o.Region) })
+}
+
+// evidence is what the regions that check the target now have measured. Others are
+// kept aside: a region's first result may come before the news of its adoption.
+func (e *entry) evidence() []verdict.Observation {
+	found := make([]verdict.Observation, 0, len(e.newest))
+	for _, o := range e.newest {
+		if slices.Contains(e.rules.Regions, o.Region) {
+			found = append(found, o)
+		}
 	}
+	return found
 }
 
 func (e *entry) item(now time.Time, ticks []Tick) Target {
@@ -147,9 +156,9 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 		Regions: orEmpty(e.target.Regions), Active: e.target.Active,
 		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
-		P50US: e.median(), RegionStates: make([]RegionState, 0, len(e.newest)), Ticks: orEmpty(ticks),
+		P50US: e.median(), RegionStates: []RegionState{}, Ticks: orEmpty(ticks),
 	}
-	for _, o := range e.newest {
+	for _, o := range e.evidence() {
 		item.RegionStates = append(item.RegionStates, RegionState{
 			Region: o.Region, Status: o.Status, Failure: o.Failure, HTTPStatus: o.HTTPStatus, ScheduledAt: o.ScheduledAt,
 			CheckedAt: o.CheckedAt, TotalUS: o.TotalUS, Fresh: !e.rules.FreshUntil(o.ScheduledAt).Before(now),

@@ -74,8 +74,8 @@ func (s *Sessions) Identify(r *http.Request) (Identity, error) { return s.identi
 // StillAllowed judges an open socket's request again: ErrAnonymous once its key or
 // session is gone. A store that cannot answer changes nothing. It does not count
 // as activity: a page left open does not keep its session alive.
-func (s *Sessions) StillAllowed(_ context.Context, r *http.Request) error {
-	if _, err := s.identify(r, false); errors.Is(err, ErrAnonymous) {
+func (s *Sessions) StillAllowed(ctx context.Context, r *http.Request) error {
+	if _, err := s.identify(r.WithContext(ctx), false); errors.Is(err, ErrAnonymous) {
 		return err
 	}
 	return nil

@@ -23,6 +23,7 @@ type fixture struct {
 	server  *Server
 	http    *httptest.Server
 	revoked atomic.Bool
+	hangs   atomic.Bool // the judge does not answer
 }
 
 func start(t *testing.T) *fixture {
@@ -32,7 +33,11 @@ func start(t *testing.T) *fixture {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = f.hub.Run(ctx) }()
 	f.hub.Load([]uptime.Target{{ID: 1, Name: "a", Interval: time.Minute, Timeout: time.Second, Active: true}}, nil, []string{"eu"})
-	f.server = New(Options{Hub: f.hub, Log: slog.New(slog.DiscardHandler), Secure: func(r *http.Request) bool { return r.Header.Get("X-Forwarded-Proto") == "https" }, StillAllowed: func(context.Context, *http.Request) error {
+	f.server = New(Options{Hub: f.hub, Log: slog.New(slog.DiscardHandler), Secure: func(r *http.Request) bool { return r.Header.Get("X-Forwarded-Proto") == "https" }, StillAllowed: func(ctx context.Context, _ *http.Request) error {
+		if f.hangs.Load() {
+			<-ctx.Done()
+			return nil
+		}
 		if f.revoked.Load() {
 			return errors.New("revoked")
 		}
@@ -164,5 +169,39 @@ func TestClosing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestRevokedWithinFiveSeconds(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	conn := f.dial(t)
+	f.revoked.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 4500*time.Millisecond)
+	defer cancel()
+	for {
+		if _, _, err := conn.Read(ctx); err != nil {
+			if got := websocket.CloseStatus(err); got != closeRevoked {
+				t.Fatalf("closed with %v: %v", got, err)
+			}
+			return
+		}
+	}
+}
+
+func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.hangs.Store(true)
+	conn := f.dial(t)
+	say(t, conn, `{"t":"sub","id":"1","ch":"targets"}`)
+	for until := time.Now().Add(reauthEvery + time.Second); time.Now().Before(until); {
+		f.hub.Apply([]uptime.Result{{TargetID: 1, Region: "eu", ScheduledAt: time.Now(), Status: uptime.StatusUp, IngestedAt: time.Now()}})
+		asked := time.Now()
+		for read(t, conn)["t"] != "delta" {
+		}
+		if took := time.Since(asked); took > 2*time.Second {
+			t.Fatalf("a delta took %v", took)
+		}
 	}
 }

@@ -70,6 +70,7 @@ func (c *Consumer) acknowledge(ctx context.Context) {
 func (c *Consumer) acknowledgeOnce(ctx context.Context, flights []*flight) ([]*flight, error) {
 	done := make([]*flight, 0, min(len(flights), ackBatch))
 	for len(flights) > 0 {
+		c.o.BeatAck.Beat()
 		if f := flights[0]; f.dead != "" {
 			if err := c.bury(ctx, f); err != nil {
 				return flights, err

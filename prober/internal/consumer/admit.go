@@ -9,18 +9,19 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// maxDeliveries is how often an entry is tried: once among others, three times
-// alone. Whoever is there at the next delivery was not killed by its neighbours.
-const maxDeliveries = 4
+// maxDeliveries is how often an entry is tried: once among all, once among few, three
+// times alone. Whoever is there at the next delivery was not killed by its neighbours.
+const maxDeliveries = 5
 
 // action is what becomes of a delivered entry.
 type action uint8
 
 const (
-	actRun    action = iota // probe it at its slot
-	actAlone                // probe it while no other suspect is probed
-	actRecord               // no probe: its row says why
-	actSettle               // no probe and no row
+	actRun     action = iota // probe it at its slot
+	actSuspect               // probe it at its slot, among few
+	actAlone                 // probe it at its slot, while no other of these is probed
+	actRecord                // no probe: its row says why
+	actSettle                // no probe and no row
 )
 
 // ruling is the admission's answer for one entry.
@@ -46,10 +47,12 @@ func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ru
 	case e.Err != nil:
 		return ruling{action: actSettle, dead: "malformed: " + e.Err.Error(), remark: "entry is malformed"}
 	}
+	if !slices.Contains(e.Check.Regions, o.Region) {
+		slots.forget(e.TargetID)
+		return ruling{action: actSettle}
+	}
 	slots.remember(e.Check)
 	switch {
-	case !slices.Contains(e.Check.Regions, o.Region):
-		return ruling{action: actSettle}
 	case !now.Before(e.Check.ExpiresAt()):
 		return ruling{action: actRecord, row: e.Check.Missed(o.Region, uptime.ReasonExpired, o.Name)}
 	case e.Deliveries > maxDeliveries:
@@ -58,13 +61,15 @@ func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ru
 			Message: "given up after several deliveries that nobody finished", Prober: o.Name, SpecVersion: e.Check.SpecVersion,
 		}
 		return ruling{action: actRecord, row: row, dead: "too many deliveries", remark: "entry was delivered too often"}
-	case e.Deliveries > 1:
+	case e.Deliveries > 2:
 		return ruling{action: actAlone}
+	case e.Deliveries > 1:
+		return ruling{action: actSuspect}
 	}
 	return ruling{action: actRun}
 }
 
-// slotMemory knows the interval of targets seen lately, to name the slot of an
+// slotMemory knows the interval of the region's targets seen lately, to name the slot of an
 // entry of which only the id is left.
 type slotMemory struct {
 	mu        sync.Mutex
@@ -80,6 +85,13 @@ func (m *slotMemory) remember(check uptime.Check) {
 		m.intervals = make(map[int64]time.Duration)
 	}
 	m.intervals[check.TargetID] = check.Interval
+}
+
+// forget is for a target that this region does not check: it is owed no row here.
+func (m *slotMemory) forget(targetID int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.intervals, targetID)
 }
 
 // at finds the slot that lies in the entry's second.

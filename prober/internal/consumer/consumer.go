@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +16,8 @@ import (
 // Source delivers entries.
 type Source interface {
 	Read(ctx context.Context, max int, block time.Duration) ([]checkstream.Entry, error)
-	Own(ctx context.Context, max int) ([]checkstream.Entry, error)
-	Reclaim(ctx context.Context, idle time.Duration, max int) ([]checkstream.Entry, error)
+	Own(ctx context.Context, room checkstream.Room) (entries []checkstream.Entry, complete bool, err error)
+	Reclaim(ctx context.Context, idle time.Duration, room checkstream.Room) ([]checkstream.Entry, error)
 }
 
 // Settler ends deliveries, one way or the other, or prolongs them.
@@ -101,12 +100,12 @@ type Consumer struct {
 
 	checks     sync.WaitGroup // goroutines between intake and measured
 	delivering chan struct{}  // holds a token while Redis makes entries ours
-	alone      chan *flight   // suspects, probed one after the other
+	suspects   *suspects
 	measured   chan *flight
 	acks       *queue
 	again      *queue // flights whose rows have to be recorded one by one
 	announces  chan announcement
-	orphaned   atomic.Bool // entries may be pending in our name that are not flying
+	orphaned   orphaned
 }
 
 // silent stands in where nobody watches.
@@ -139,10 +138,10 @@ func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
 		Parts: parts, o: o, clock: clock{source: parts.Time}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity),
-		alone: make(chan *flight, suspectsAhead), measured: make(chan *flight, settleBatch),
+		suspects: newSuspects(), measured: make(chan *flight, settleBatch),
 		acks: newQueue(), again: newQueue(), announces: make(chan announcement, announceQueue),
 	}
-	c.orphaned.Store(true) // an earlier life may have left some
+	c.orphaned.note() // an earlier life may have left some
 	c.metrics = newMetrics(parts.Metrics, c.flights)
 	return c
 }
@@ -175,7 +174,6 @@ func (c *Consumer) Run(ctx context.Context) error {
 	for _, loop := range []func(context.Context){c.measureClock, c.heartbeat, c.settle, c.acknowledge, c.announceAll, c.renew} {
 		loops.Go(func() { loop(work) })
 	}
-	c.checks.Go(func() { c.probeSuspects(ctx, probing) })
 	intake.Go(func() { c.read(ctx, probing) })
 	intake.Go(func() { c.reclaim(ctx, probing) })
 
@@ -223,7 +221,6 @@ func (c *Consumer) join(ctx context.Context) bool {
 func (c *Consumer) drain(until time.Time) {
 	held := c.flights.counts()
 	c.Log.Info("finishing", "waiting", held[stageNames[waiting]], "probing", held[stageNames[probing]], "recording", held[stageNames[recording]])
-	close(c.alone)
 	c.checks.Wait()
 	left := c.flights.waitEmpty(until)
 	c.Log.Info("finished", "left_pending", left)

@@ -19,9 +19,10 @@
 //	             └────────────┴────────────┴─────────────┴──▶ released: still pending
 //
 // An entry that was delivered before is a suspect: it may be what ended the prober
-// that had it. Suspects are probed one after the other, and are taken over a few at
-// a time, so that a crash counts against few; after the fourth delivery the slot is
-// unknown(dead_letter) and the entry goes to the dead letters.
+// that had it. Suspects are probed a few at a time, from the third delivery on one by
+// one, and are taken over only when they will be probed, so that a crash counts against
+// few; after the fifth delivery the slot is unknown(dead_letter) and the entry goes to
+// the dead letters.
 //
 // waiting, probing and measured flights use up capacity. A released entry is
 // delivered again: here at the next reclaim, or elsewhere. The files follow the

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -74,22 +76,36 @@ func (s *stream) deliver(from *[]checkstream.Entry, max int) []checkstream.Entry
 	return entries
 }
 
-func (s *stream) Own(_ context.Context, max int) ([]checkstream.Entry, error) {
+// Own hands out as much as there is room for, by how often it was delivered.
+func (s *stream) Own(_ context.Context, room checkstream.Room) ([]checkstream.Entry, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entries := s.deliver(&s.own, max)
-	for id, e := range s.pending {
-		if !s.held[id] && len(entries) < max {
+	for _, e := range s.own { // of an earlier life
+		e.Deliveries = max(e.Deliveries, 1) - 1
+		s.pending[e.ID] = e
+	}
+	s.own = nil
+	var entries []checkstream.Entry
+	complete := true
+	for _, id := range slices.Sorted(maps.Keys(s.pending)) {
+		e := s.pending[id]
+		if s.held[id] {
+			continue
+		}
+		if left := map[bool]*int{false: &room.Entries, true: &room.Alone}[e.Deliveries > 1]; *left > 0 {
+			*left--
 			e.Deliveries++
 			s.pending[id], s.held[id] = e, true
 			s.delivered[id]++
 			entries = append(entries, e)
+			continue
 		}
+		complete = false
 	}
-	return entries, nil
+	return entries, complete, nil
 }
 
-func (s *stream) Reclaim(context.Context, time.Duration, int) ([]checkstream.Entry, error) {
+func (s *stream) Reclaim(context.Context, time.Duration, checkstream.Room) ([]checkstream.Entry, error) {
 	return nil, nil
 }
 

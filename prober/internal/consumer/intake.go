@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -12,12 +13,12 @@ import (
 const (
 	readMax      = 500
 	readBlock    = time.Second
-	readShort    = 100 * time.Millisecond
+	readShort    = 25 * time.Millisecond
 	callTimeout  = 5 * time.Second // of one call to Redis, on top of any blocking
 	reclaimEvery = 2 * time.Second
-	laneLook     = 20 * time.Millisecond
+	capacityLook = 20 * time.Millisecond
 	renewEvery   = 5 * time.Second
-	renewAge     = 15 * time.Second
+	renewAge     = 8 * time.Second // with renewEvery less than the janitor's grace: it must not take what we hold
 )
 
 // read takes on new entries for as long as ctx lives; what it took on runs under
@@ -55,7 +56,7 @@ func (c *Consumer) read(ctx, probing context.Context) {
 
 func (c *Consumer) readOnce(ctx context.Context, max int) ([]checkstream.Entry, error) {
 	block := readBlock
-	if c.orphaned.Load() {
+	if c.orphaned.any() {
 		block = readShort // reclaiming waits for its turn
 	}
 	c.delivering <- struct{}{}
@@ -77,15 +78,15 @@ func (c *Consumer) awaitRoom(ctx context.Context) {
 }
 
 // reclaim takes over what silent probers left, and what is pending in our own name
-// from an earlier life or because it was given back. It takes no more at a time
-// than the suspects' lane will soon get to: a delivery counts against an entry, and
-// one that only waited in a queue when the process died has done nothing wrong.
+// from an earlier life or because it was given back. It takes no more than can be
+// probed right away: a delivery counts against an entry, and one that only waited in
+// a queue when the process died has done nothing wrong.
 func (c *Consumer) reclaim(ctx, probing context.Context) {
 	failing := false
 	for ctx.Err() == nil {
-		room := min(cap(c.alone)-len(c.alone), c.flights.free())
-		if room <= 0 {
-			sleep(ctx, laneLook)
+		room := c.suspects.room(c.flights.free())
+		if room == (checkstream.Room{}) {
+			c.awaitSuspect(ctx, capacityLook)
 			continue
 		}
 		n, err := c.reclaimOnce(ctx, probing, room)
@@ -97,34 +98,57 @@ func (c *Consumer) reclaim(ctx, probing context.Context) {
 			c.Log.Warn("cannot take over checks", "error", err)
 		}
 		failing = err != nil
-		if n == 0 || failing {
+		switch {
+		case failing:
 			sleep(ctx, reclaimEvery)
+		case n == 0:
+			c.awaitSuspect(ctx, reclaimEvery)
 		}
 	}
 }
 
-func (c *Consumer) reclaimOnce(ctx, probing context.Context, max int) (int, error) {
-	if c.orphaned.Swap(false) {
-		entries, err := c.ownOnce(ctx, max)
+// awaitSuspect waits for the end of a suspect's probe, which makes room for the next.
+func (c *Consumer) awaitSuspect(ctx context.Context, limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-c.suspects.freed:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (c *Consumer) reclaimOnce(ctx, probing context.Context, room checkstream.Room) (int, error) {
+	if c.orphaned.any() {
+		noted := c.orphaned.noted.Load()
+		entries, complete, err := c.ownOnce(ctx, room)
+		if err == nil && complete {
+			c.orphaned.found.Store(noted)
+		}
 		if err != nil || len(entries) > 0 {
-			c.orphaned.Store(true) // there may be more
 			return c.take(probing, entries), err
 		}
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	entries, err := c.Source.Reclaim(call, c.o.ReclaimIdle, max)
+	entries, err := c.Source.Reclaim(call, c.o.ReclaimIdle, room)
 	return c.take(probing, entries), err
 }
 
+// orphaned tells whether entries may be pending in our name that are not flying.
+type orphaned struct{ noted, found atomic.Int64 }
+
+func (o *orphaned) note()     { o.noted.Add(1) }
+func (o *orphaned) any() bool { return o.noted.Load() != o.found.Load() }
+
 // ownOnce waits for a read under way: what is in its reply is pending in our name,
 // and not known to be flying.
-func (c *Consumer) ownOnce(ctx context.Context, max int) ([]checkstream.Entry, error) {
+func (c *Consumer) ownOnce(ctx context.Context, room checkstream.Room) ([]checkstream.Entry, bool, error) {
 	c.delivering <- struct{}{}
 	defer func() { <-c.delivering }()
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	return c.Source.Own(call, max)
+	return c.Source.Own(call, room)
 }
 
 // renew keeps others from taking over what this prober still works on.

@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -31,8 +30,12 @@ func (c *Consumer) take(ctx context.Context, entries []checkstream.Entry) int {
 		switch r.action {
 		case actRun:
 			c.checks.Go(func() { c.fly(ctx, f) })
-		case actAlone:
-			c.alone <- f // reclaiming asked for no more than fit
+		case actSuspect, actAlone:
+			done := c.suspects.begin(r.action)
+			c.checks.Go(func() {
+				defer done()
+				c.fly(ctx, f)
+			})
 		case actRecord:
 			c.checks.Go(func() { c.land(ctx, f, r.row) })
 		case actSettle:
@@ -41,36 +44,6 @@ func (c *Consumer) take(ctx context.Context, entries []checkstream.Entry) int {
 		}
 	}
 	return fresh
-}
-
-const (
-	suspectsAhead = 8                      // entries taken over and not begun
-	headStart     = 200 * time.Millisecond // that a suspect has the lane to itself, unless it ends sooner
-)
-
-// probeSuspects probes entries that were delivered before, one after the other:
-// should one of them kill this process, it is known which. A target that hangs must
-// not let those behind it expire, so the next one starts after a while all the
-// same. Once intake has ended the rest is given back unprobed.
-func (c *Consumer) probeSuspects(intake, ctx context.Context) {
-	timer := time.NewTimer(headStart)
-	defer timer.Stop()
-	for f := range c.alone {
-		if intake.Err() != nil || !c.awaitSlot(ctx, f) {
-			c.release(f)
-			continue
-		}
-		ended := make(chan struct{})
-		c.checks.Go(func() {
-			defer close(ended)
-			c.visit(ctx, f)
-		})
-		timer.Reset(headStart)
-		select {
-		case <-ended:
-		case <-timer.C:
-		}
-	}
 }
 
 // fly brings a flight to its row. When ctx ends first the entry is given back.
@@ -137,6 +110,6 @@ func (c *Consumer) release(given ...*flight) {
 	}
 	c.flights.end(given...)
 	c.Settler.Release(ids)
-	c.orphaned.Store(true)
+	c.orphaned.note()
 	c.metrics.released.Add(float64(len(given)))
 }

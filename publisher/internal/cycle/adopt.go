@@ -9,9 +9,16 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
+// adoptRetry is how long changes wait after a failure to write them down: each try may
+// take all of databaseTimeout, and the tick waits for it.
+const adoptRetry = 5 * time.Second
+
 // adopt takes the changes that have been read, gives those that are pending their
 // beginning, and puts them on the wheel.
 func (l *Loop) adopt(ctx context.Context, clock checkstream.Clock) error {
+	if time.Now().Before(l.adoptAt) && l.seen <= l.fence {
+		return nil
+	}
 	b := l.feed.take()
 	if b == nil {
 		return nil
@@ -36,10 +43,11 @@ func (l *Loop) adopt(ctx context.Context, clock checkstream.Clock) error {
 func (l *Loop) commit(ctx context.Context, clock checkstream.Clock, b *batch) (*batch, error) {
 	limited, cancel := finish(ctx, redisTimeout)
 	defer cancel()
-	last, err := l.Stream.Raise(limited, b.upTo)
+	raised, err := l.Stream.Raise(limited, b.upTo)
 	if err != nil {
 		return nil, err
 	}
+	last := l.lastDealtWith(raised)
 	limited, cancel = finish(ctx, databaseTimeout)
 	defer cancel()
 	adopted, err := l.Versions.Adopt(limited, b.upTo, time.Unix(last+1, 0).UTC())
@@ -58,20 +66,27 @@ func (l *Loop) commit(ctx context.Context, clock checkstream.Clock, b *batch) (*
 		l.Log.Info("schedule changed", "schedule_seq", b.upTo, "changes", len(b.targets), "regions", len(b.regions), "after", last)
 		return b, nil
 	}
-	l.Health.Set("database", service.Degraded, "changes of targets wait for the database: "+err.Error())
+	l.Health.Set("schedule", service.Degraded, "changes of targets wait, the database does not take them: "+err.Error())
 	l.Log.Warn("changes could not be adopted", "schedule_seq", b.upTo, "error", err)
 	begun := clock.Tick
 	if clock.After > 0 {
 		begun++
 	}
-	if last != begun || clock.Seq >= b.upTo {
+	if raised != begun || clock.Seq >= b.upTo && clock.Seq > l.fence {
 		return nil, errBehind
 	}
-	l.fence = b.upTo
+	l.fence, l.adoptAt = b.upTo, time.Now().Add(adoptRetry)
 	if l.limbo == 0 {
 		l.limbo = last + 1
 	}
 	return nil, nil
+}
+
+// lastDealtWith is the last second that a change must not reach back to. What Redis
+// says is not all: it may have lost its last moments, whose checks have been run, and
+// slots are stated as missed before the tick moves on.
+func (l *Loop) lastDealtWith(raised int64) int64 {
+	return max(raised, min(max(l.mine, l.stated), l.clock.second()+1))
 }
 
 // begin gives the pending changes their first second.
@@ -111,6 +126,7 @@ func (l *Loop) apply(ctx context.Context, b *batch, upTo int64) {
 	}
 	l.mu.Unlock()
 	l.setKnown(upTo)
+	l.Health.Set("schedule", service.OK, "")
 	if l.limbo > 0 {
 		if earliest > 0 && earliest <= l.tick { // it had happened: these seconds followed the old schedule
 			l.explainer.gap(ctx, uptime.ReasonPublisherDown, max(earliest, l.limbo), l.tick+1)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/service"
 )
@@ -13,6 +14,7 @@ import (
 // leaseFlag is a lease that the test gives and takes.
 type leaseFlag struct {
 	held    atomic.Bool
+	yielded atomic.Int64
 	changed chan struct{}
 }
 
@@ -24,6 +26,7 @@ func newLeaseFlag(held bool) *leaseFlag {
 
 func (l *leaseFlag) Held() bool               { return l.held.Load() }
 func (l *leaseFlag) Changed() <-chan struct{} { return l.changed }
+func (l *leaseFlag) Yield(time.Duration)      { l.yielded.Add(1) }
 func (l *leaseFlag) give(held bool) {
 	l.held.Store(held)
 	select {

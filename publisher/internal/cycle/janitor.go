@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -98,7 +99,10 @@ func (l *Loop) settleExpired(ctx context.Context, v *View, region string) (int, 
 		}
 	}
 	if len(rows) > 0 {
-		if err := l.Rows.RecordWait(limited, rows); err != nil {
+		switch err := l.Rows.RecordWait(limited, rows); {
+		case resultstore.IsPermanent(err): // such as slots older than rows are kept: they must not hold up the stream for ever
+			l.Log.Error("some rows can never be stored, their entries are settled all the same", "region", region, "error", err)
+		case err != nil:
 			return 0, err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 const (
 	maxDrift   = 30 * time.Second // between the own clock and Redis' before publishing stops
+	yieldFor   = 10 * time.Second // longer than another publisher needs to take over
 	soon       = 100 * time.Millisecond
 	edge       = 2 * time.Millisecond // past a whole second, so that Redis agrees it has begun
 	maxRetries = 5                    // passes in a row without waiting, after a refusal
@@ -62,6 +63,8 @@ type Loop struct {
 	limbo    int64 // when changes began whose adoption may or may not have happened; 0 none
 	tick     int64 // last complete second seen in Redis
 	mine     int64 // last second this process completed
+	stated   int64 // last second of which this process stated missed slots
+	adoptAt  time.Time
 	groups   []string
 	lostAt   int64 // tick of the last loss of Redis that was dealt with
 	refusals bool  // a look at what was refused is owed
@@ -149,6 +152,9 @@ func (l *Loop) runOnce(ctx context.Context) time.Duration {
 	}
 	l.noticeLoss(ctx, clock)
 	if !l.clock.trusted(l.Health) {
+		if l.Lease.Held() { // perhaps it is only this machine's clock
+			l.Lease.Yield(yieldFor)
+		}
 		return l.clock.untilNextSecond()
 	}
 	l.Health.Ready()

@@ -139,6 +139,9 @@ func TestClocksThatDisagreePausePublishing(t *testing.T) {
 		if p.health.level("clock") != service.Error || added > 50*2*5 {
 			t.Error("it published by a clock an hour ahead")
 		}
+		if p.lease.yielded.Load() == 0 {
+			t.Error("nobody else is let to work")
+		}
 		h.redis.set(func() { h.redis.skew = 0 })
 		time.Sleep(5 * time.Second)
 		if p.health.level("clock") != service.OK {

@@ -64,10 +64,12 @@ type Rows interface {
 	RecordWait(ctx context.Context, rows []uptime.Result) error
 }
 
-// Lease says whether this publisher is the one to work.
+// Lease says whether this publisher is the one to work. Yield leaves that to others
+// for a while.
 type Lease interface {
 	Held() bool
 	Changed() <-chan struct{}
+	Yield(time.Duration)
 }
 
 // Purges removes what deleted targets left behind.

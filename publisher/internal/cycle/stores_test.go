@@ -16,6 +16,7 @@ type database struct {
 	mu       sync.Mutex
 	down     bool
 	tearOff  bool // Adopt commits and its answer is lost
+	readOnly bool // a full disk, a replica: it answers and takes nothing
 	seq      int64
 	targets  map[int64]uptime.Target
 	versions []schedulestore.Version
@@ -84,8 +85,18 @@ func (d *database) RegionVersions(_ context.Context, after int64) (all []schedul
 	return all, err
 }
 
+func (d *database) write(fn func()) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.down || d.readOnly {
+		return errDown
+	}
+	fn()
+	return nil
+}
+
 func (d *database) Adopt(_ context.Context, seq int64, from time.Time) (n int, err error) {
-	err = d.read(func() {
+	err = d.write(func() {
 		for i := range d.versions {
 			if v := &d.versions[i]; v.Seq <= seq && v.EffectiveFrom.IsZero() {
 				v.EffectiveFrom = from
@@ -117,7 +128,7 @@ func (d *database) AddRegion(_ context.Context, region string) (bool, error) {
 }
 
 func (d *database) AddGap(_ context.Context, reason uptime.Reason, from, to time.Time) error {
-	return d.read(func() { d.gaps = append(d.gaps, schedulestore.Gap{Reason: reason, From: from, To: to}) })
+	return d.write(func() { d.gaps = append(d.gaps, schedulestore.Gap{Reason: reason, From: from, To: to}) })
 }
 
 func (d *database) Gaps(_ context.Context, from, to time.Time) (gaps []schedulestore.Gap, err error) {
@@ -168,6 +179,8 @@ type results struct {
 	down  bool
 	rows  map[uptime.Slot]uptime.Result
 	notes map[int64]resultstore.Cycle
+
+	stored func() // after rows were stored
 }
 
 func newResults() *results {
@@ -179,6 +192,9 @@ func (s *results) RecordWait(ctx context.Context, rows []uptime.Result) error {
 	if !s.down {
 		for _, r := range rows {
 			s.rows[r.Slot()] = r
+		}
+		if s.stored != nil {
+			s.stored()
 		}
 		s.mu.Unlock()
 		return nil

@@ -1,0 +1,145 @@
+package consumer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// A prober that was killed at 10,000 checks a minute leaves hundreds of suspects. When
+// targets answer fast they are settled in seconds, and never more than a few at once.
+func TestManySuspectsAreSettledFast(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.visitor.took = func(uptime.Check) time.Duration { return 5 * time.Millisecond }
+		for id := int64(1); id <= 500; id++ {
+			r.stream.own = append(r.stream.own, entryIn(id, -30*time.Second, again(2)))
+		}
+		r.start(t)
+		wait(3 * time.Second)
+		r.look(func() {
+			if r.visitor.most != suspectsAtOnce || len(r.stream.acked) != 500 {
+				t.Errorf("%d at once, %d acked", r.visitor.most, len(r.stream.acked))
+			}
+			for _, rows := range r.sink.rows {
+				if rows[0].Status != uptime.StatusUp || rows[0].Attempt != 2 {
+					t.Errorf("%v at attempt %d", rows[0].Status, rows[0].Attempt)
+				}
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// From the third delivery on there is one at a time, and what waits its turn is not
+// even taken over: the next crash counts against one.
+func TestOftenDeliveredAreProbedAlone(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.visitor.took = func(uptime.Check) time.Duration { return 20 * time.Millisecond }
+		for id := int64(1); id <= 80; id++ {
+			r.stream.own = append(r.stream.own, entryIn(id, -30*time.Second, again(3+id%2)))
+		}
+		r.start(t)
+		wait(time.Second)
+		r.look(func() {
+			if begun, taken := len(r.visitor.at), len(r.stream.delivered); taken > begun+1 {
+				t.Errorf("%d taken over, %d begun", taken, begun)
+			}
+		})
+		wait(4 * time.Second)
+		r.look(func() {
+			if r.visitor.most != 1 || len(r.stream.acked) != 80 {
+				t.Errorf("%d at once, %d acked", r.visitor.most, len(r.stream.acked))
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// One that hangs delays those of its own kind; these end with a row all the same, and
+// others are not delayed.
+func TestHangingSuspectDelaysOnlyItsKind(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.visitor.took = func(check uptime.Check) time.Duration {
+			if check.TargetID <= 10 {
+				return 10 * time.Second
+			}
+			return 5 * time.Millisecond
+		}
+		for id := int64(1); id <= 10; id++ {
+			r.stream.own = append(r.stream.own, entryIn(id, -30*time.Second, again(3)))
+		}
+		for id := int64(11); id <= 300; id++ {
+			r.stream.own = append(r.stream.own, entryIn(id, -30*time.Second, again(2)))
+		}
+		r.start(t)
+		wait(3 * time.Second)
+		r.look(func() {
+			if len(r.stream.acked) != 290 {
+				t.Errorf("%d acked", len(r.stream.acked))
+			}
+		})
+		wait(40 * time.Second)
+		r.look(func() {
+			counts := map[uptime.Status]int{}
+			for _, rows := range r.sink.rows {
+				counts[rows[0].Status]++
+			}
+			if counts[uptime.StatusUp] < 293 || counts[uptime.StatusUp]+counts[uptime.StatusMissed] != 300 {
+				t.Errorf("%v", counts)
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// A check that is not for this region is owed no row here, also when its body is gone.
+func TestGoneEntryOfAnotherRegionIsSettledWithoutARow(t *testing.T) {
+	t.Parallel()
+	var slots slotMemory
+	options := &Options{Region: "eu"}
+	here, elsewhere := entryIn(1, 0), entryIn(1, time.Minute)
+	elsewhere.Check.Regions = []string{"us"}
+	gone := checkstream.Entry{ID: here.ID, TargetID: 1, Second: here.Second, Gone: true}
+	now := time.Now().Add(skew)
+	slots.remember(uptime.Check{TargetID: 1, Interval: time.Second}) // every second has a slot
+	if got := admit(gone, options, now, &slots); got.action != actRecord {
+		t.Errorf("%+v", got)
+	}
+	admit(elsewhere, options, now, &slots)
+	if got := admit(gone, options, now, &slots); got.action != actSettle {
+		t.Errorf("%+v", got)
+	}
+}
+
+// While ClickHouse is away entries stay in hand long past their expiry: the janitor
+// must not take them for abandoned.
+func TestHeldEntriesAreRenewedBeforeTheJanitorCares(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.sink.delay = 3 * time.Minute
+		for id := int64(1); id <= 20; id++ {
+			r.stream.fresh = append(r.stream.fresh, entryIn(id, 0))
+		}
+		r.start(t)
+		begun := time.Now()
+		wait(150 * time.Second)
+		r.look(func() {
+			least := int(time.Since(begun)/checkstream.JanitorGrace) + 1
+			for id, n := range r.stream.renewed {
+				if n < least {
+					t.Fatalf("%s was renewed %d times, want %d or more", id, n, least)
+				}
+			}
+			if len(r.stream.renewed) != 20 {
+				t.Errorf("%d were renewed", len(r.stream.renewed))
+			}
+		})
+		wait(time.Minute)
+		r.finish(t)
+	})
+}
