@@ -16,7 +16,7 @@ type OutdatedError struct {
 	Have, Need int64
 }
 
-// Hopeless: waiting does not bring a schema up to date.
+// Hopeless says that waiting does not bring a schema up to date.
 func (e *OutdatedError) Hopeless() bool { return true }
 
 // Error says what to do about it.

@@ -174,7 +174,7 @@ func TestWholeProber(t *testing.T) {
 
 func healthz(t *testing.T, ops string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+ops+"/healthz", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ops+"/healthz", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (f *Follower) follow(ctx context.Context, key, after string, deliver func(r
 		var err error
 		if !known || !checked {
 			if after, err = f.position(ctx, key, after, known); err == nil {
-				known, checked = true, true
+				known = true
 			}
 		}
 		var messages []redis.XMessage

@@ -53,7 +53,7 @@ type FleetProber struct {
 type fleetOutput struct{ Body Fleet }
 
 func (a *api) fleet(context.Context, *struct{}) (*fleetOutput, error) {
-	fleet, err := a.Options.Fleet.Fleet()
+	fleet, err := a.Fleet.Fleet()
 	if err != nil {
 		return nil, down("Redis", err)
 	}

@@ -25,7 +25,7 @@ func (c *Consumer) take(ctx context.Context, entries []checkstream.Entry) int {
 		r := admit(e, &c.o, now, &c.slots)
 		f.dead = r.dead
 		if r.remark != "" {
-			c.Log.Warn(r.remark, "entry", e.ID, "target_id", e.TargetID, "deliveries", e.Deliveries, "error", e.Err)
+			c.Log.Warn("entry is set aside", "remark", r.remark, "entry", e.ID, "target_id", e.TargetID, "deliveries", e.Deliveries, "error", e.Err)
 		}
 		switch r.action {
 		case actRun:

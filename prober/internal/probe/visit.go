@@ -139,7 +139,7 @@ func (v *visit) exchange(at *address, follow bool, mark *time.Time) (*url.URL, t
 		return nil, answerTrouble(err, "waiting for an answer")
 	}
 	defer lap(&v.phases.Transfer, mark)
-	response, err := v.response()
+	response, err := v.response() //nolint:bodyclose // the connection is closed as a whole, and never re-used
 	if err != nil {
 		return nil, answerTrouble(err, "reading the headers")
 	}

@@ -41,7 +41,7 @@ func (l *Loop) publish(ctx context.Context, clock checkstream.Clock) error {
 			continue
 		}
 		if w.second > next {
-			next, after = w.second, 0
+			next = w.second
 		}
 		if !l.pacer.allow(time.Now(), last-next+1, len(w.fresh), l.wheel.Rate()) {
 			return nil
