@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 const apiKey = "pf_e2e_key_of_a_throwaway_installation"
@@ -38,7 +40,7 @@ var programsDir = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := testbackend.Run(m)
 	if dir, err := programsDir(); err == nil && os.Getenv("PROBEFLEET_BIN") == "" {
 		_ = os.RemoveAll(dir)
 	}
