@@ -86,15 +86,23 @@ func TestFaultChanges(t *testing.T) {
 	}
 	change(ids[:125], "PATCH", map[string]any{"active": false})
 	change(ids[125:250], "PATCH", map[string]any{"interval_s": 20})
-	for _, id := range ids[250:375] {
-		wait.Go(func() { s.try("DELETE", fmt.Sprintf("/api/v1/targets/%d", id), nil) })
-	}
+	change(ids[250:375], "DELETE", nil)
+	// The publisher is killed, and frozen as soon as it runs again: only the standby
+	// can go on, while the changes arrive.
 	killed := s.signal("publisher", syscall.SIGKILL)
+	began := time.Now()
+	s.await(10*time.Second, "the publisher runs again", func() bool { pid := s.pid("publisher"); return pid != 0 && pid != killed })
+	frozen := s.signal("publisher", syscall.SIGSTOP)
+	s.await(15*time.Second, "the standby leads", func() bool {
+		return strings.Contains(s.leader(), fmt.Sprintf("-%d-", standby.Process.Pid))
+	})
+	t.Logf("the standby leads %v after the kill", time.Since(began).Round(time.Millisecond))
 	wait.Wait()
-	s.await(time.Minute, "the publisher runs again", func() bool { pid := s.pid("publisher"); return pid != 0 && pid != killed })
 	change(ids[:125], "PATCH", map[string]any{"active": true})
-	s.signal("publisher", syscall.SIGKILL)
 	wait.Wait()
+	if err := syscall.Kill(frozen, syscall.SIGCONT); err != nil {
+		t.Error(err)
+	}
 	for range tick(t, 20*time.Second, time.Now().Add(60*time.Second)) {
 		t.Log(s.progress())
 	}
@@ -105,6 +113,18 @@ func TestFaultChanges(t *testing.T) {
 	if err := standby.Wait(); err != nil {
 		t.Errorf("standby: %v", err)
 	}
+}
+
+// leader is the publisher that holds the lease, as the API says.
+func (s *system) leader() string {
+	s.t.Helper()
+	var fleet struct {
+		Publisher struct {
+			Leader string `json:"leader"`
+		} `json:"publisher"`
+	}
+	s.call("GET", "/api/v1/fleet", nil, &fleet)
+	return fleet.Publisher.Leader
 }
 
 // startStandby runs a second publisher beside the installation's own.
