@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench faults load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench faults mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,14 +62,19 @@ fmt: ## format everything
 bench: ## benchmarks of the hot paths
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/
 
-faults: build ## the fault rows: restarts, takeover, outages (ROW=name picks one)
-	$(GO) test -count=1 -v -timeout 60m -tags faults -run 'TestFault$(ROW)' ./internal/e2e/...
+faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)
+	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults
+	@$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
+
+mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)
+	$(GO) test -count=1 -v -timeout 3h -tags mutations -run TestMutations ./internal/faults
 
 load: build ## 10,000 targets a minute for ten minutes against a local lab; writes docs/load.json (MINUTES=n TARGETS=n)
 	$(GO) test -count=1 -v -timeout 60m -tags load -run TestLoad ./internal/e2e/...
 
-generate: ## generated files: docs/config.md and the figures in README.md
+generate: ## generated files: docs/config.md, docs/faults.md and the figures in README.md
 	$(GO) test -count=1 ./internal/architecture -run Current -update
+	$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
 
 clean: ## remove what was built (not ./data)
 	rm -rf bin $(WEB)/node_modules

@@ -13,7 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 )
 
-// stores are the three dependencies, open.
+// stores are the three dependencies: the database open, the others as they are.
 type stores struct {
 	database *database.DB
 	redis    *checkstream.Redis
@@ -32,8 +32,8 @@ func (s *stores) close() {
 	}
 }
 
-// connect waits for the dependencies, at most a minute for all. A schema that is
-// too old fails at once: only the operator can help.
+// connect waits for the database, at most a minute. Redis and ClickHouse are dialled
+// when they are needed: without them a part of the work goes on.
 func connect(ctx context.Context, cfg Config, s *service.Service) (*stores, error) {
 	var opened stores
 	redis, err := checkstream.Open(cfg.RedisURL.Reveal())
@@ -41,19 +41,14 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*stores, erro
 		return nil, service.Exit(service.ExitConfig, errors.New("REDIS_URL: not a URL such as redis://user:password@host:6379/0"))
 	}
 	opened.redis = redis
-	if err := s.Await(ctx,
-		service.Dependency{Name: "database", Try: func(ctx context.Context) (err error) {
-			opened.database, err = database.Open(ctx, cfg.DatabaseURL.Reveal())
-			return err
-		}},
-		service.Dependency{Name: "redis", Try: func(ctx context.Context) error {
-			_, err := redis.Now(ctx)
-			return err
-		}},
-		service.Dependency{Name: "clickhouse", Try: func(ctx context.Context) (err error) {
-			opened.results, err = resultstore.Open(ctx, cfg.ClickHouseURL.Reveal())
-			return err
-		}}); err != nil {
+	if opened.results, err = resultstore.Connect(cfg.ClickHouseURL.Reveal()); err != nil {
+		opened.close()
+		return nil, service.Exit(service.ExitConfig, fmt.Errorf("CLICKHOUSE_URL: %w", err))
+	}
+	if err := s.Await(ctx, service.Dependency{Name: "database", Try: func(ctx context.Context) (err error) {
+		opened.database, err = database.Open(ctx, cfg.DatabaseURL.Reveal())
+		return err
+	}}); err != nil {
 		opened.close()
 		return nil, err
 	}

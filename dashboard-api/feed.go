@@ -16,6 +16,7 @@ import (
 
 const (
 	warmSince      = 26 * time.Hour // longer than the longest interval, so that every target shows its state
+	warmPatience   = 20 * time.Second
 	reconcileEvery = 30 * time.Second
 	resultsEvery   = time.Minute
 	resultsBack    = time.Hour // how late a row may come and still be found
@@ -46,12 +47,17 @@ type feed struct {
 	targets  targets
 	results  measured
 	follower follower
+	back     <-chan struct{} // a token whenever the result store answers again
 	log      *slog.Logger
+
+	compared time.Time // when the results were last compared with the recorded ones; zero: never
 }
 
-// load fills the hub. What is measured while it runs is in the stream, which is
-// followed from before.
-func (f *feed) load(ctx context.Context, now time.Time, regions []string) error {
+// load fills the hub with the targets and, if the result store answers, with their
+// last results; else those come when it does, and until then the targets have no
+// data. What is measured while it runs is in the stream, which is followed from
+// before.
+func (f *feed) load(ctx context.Context, now time.Time, regions []string, recorded bool) error {
 	var all []uptime.Target
 	err := f.targets.Each(ctx, func(t uptime.Target) error {
 		all = append(all, t)
@@ -60,12 +66,16 @@ func (f *feed) load(ctx context.Context, now time.Time, regions []string) error 
 	if err != nil {
 		return fmt.Errorf("load targets: %w", err)
 	}
-	rows, err := f.results.LastMeasured(ctx, now.Add(-warmSince))
-	if err != nil {
-		return fmt.Errorf("load last results: %w", err)
+	f.hub.Load(all, nil, regions)
+	f.log.Info("live state loaded", "targets", len(all), "regions", len(regions), "recorded", recorded)
+	if !recorded {
+		return nil
 	}
-	f.hub.Load(all, rows, regions)
-	f.log.Info("live state loaded", "targets", len(all), "results", len(rows), "regions", len(regions))
+	ctx, cancel := context.WithTimeout(ctx, warmPatience)
+	defer cancel()
+	if err := f.reconcileResultsOnce(ctx, now); err != nil {
+		f.log.Warn("last results not loaded: they come later", "error", err)
+	}
 	return nil
 }
 
@@ -136,24 +146,39 @@ func (f *feed) reconcileOnce(ctx context.Context) (changed int, err error) {
 	return changed, nil
 }
 
-// reconcileResults takes in, every minute, what was recorded and perhaps not
-// announced: without it a target could stay green until its next slot.
+// reconcileResults takes in, every minute and as soon as the store is back, what was
+// recorded and perhaps not announced: without it a target could stay green until its
+// next slot.
 func (f *feed) reconcileResults(ctx context.Context) error {
-	return every(ctx, resultsEvery, func(ctx context.Context) {
+	ticker := time.NewTicker(resultsEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-f.back:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		if err := f.reconcileResultsOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			f.log.Warn("live results not compared with the recorded ones", "error", err)
 		}
-	})
+	}
 }
 
+// reconcileResultsOnce looks back to an hour before it last succeeded: rows come late.
 func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, resultsEvery)
 	defer cancel()
-	rows, err := f.results.LastMeasured(ctx, now.Add(-resultsBack))
+	since := now.Add(-warmSince)
+	if recent := f.compared.Add(-resultsBack); recent.After(since) {
+		since = recent
+	}
+	rows, err := f.results.LastMeasured(ctx, since)
 	if err != nil {
 		return err
 	}
 	f.hub.Apply(rows)
+	f.compared = now
 	return nil
 }
 

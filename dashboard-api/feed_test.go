@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
@@ -68,10 +73,27 @@ func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
 	}
 }
 
-// recorded is the results store.
-type recorded []uptime.Result
+// recorded is the results store. It notes how far back it is asked to look.
+type recorded struct {
+	rows  []uptime.Result
+	mu    sync.Mutex
+	err   error
+	since []time.Time
+}
 
-func (r recorded) LastMeasured(context.Context, time.Time) ([]uptime.Result, error) { return r, nil }
+func (r *recorded) LastMeasured(_ context.Context, since time.Time) ([]uptime.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = append(r.since, since)
+	return r.rows, r.err
+}
+
+// becomes makes it answer with err from now on.
+func (r *recorded) becomes(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err, r.since = err, nil
+}
 
 // The prober could not reach the feed, but it recorded: the page must not stay green.
 func TestReconcileFindsResultsThatWereNotAnnounced(t *testing.T) {
@@ -84,13 +106,71 @@ func TestReconcileFindsResultsThatWereNotAnnounced(t *testing.T) {
 	hourly := target(1, 1)
 	hourly.Interval = time.Hour
 	hub.Load([]uptime.Target{hourly}, []uptime.Result{result(now.Add(-time.Hour), uptime.StatusUp)}, []string{"eu"})
-	f := &feed{hub: hub, results: recorded{result(now, uptime.StatusDown)}, log: slog.New(slog.DiscardHandler)}
+	f := &feed{hub: hub, results: &recorded{rows: []uptime.Result{result(now, uptime.StatusDown)}}, log: slog.New(slog.DiscardHandler)}
 	before := hub.Snapshot().Items[0].State
 	if err := f.reconcileResultsOnce(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
 	if after := hub.Snapshot().Items[0].State; before != verdict.StateUp || after != verdict.StateDown {
 		t.Errorf("%v became %v", before, after)
+	}
+}
+
+// A node that started without the store, or lost it for hours, misses nothing once it is back.
+func TestResultsAreComparedFromWhereTheyWereLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		back := make(chan struct{}, 1)
+		store := &recorded{err: errBroken}
+		f := &feed{hub: live.New(live.Options{}), targets: &fakeTargets{}, results: store, back: back, log: slog.New(slog.DiscardHandler)}
+		if err := f.load(t.Context(), time.Now(), nil, false); err != nil || len(store.since) != 0 {
+			t.Fatalf("a store known to be down was asked %d times: %v", len(store.since), err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- f.reconcileResults(ctx) }()
+		look := func(err error, want time.Duration) {
+			t.Helper()
+			store.becomes(err)
+			back <- struct{}{}
+			synctest.Wait()
+			if len(store.since) != 1 || time.Since(store.since[0]) != want {
+				t.Fatalf("looked back %v, want once %v", store.since, want)
+			}
+		}
+		look(errBroken, warmSince)
+		look(nil, warmSince)
+		look(nil, resultsBack)
+		store.becomes(errBroken)
+		time.Sleep(3*time.Hour - time.Second) // not at a tick
+		look(errBroken, resultsBack+3*time.Hour-time.Second)
+		look(nil, resultsBack+3*time.Hour-time.Second)
+		cancel()
+		<-ended
+	})
+}
+
+func TestSpoolsOfLiveProbersAddUp(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	probers := []checkstream.Heartbeat{
+		{Region: "eu", Name: "a", Spooled: 3, SpoolFirst: at, SpoolLast: at.Add(time.Minute), Breaker: "open"},
+		{Region: "eu", Name: "b", Spooled: 4, SpoolFirst: at.Add(-time.Minute), SpoolLast: at},
+		{Region: "eu", Name: "dead", Age: time.Hour, Spooled: 100, SpoolFirst: at.Add(-time.Hour), SpoolLast: at},
+		{Region: "us", Name: "c"},
+	}
+	want := map[string]ledger.Spool{"eu": {Rows: 7, First: at.Add(-time.Minute), Last: at.Add(time.Minute)}}
+	if got := spools(probers); !maps.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	text, err := json.Marshal(fleetRegions(probers, nil))
+	for _, part := range []string{
+		`"spooled":7,"spool_first":"2026-03-01T11:59:00.000Z","spool_last":"2026-03-01T12:01:00.000Z","probers":[`,
+		`"breaker":"open","spooled":3,"spool_first":"2026-03-01T12:00:00.000Z"`, `"spooled":0,"spool_first":null,"spool_last":null`,
+	} {
+		if err != nil || !strings.Contains(string(text), part) {
+			t.Errorf("the fleet does not say %s: %s %v", part, text, err)
+		}
 	}
 }
 
@@ -110,7 +190,7 @@ func TestRegionsDieWithTheirProbers(t *testing.T) {
 	if len(got) != 3 || got[0].Live || got[0].HeartbeatAt != nil || !got[1].Live || got[1].Probers != 1 || !got[1].HeartbeatAt.Equal(at) || got[2].Live || got[2].Probers != 0 {
 		t.Errorf("live regions %+v", got)
 	}
-	f := &fleetWatch{probers: probers, heardAt: time.Now().Add(-time.Minute)}
+	f := &fleetWatch{seen: seen{probers: probers, at: time.Now().Add(-time.Minute)}}
 	if old := liveRegions(nil, f.aged()); old[0].Live {
 		t.Error("a region stays live although Redis has not been asked for a minute")
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"maps"
 	"net/netip"
 	"slices"
@@ -13,14 +11,14 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
 const (
 	fleetEvery  = 2 * time.Second
-	storesEvery = 5 * time.Second
-	pollTimeout = 5 * time.Second
+	askPatience = 2 * time.Second // for all that Redis, or the database, is asked in one round
 )
 
 // fleetStream is what the fleet tells about itself in Redis.
@@ -28,7 +26,6 @@ type fleetStream interface {
 	Probers(context.Context) ([]checkstream.Heartbeat, error)
 	Groups(context.Context) ([]checkstream.GroupInfo, error)
 	Backlog(context.Context) (int64, error)
-	DeadLetters(context.Context) (int64, error)
 	Server(context.Context) (checkstream.Server, error)
 	LastTick(context.Context) (time.Time, error)
 }
@@ -38,43 +35,62 @@ type regionVersions interface {
 	RegionVersions(ctx context.Context, afterSeq int64) ([]schedulestore.RegionVersion, error)
 }
 
-// pinger is a store that can be asked for a sign of life.
-type pinger interface{ Ping(context.Context) error }
-
 // fleetWatch asks around regularly, so that requests find the answers ready: who
-// is there, which regions are adopted, and whether the stores answer. It is the
-// API's httpapi.FleetSource.
+// is there, and which regions are adopted. While Redis does not answer it goes on
+// with what it knew, as old as that is by now. It is the API's httpapi.FleetSource.
 type fleetWatch struct {
-	stream     fleetStream
-	leader     func(context.Context) (string, error) // the publisher at work; "" nobody
-	versions   regionVersions
-	database   pinger
-	clickHouse pinger
-	hub        *live.Hub
-	health     *service.Health
-	log        *slog.Logger
+	stream   fleetStream
+	leader   func(context.Context) (string, error) // the publisher at work; "" nobody
+	dead     func(context.Context) (int64, error)  // dead letters
+	versions regionVersions
+	history  *historyWatch
+	hub      *live.Hub
+	health   *service.Health
 
 	mu      sync.Mutex
-	fleet   httpapi.Fleet
-	err     error
+	seen    seen
+	err     error    // of the last round
 	adopted []string // by the newest region versions
 	heard   []string // announced by probers
 	open    []netip.Prefix
-	clickOK bool
-	probers []checkstream.Heartbeat // as last heard
-	heardAt time.Time
+}
+
+// seen is what Redis said in a round.
+type seen struct {
+	at          time.Time // zero: never
+	probers     []checkstream.Heartbeat
+	groups      []checkstream.GroupInfo
+	backlog     int64
+	deadLetters int64
+	server      checkstream.Server
+	tick        time.Time
+	leader      string
 }
 
 var _ httpapi.FleetSource = (*fleetWatch)(nil)
 
-// Fleet gives the state of a moment ago, or why it is not known.
+// Fleet gives the state of a moment ago; while Redis does not answer, the last one
+// there was, marked with its instant.
 func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fleet := f.fleet
-	fleet.ClickHouse.OK = f.clickOK
-	return fleet, f.err
+	if f.seen.at.IsZero() {
+		return httpapi.Fleet{}, f.err
+	}
+	fleet := httpapi.NewFleet(f.seen.tick, f.seen.leader)
+	server := f.seen.server
+	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = server.Version, server.Embedded, server.Durable
+	fleet.Redis.Backlog, fleet.Redis.DeadLetters = f.seen.backlog, f.seen.deadLetters
+	fleet.Regions = fleetRegions(f.aged(), f.seen.groups)
+	fleet.HistoryDown(f.history.DownSince())
+	if f.err != nil {
+		fleet.Stale(f.seen.at)
+	}
+	return fleet, nil
 }
+
+// HistoryOK says whether ClickHouse answered when it was last asked.
+func (f *fleetWatch) HistoryOK() bool { return f.history.DownSince().IsZero() }
 
 // Regions gives the regions that are adopted or announced. It keeps what it knew while Redis is down.
 func (f *fleetWatch) Regions() []string {
@@ -99,43 +115,33 @@ func (f *fleetWatch) OpenRanges() []netip.Prefix {
 	return f.open
 }
 
-// Run asks until ctx ends.
-func (f *fleetWatch) Run(ctx context.Context) error {
-	fleet, stores := time.NewTicker(fleetEvery), time.NewTicker(storesEvery)
-	defer fleet.Stop()
-	defer stores.Stop()
-	for {
-		select {
-		case <-fleet.C:
-			f.runOnce(ctx)
-		case <-stores.C:
-			f.pingStores(ctx)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+// Spools gives what live probers have on their disks, for the ledger.
+func (f *fleetWatch) Spools(context.Context) map[string]ledger.Spool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return spools(f.aged())
 }
 
-// runOnce asks Redis and the database once.
+// Run asks until ctx ends.
+func (f *fleetWatch) Run(ctx context.Context) error { return every(ctx, fleetEvery, f.runOnce) }
+
+// runOnce asks Redis and the database once. Neither uses up the other's time.
 func (f *fleetWatch) runOnce(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
-	defer cancel()
-	probers, fleet, err := f.ask(ctx)
+	found, err := f.ask(ctx)
 	adopted, dbErr := f.askRegions(ctx)
-	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
 	f.err = err
 	if err == nil {
-		f.fleet = fleet
-		f.heard, f.open = announced(probers)
-		f.probers, f.heardAt = probers, time.Now()
+		f.seen = found
+		f.heard, f.open = announced(found.probers)
 	}
 	if dbErr == nil {
 		f.adopted = adopted
 	}
-	adopted, probers = f.adopted, f.aged()
+	adopted, probers := f.adopted, f.aged()
 	f.mu.Unlock()
 	f.hub.SetRegions(adopted, liveRegions(adopted, probers))
 	if err != nil {
@@ -148,42 +154,45 @@ func (f *fleetWatch) runOnce(ctx context.Context) {
 // aged gives the heartbeats as old as they are by now: while Redis cannot be asked
 // nobody stays live for long.
 func (f *fleetWatch) aged() []checkstream.Heartbeat {
-	probers := slices.Clone(f.probers)
+	probers := slices.Clone(f.seen.probers)
 	for i := range probers {
-		probers[i].Age += time.Since(f.heardAt)
+		probers[i].Age += time.Since(f.seen.at)
 	}
 	return probers
 }
 
-func (f *fleetWatch) ask(ctx context.Context) ([]checkstream.Heartbeat, httpapi.Fleet, error) {
-	probers, err1 := f.stream.Probers(ctx)
-	groups, err2 := f.stream.Groups(ctx)
-	backlog, err3 := f.stream.Backlog(ctx)
-	dead, err4 := f.stream.DeadLetters(ctx)
-	server, err5 := f.stream.Server(ctx)
-	tick, err6 := f.stream.LastTick(ctx)
-	leader, err7 := f.leader(ctx)
-	if err := firstError(err1, err2, err3, err4, err5, err6, err7); err != nil {
-		return nil, httpapi.Fleet{}, err
+// ask asks Redis all there is to know, until it fails once.
+func (f *fleetWatch) ask(ctx context.Context) (found seen, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	found.at = time.Now() // heartbeats are at least as old as this
+	if found.probers, err = f.stream.Probers(ctx); err != nil {
+		return seen{}, err
 	}
-	fleet := httpapi.NewFleet(tick, leader)
-	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = server.Version, server.Embedded, server.Durable
-	fleet.Redis.Backlog, fleet.Redis.DeadLetters = backlog, dead
-	fleet.Regions = fleetRegions(probers, groups)
-	return probers, fleet, nil
-}
-
-// firstError is the first error: when Redis is down all say the same.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if found.groups, err = f.stream.Groups(ctx); err != nil {
+		return seen{}, err
 	}
-	return nil
+	if found.backlog, err = f.stream.Backlog(ctx); err != nil {
+		return seen{}, err
+	}
+	if found.deadLetters, err = f.dead(ctx); err != nil {
+		return seen{}, err
+	}
+	if found.server, err = f.stream.Server(ctx); err != nil {
+		return seen{}, err
+	}
+	if found.tick, err = f.stream.LastTick(ctx); err != nil {
+		return seen{}, err
+	}
+	if found.leader, err = f.leader(ctx); err != nil {
+		return seen{}, err
+	}
+	return found, nil
 }
 
 func (f *fleetWatch) askRegions(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
 	versions, err := f.versions.RegionVersions(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -194,25 +203,4 @@ func (f *fleetWatch) askRegions(ctx context.Context) ([]string, error) {
 	}
 	maps.DeleteFunc(active, func(_ string, on bool) bool { return !on })
 	return slices.Sorted(maps.Keys(active)), nil
-}
-
-func (f *fleetWatch) pingStores(ctx context.Context) {
-	for name, store := range map[string]pinger{"database": f.database, "clickhouse": f.clickHouse} {
-		call, cancel := context.WithTimeout(ctx, pollTimeout)
-		err := store.Ping(call)
-		cancel()
-		if ctx.Err() != nil {
-			return
-		}
-		if name == "clickhouse" {
-			f.mu.Lock()
-			f.clickOK = err == nil
-			f.mu.Unlock()
-		}
-		if err != nil {
-			f.health.Set(name, service.Degraded, "requests that need it are answered 503: "+err.Error())
-			continue
-		}
-		f.health.Set(name, service.OK, "")
-	}
 }

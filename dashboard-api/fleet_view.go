@@ -9,6 +9,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/ledger"
 )
 
 // announced gives the regions and open ranges of the probers that were heard lately.
@@ -77,9 +78,33 @@ func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInf
 		r.Live = r.Live || p.Live()
 		r.Probers = append(r.Probers, httpapi.NewFleetProber(p))
 	}
+	for name, spool := range spools(probers) {
+		region(name).Spool = httpapi.NewSpool(spool.Rows, spool.First, spool.Last)
+	}
 	regions := make([]httpapi.FleetRegion, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		regions = append(regions, *byName[name])
 	}
 	return regions
+}
+
+// spools adds up what the live probers of each region have on their disks. A region
+// without rows there is not in it.
+func spools(probers []checkstream.Heartbeat) map[string]ledger.Spool {
+	found := map[string]ledger.Spool{}
+	for _, p := range probers {
+		if !p.Live() || p.Spooled == 0 {
+			continue
+		}
+		spool, more := found[p.Region]
+		if !more || p.SpoolFirst.Before(spool.First) {
+			spool.First = p.SpoolFirst
+		}
+		if p.SpoolLast.After(spool.Last) {
+			spool.Last = p.SpoolLast
+		}
+		spool.Rows += p.Spooled
+		found[p.Region] = spool
+	}
+	return found
 }

@@ -6,10 +6,13 @@
 // run beside each other. It needs DATABASE_URL, REDIS_URL, CLICKHOUSE_URL and
 // SECRET_KEY; docs/config.md lists every setting.
 //
-// While a dependency is down it serves what it can, answers the rest with 503 and
-// says so in /healthz. SIGTERM closes the websockets with "come back" and finishes
-// the requests under way. Exit codes: 0 drained, 75 a dependency missing at start
-// or a schema that is too old, 78 wrong configuration.
+// It starts and serves while Redis or ClickHouse is down. Without Redis pages go on
+// from memory, and turn to "no data" as the evidence in it ages; without ClickHouse
+// history is answered with the last copy of the same answer, marked with its age, or
+// 503. Without the database everything is 503. /healthz says what is missing and
+// since when. SIGTERM closes the websockets with "come back" and finishes the requests
+// under way. Exit codes: 0 drained, 75 no database at start or a schema that is too
+// old, 78 wrong configuration.
 package main
 
 import (
@@ -33,6 +36,7 @@ import (
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -54,7 +58,7 @@ func main() {
 //	{pf}:results ──▶ hub ──▶ wsconn    {pf}:changes, {pf}:tombstones
 //	{pf}:changes ──▶  ▲  ──▶ snapshot
 //	{pf}:regions ──▶ fleet watch ──▶ known regions, open ranges, /fleet
-//	ClickHouse ──▶ history, ledger; the hub's state at start
+//	ClickHouse ──▶ history watch ──▶ history, ledger; the hub's state at start
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -79,23 +83,27 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics)})
 	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
 	after := httpapi.NewAftermath(livefeed.NewAnnouncer(stores.redis), stores.redis, s.Log)
+	history := newHistoryWatch(stores.results, s.Health)
 	watch := &fleetWatch{
-		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), versions: schedules,
-		database: stores.database, clickHouse: stores.results, hub: hub, health: s.Health, log: s.Log, clickOK: true,
+		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewDeadLetters(stores.redis).Count,
+		versions: schedules, history: history, hub: hub, health: s.Health,
 	}
-	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), log: s.Log}
+	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), back: history.back, log: s.Log}
 
 	about := checkstream.NewAbout(stores.redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 
 	now := time.Now()
+	if err := history.runOnce(ctx); errors.Is(err, resultstore.ErrSchema) {
+		return service.Exit(service.ExitDependency, err) // only the operator can help
+	}
 	watch.runOnce(ctx)
-	if err := feed.load(ctx, now, watch.Adopted()); err != nil {
+	if err := feed.load(ctx, now, watch.Adopted(), watch.HistoryOK()); err != nil {
 		return service.Exit(service.ExitDependency, err)
 	}
 	watch.runOnce(ctx) // now that the hub is full: who is alive
 	handler, err := httpapi.New(httpapi.Options{
-		Targets: targets, Results: stores.results, Ledger: ledger.New(schedules, stores.results), Sessions: sessions, Answers: accounts, Audit: accounts,
+		Targets: targets, Results: stores.results, Ledger: ledger.New(schedules, stores.results, watch.Spools), Sessions: sessions, Answers: accounts, Audit: accounts,
 		Hub: hub, Fleet: watch, After: after, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {
@@ -106,7 +114,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
-		about.Run, hub.Run, watch.Run, after.Run, feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log),
+		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log),
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -218,22 +218,6 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 
 	one.await("/healthz says which Redis this is", func() bool { return strings.Contains(one.healthz(), `"redis":{"version":"`+redisVersion(t, redis)) })
 
-	redisServer.Stop()
-	one.await("the fleet is not guessed", func() bool {
-		code, _ := one.call("GET", "/api/v1/fleet", "")
-		return code == http.StatusServiceUnavailable
-	})
-	if code, text := one.call("DELETE", fmt.Sprint("/api/v1/targets/", target.ID), ""); code != http.StatusNoContent {
-		t.Errorf("a write without Redis: %d %s", code, text)
-	}
-	if !strings.Contains(one.healthz(), `"embedded":false`) {
-		t.Error("/healthz forgot which Redis it was")
-	}
-	redisServer.Restart()
-	probe := checkstream.NewFleet(redis)
-	one.await("Redis is back", func() bool { _, err := probe.Probers(t.Context()); return err == nil })
-	one.await("the fleet is known again", func() bool { code, _ := one.call("GET", "/api/v1/fleet", ""); return code == http.StatusOK })
-
 	if err := one.stop(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
@@ -255,6 +239,19 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	err = run(t.Context(), s(), func(name string) string { return env[name] })
 	if service.Code(err) != service.ExitDependency || !strings.Contains(err.Error(), "probefleet migrate up") {
 		t.Errorf("not migrated: %v", err)
+	}
+	if err := migrations.UpRelational(t.Context(), env["DATABASE_URL"], func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	env["CLICKHOUSE_URL"] = testbackend.ClickHouse(t)
+	err = run(t.Context(), s(), func(name string) string { return env[name] })
+	if service.Code(err) != service.ExitDependency || !strings.Contains(err.Error(), "probefleet migrate up") {
+		t.Errorf("ClickHouse not migrated: %v", err)
+	}
+	env["CLICKHOUSE_URL"] = "http://user:hunter2@127.0.0.1:8123/x"
+	err = run(t.Context(), s(), func(name string) string { return env[name] })
+	if service.Code(err) != service.ExitConfig || !strings.Contains(err.Error(), "CLICKHOUSE_URL") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("not a URL of ClickHouse: %v", err)
 	}
 	env["API_PUBLIC_URL"], env["DATABASE_URL"], env["SECRET_KEY"] = "example.com", "mysql://root:hunter2@db/x", "short"
 	err = run(t.Context(), s(), func(name string) string { return env[name] })

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/probefleet/probefleet/internal/service"
 )
 
 var programs = []string{"publisher", "prober", "dashboard-api", "probefleet"}
@@ -25,7 +27,9 @@ type compose struct {
 		ReadOnly    bool              `yaml:"read_only"`
 		CapDrop     []string          `yaml:"cap_drop"`
 		DependsOn   map[string]any    `yaml:"depends_on"`
+		Volumes     []string          `yaml:"volumes"`
 	} `yaml:"services"`
+	Volumes map[string]any `yaml:"volumes"`
 }
 
 func readCompose(t *testing.T, path string) compose {
@@ -47,6 +51,7 @@ func TestComposeGivesEachServiceWhatItNeedsAndNoMore(t *testing.T) {
 		"publisher": {"REDIS_URL", "CLICKHOUSE_URL", "DATABASE_URL"}, "prober": {"REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "REGION"},
 		"dashboard-api": {"REDIS_URL", "CLICKHOUSE_URL", "DATABASE_URL", "SECRET_KEY"}, "migrate": {"DATABASE_URL", "CLICKHOUSE_URL"},
 	}
+	spoolDirs := map[string]bool{}
 	for _, path := range []string{"compose/compose.yaml", "compose/region.yaml"} {
 		c := readCompose(t, path)
 		for name, s := range c.Services {
@@ -67,12 +72,28 @@ func TestComposeGivesEachServiceWhatItNeedsAndNoMore(t *testing.T) {
 					t.Errorf("%s: %s lacks %s", path, name, variable)
 				}
 			}
+			if variable, spools := map[string]string{"publisher": "PUBLISHER_SPOOL_DIR", "prober": "PROBER_SPOOL_DIR"}[name]; spools {
+				volume, at, _ := strings.Cut(strings.Join(s.Volumes, " "), ":")
+				if _, declared := c.Volumes[volume]; !declared || at == "" || s.Environment[variable] != at {
+					t.Errorf("%s: %s spools to %q, which is not its volume %q", path, name, s.Environment[variable], s.Volumes)
+				}
+				spoolDirs[at] = true
+			}
 			if _, has := s.Environment["DATABASE_URL"]; name == "prober" && has {
 				t.Errorf("%s: a prober must not get the relational database", path)
 			}
 			if !slices.Contains(programs, s.Command[0]) || !s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") {
 				t.Errorf("%s: %s: %v read_only=%v cap_drop=%v", path, name, s.Command, s.ReadOnly, s.CapDrop)
 			}
+		}
+	}
+	image, err := os.ReadFile("compose/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range spoolDirs { // a volume takes its owner from the image
+		if !strings.Contains(string(image), "install -d -m 0700 -o probefleet "+dir+"\n") {
+			t.Errorf("the image does not make %s for its user", dir)
 		}
 	}
 }
@@ -122,15 +143,56 @@ func TestSystemdUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"Type=notify", "WatchdogSec=", "ExecStart=/usr/local/bin/" + name + "\n", "RestartPreventExitStatus=78", "DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes"} {
+		state := "/var/lib/probefleet/" + name
+		wanted := []string{"Type=notify", "WatchdogSec=15", "WatchdogSignal=SIGKILL", "ExecStart=/usr/local/bin/" + name + "\n", "RestartPreventExitStatus=78", "DynamicUser=yes", "ProtectSystem=strict", "NoNewPrivileges=yes",
+			"StateDirectory=probefleet/" + name + "\n", "WorkingDirectory=" + state + "\n", "Environment=LAST_EXIT_FILE=" + state + "/last_exit\n"}
+		if spool, spools := map[string]string{"publisher": "PUBLISHER_SPOOL_DIR", "prober": "PROBER_SPOOL_DIR"}[name]; spools {
+			wanted = append(wanted, "Environment="+spool+"="+state+"/spool\n")
+		}
+		for _, want := range wanted {
 			if !strings.Contains(string(content), want) {
 				t.Errorf("%s lacks %s", path, want)
 			}
+		}
+		if strings.Contains(string(content), "RestartSteps=") {
+			t.Errorf("%s: RestartSteps is never taken back", path)
 		}
 		if tool, err := exec.LookPath("systemd-analyze"); err == nil { // more where systemd is installed
 			out, err := exec.Command(tool, "verify", "--man=no", path).CombinedOutput()
 			if err != nil && !strings.Contains(string(out), "is not executable") {
 				t.Errorf("%s: %s", path, out)
+			}
+		}
+	}
+}
+
+// What a unit writes when its program ends is what the program reads next.
+func TestUnitsSayHowTheirProgramEnded(t *testing.T) {
+	t.Parallel()
+	command := regexp.MustCompile(`(?m)^ExecStopPost=-/bin/sh -c '(.*)'$`)
+	for _, name := range programs[:3] {
+		content, err := os.ReadFile("systemd/probefleet-" + name + ".service")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := command.FindSubmatch(content)
+		if found == nil {
+			t.Fatalf("%s has no ExecStopPost", name)
+		}
+		script := strings.NewReplacer("$$", "$", "%%", "%").Replace(string(found[1]))
+		for _, c := range []struct{ result, code, status, cause string }{
+			{"success", "exited", "0", "drained"}, {"exit-code", "exited", "74", "spool"},
+			{"signal", "killed", "KILL", "signal"}, {"watchdog", "killed", "KILL", "unresponsive"},
+		} {
+			dir := t.TempDir()
+			shell := exec.Command("/bin/sh", "-c", script)
+			shell.Dir, shell.Env = dir, append(os.Environ(), "SERVICE_RESULT="+c.result, "EXIT_CODE="+c.code, "EXIT_STATUS="+c.status)
+			if out, err := shell.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			last, err := service.ReadLastExit(filepath.Join(dir, "last_exit"))
+			if err != nil || last == nil || last.Cause != c.cause {
+				t.Errorf("%s, %+v: read as %+v %v", name, c, last, err)
 			}
 		}
 	}

@@ -18,12 +18,10 @@ import (
 
 func TestMain(m *testing.M) { testbackend.Main(m) }
 
-const first = "0001_first.sql"
-
 func TestUpTwiceAndStatus(t *testing.T) {
 	t.Parallel()
 	relational := func(t *testing.T, url string) {
-		run(t, "database", func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_deletions.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), url, "") })
 	}
 	t.Run("sqlite", func(t *testing.T) {
@@ -41,7 +39,7 @@ func TestUpTwiceAndStatus(t *testing.T) {
 		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 1: run `probefleet migrate up`" {
 			t.Errorf("old schema: %v", err)
 		}
-		run(t, "clickhouse", func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
 		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
 			t.Error(err)
@@ -49,24 +47,64 @@ func TestUpTwiceAndStatus(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, what string, up func(func(string)) error, status func() ([]migrations.State, error)) {
+// run migrates twice and asks for the state before and after; all are its files.
+func run(t *testing.T, all []string, up func(func(string)) error, status func() ([]migrations.State, error)) {
 	t.Helper()
+	newest := int64(len(all))
 	states, err := status()
-	if err != nil || len(states) != 1 || states[0].Version != 0 || states[0].Needed != 1 || !cmp.Equal(states[0].Pending, []string{first}) {
-		t.Fatalf("%s before: %+v, %v", what, states, err)
+	if err != nil || len(states) != 1 || states[0].Version != 0 || states[0].Needed != newest || !cmp.Equal(states[0].Pending, all) {
+		t.Fatalf("before: %+v, %v", states, err)
 	}
-	for round, want := range []int{1, 0} {
+	for round, want := range [][]string{all, nil} {
 		var lines []string
 		if err := up(func(line string) { lines = append(lines, line) }); err != nil {
 			t.Fatal(err)
 		}
-		if len(lines) != want || want == 1 && !strings.Contains(lines[0], "applied "+first) {
-			t.Errorf("%s, run %d reported %q", what, round+1, lines)
+		if len(lines) != len(want) {
+			t.Errorf("run %d reported %q", round+1, lines)
+		}
+		for i, name := range want {
+			if !strings.Contains(lines[i], "applied "+name) {
+				t.Errorf("run %d reported %q", round+1, lines)
+			}
 		}
 	}
 	states, err = status()
-	if err != nil || len(states) != 1 || states[0].Version != 1 || states[0].Pending != nil {
-		t.Errorf("%s after: %+v, %v", what, states, err)
+	if err != nil || len(states) != 1 || states[0].Version != newest || states[0].Pending != nil {
+		t.Errorf("after: %+v, %v", states, err)
+	}
+}
+
+// What was deleted before deletions had rows of their own is still removed.
+func TestDeletionsAreBackfilled(t *testing.T) {
+	t.Parallel()
+	url := testbackend.SQLite(t)
+	path := strings.TrimPrefix(url, "sqlite:")
+	old, err := os.ReadFile("relational/sqlite/0001_first.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, _, _ := strings.Cut(string(old), "-- +goose Down")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range []string{up,
+		"CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))",
+		"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1)",
+		`INSERT INTO schedule_versions (seq, target_id, interval_s, regions, active, deleted, created_at_ms, purged_at_ms) VALUES
+ (1, 1, 60, '[]', TRUE, FALSE, 10, NULL), (2, 2, 60, '[]', FALSE, TRUE, 20, NULL), (3, 3, 60, '[]', FALSE, TRUE, 30, 40)`} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := migrations.UpRelational(t.Context(), url, nil); err != nil {
+		t.Fatal(err)
+	}
+	var n, id, requested int64
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*), max(target_id), max(requested_at_ms) FROM deletions WHERE finished_at_ms IS NULL").Scan(&n, &id, &requested); err != nil || n != 1 || id != 2 || requested != 20 {
+		t.Errorf("%d rows, target %d requested at %d: %v", n, id, requested, err)
 	}
 }
 

@@ -3,18 +3,22 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
-// spareFiles are descriptors for everything that is not a probe.
-const spareFiles = 256
+const (
+	spareFiles     = 256             // descriptors for everything that is not a probe
+	clickHouseLook = 3 * time.Second // at start: it may be away
+)
 
 // tuneMemory trades memory for time: a check leaves little behind, so collecting
 // it can wait. The operator's own GOGC and GOMEMLIMIT win.
@@ -50,27 +54,45 @@ func boundByFiles(capacity int, log *slog.Logger) int {
 	return room
 }
 
-// connect waits for Redis and ClickHouse, at most a minute.
+// connect waits for Redis, at most a minute. ClickHouse may be away: rows go to the
+// spool then. What no waiting mends, such as a schema that is too old, is said at once.
 func connect(ctx context.Context, cfg Config, s *service.Service) (*checkstream.Redis, *resultstore.Store, error) {
 	redis, err := checkstream.Open(cfg.RedisURL.Reveal())
 	if err != nil {
 		return nil, nil, service.Exit(service.ExitConfig, errors.New("REDIS_URL: not a URL such as redis://user:password@host:6379/0"))
 	}
-	var store *resultstore.Store
-	err = s.Await(ctx,
-		service.Dependency{Name: "redis", Try: func(ctx context.Context) error {
-			_, err := redis.Now(ctx)
-			return err
-		}},
-		service.Dependency{Name: "clickhouse", Try: func(ctx context.Context) (err error) {
-			store, err = resultstore.Open(ctx, cfg.ClickHouseURL.Reveal())
-			return err
-		}})
+	store, err := resultstore.Connect(cfg.ClickHouseURL.Reveal())
 	if err != nil {
 		_ = redis.Close()
+		return nil, nil, service.Exit(service.ExitConfig, fmt.Errorf("CLICKHOUSE_URL: %w", err))
+	}
+	err = s.Await(ctx, service.Dependency{Name: "redis", Try: func(ctx context.Context) error {
+		_, err := redis.Now(ctx)
+		return err
+	}})
+	if err == nil {
+		err = lookAtClickHouse(ctx, store, s)
+	}
+	if err != nil {
+		_, _ = redis.Close(), store.Close()
 		return nil, nil, err
 	}
 	return redis, store, nil
+}
+
+func lookAtClickHouse(ctx context.Context, store *resultstore.Store, s *service.Service) error {
+	look, cancel := context.WithTimeout(ctx, clickHouseLook)
+	defer cancel()
+	switch err := store.Check(look); {
+	case err == nil:
+		s.Health.Set("clickhouse", service.OK, "")
+	case errors.Is(err, resultstore.ErrSchema):
+		return service.Exit(service.ExitDependency, err)
+	default:
+		s.Log.Warn("clickhouse does not answer, rows wait on disk until it does", "error", err)
+		s.Health.Set("clickhouse", service.Degraded, "does not answer: "+err.Error())
+	}
+	return ctx.Err()
 }
 
 // watchdogFile opens the file for the watchdog's last words, if there can be one.

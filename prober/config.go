@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/envconf"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/spool"
 )
 
 // Config is every setting of a prober, from its environment.
@@ -26,6 +29,9 @@ type Config struct {
 	BatchSize       int            `env:"PROBER_BATCH_SIZE" default:"1000" min:"1" max:"10000" help:"rows of an insert into ClickHouse"`
 	BatchAge        time.Duration  `env:"PROBER_BATCH_AGE" default:"1s" min:"10ms" max:"10s" help:"how long a row waits for its insert to fill"`
 	ReclaimIdle     time.Duration  `env:"PROBER_RECLAIM_IDLE" default:"45s" min:"30s" max:"10m" help:"from then on a check that a live prober has not touched is taken over"`
+	SpoolDir        string         `env:"PROBER_SPOOL_DIR" help:"folder for rows that ClickHouse cannot take yet; it must survive a restart; default /var/lib/probefleet/prober-NAME"`
+	SpoolMaxBytes   envconf.Bytes  `env:"PROBER_SPOOL_MAX_BYTES" default:"500MiB" min:"1MiB" help:"most that may wait in the spool; when it is full fewer checks are taken on, and nothing is dropped"`
+	SpoolVolatile   bool           `env:"PROBER_SPOOL_VOLATILE" default:"false" help:"accept a spool folder in memory or in a temporary folder: a restart of the machine loses what waits in it"`
 	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
 }
 
@@ -53,7 +59,20 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	if len(mistakes) > 0 {
 		return cfg, &envconf.Error{Mistakes: mistakes}
 	}
+	if cfg.SpoolDir == "" {
+		cfg.SpoolDir = filepath.Join("/var/lib/probefleet", "prober-"+fileName(cfg.Name))
+	}
 	return cfg, nil
+}
+
+// fileName makes a prober's name fit for a folder's.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
 }
 
 // capacity is how many checks may be held at once.
@@ -65,4 +84,8 @@ func (c Config) allowed() []string {
 		texts[i] = prefix.String()
 	}
 	return texts
+}
+
+func (c Config) spool() spool.Options {
+	return spool.Options{Dir: c.SpoolDir, MaxBytes: int64(c.SpoolMaxBytes), Volatile: c.SpoolVolatile}
 }

@@ -1,19 +1,21 @@
 // Prober runs the checks of one region.
 //
 // It reads the region's checks from Redis, visits each target at its slot, tells
-// the live feed at once, writes the rows to ClickHouse, and acknowledges a check
-// only when its row is durable. It needs REDIS_URL, CLICKHOUSE_URL, SECRET_KEY and
-// REGION, and no relational database. docs/config.md lists every setting.
+// the live feed at once, writes the rows to ClickHouse, or to its spool while that is
+// away, and acknowledges a check only when its row is durable. It needs REDIS_URL,
+// CLICKHOUSE_URL, SECRET_KEY, REGION and a folder on a disk (PROBER_SPOOL_DIR), and no
+// relational database. docs/config.md lists every setting.
 //
 // SIGTERM drains: no new checks, those under way finish, rows are written; it
 // takes less than 30 seconds. What does not make it is taken over by the region's
 // other probers, or by this one's next start. Exit codes: 0 drained, 70 a loop
-// stopped making progress, 75 Redis or ClickHouse missing at start, 78 wrong
-// configuration.
+// stopped making progress, 74 the spool's disk cannot be trusted, 75 Redis missing, the
+// spool in use or a schema too old at start, 78 wrong configuration.
 package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -24,6 +26,8 @@ import (
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/spool/spoolboot"
+	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/watchdog"
@@ -41,8 +45,9 @@ func main() {
 //	     ▲             │  ▲            └── freeze watch
 //	     │ ack         │  └── watchdog: beats of read, record, ack, heartbeat
 //	     │             ├──▶ livefeed ──▶ {pf}:results
-//	     │             └──▶ recorder ──▶ ClickHouse
-//	     └───────────────────── done ◀────┘
+//	     │             └──▶ recorder ──▶ breaker ──▶ ClickHouse
+//	     │                     └──▶ spool ──replay──────┘
+//	     └───────────── durable ◀──┘
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -52,6 +57,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	log := s.Log.With("region", cfg.Region, "prober", cfg.Name)
 	capacity := boundByFiles(cfg.capacity(), log)
 
+	if ctx.Err() != nil { // asked for the configuration's mistakes alone
+		return ctx.Err()
+	}
+	files, err := spoolboot.Open(ctx, s, "PROBER", cfg.spool())
+	if err != nil {
+		return err
+	}
+	defer files.Close()
 	redis, store, err := connect(ctx, cfg, s)
 	if err != nil {
 		return err
@@ -59,37 +72,48 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	defer redis.Close()
 	defer store.Close()
 
+	// A disk that cannot be trusted ends everything at once, also a drain.
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	broken := make(chan error, 1)
+	fatal := func(err error) {
+		err = service.Exit(service.ExitSpool, err)
+		broken <- err
+		end(err)
+	}
+	var work *consumer.Consumer
 	engine := probe.New(probe.Options{Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, FlushTimeout: 3 * time.Second,
+		Spool: files, Fatal: fatal, Deleted: redis.Tombstoned, Reject: func(row uptime.Result, err error) { work.Refused(row, err) },
 		Log: log, Metrics: s.Metrics,
 	})
-	dump := watchdogFile(func() (*os.File, error) { return watchdog.DumpFile(cfg.Name) }, log)
-	dog := watchdog.New(dump)
+	dog := watchdog.New(watchdogFile(func() (*os.File, error) { return watchdog.DumpFile(cfg.SpoolDir) }, log))
 	stream := checkstream.NewConsumer(redis, cfg.Region, cfg.Name)
-	work := consumer.New(consumer.Parts{
+	work = consumer.New(consumer.Parts{
 		Source: stream, Settler: stream, Presence: stream, Time: redis,
 		Prober: engine, Recorder: rows, Announcer: livefeed.NewAnnouncer(redis),
 		Log: log, Metrics: s.Metrics,
 	}, consumer.Options{
 		Region: cfg.Region, Name: cfg.Name, Version: s.Version, AllowCIDRs: cfg.allowed(),
 		Capacity: capacity, ReclaimIdle: cfg.ReclaimIdle,
-		ClickHouse: func() string { return clickHouseState(rows.State(), s.Health) },
-		Permanent:  resultstore.IsPermanent,
-		Redis:      func(err error) { redisState(err, s.Health) },
-		Joined:     s.Health.Ready,
-		BeatRead:   dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
+		Store:     func() consumer.Store { return storeState(rows.State(), s.Health) },
+		Permanent: resultstore.IsPermanent,
+		Redis:     func(err error) { redisState(err, s.Health) },
+		Joined:    s.Health.Ready,
+		BeatRead:  dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
 	s.Health.Fact("prober", func() any { return cfg.Name })
-	s.Health.Fact("entries", func() any { return work.State() })
+	s.Health.Fact("batches", func() any { return work.Held() })
 	s.Health.Fact("recorder", func() any { return rows.State() })
 
 	// These outlive the signal: a drain still probes and records.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{about.Run, engine.Run, dog.Run, rows.Run} {
 		background.Go(func() {
@@ -98,19 +122,48 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 			}
 		})
 	}
-	err = work.Run(ctx)
+	if err := work.Run(ctx); err != nil {
+		return err
+	}
 	stop()
 	background.Wait()
-	return err
+	select {
+	case err := <-broken: // while draining
+		return err
+	default:
+		return nil
+	}
 }
 
-func clickHouseState(rows recorder.State, health *service.Health) string {
-	if !rows.Retrying {
-		health.Set("clickhouse", service.OK, "")
-		return "ok"
+// storeState says how rows get on, to the heartbeat and to the health page.
+func storeState(rows recorder.State, health *service.Health) consumer.Store {
+	state := consumer.Store{ClickHouse: "ok", Breaker: rows.Breaker}
+	held := "rows wait in memory"
+	if rows.Spool != nil && rows.Spool.Batches > 0 {
+		waiting := rows.Spool
+		state.Spooled, state.SpoolFirst, state.SpoolLast = int64(waiting.Rows), waiting.First, waiting.Last
+		held = fmt.Sprintf("%d rows since %s wait on disk", waiting.Rows, waiting.First.Format(time.RFC3339))
 	}
-	health.Set("clickhouse", service.Degraded, "inserts fail, rows wait in memory: "+rows.LastError)
-	return "down"
+	switch {
+	case rows.Retrying:
+		state.ClickHouse = "down"
+		health.Set("clickhouse", service.Degraded, "inserts fail, "+held+": "+rows.LastError)
+	case state.Spooled > 0:
+		health.Set("clickhouse", service.Degraded, "works again, "+held)
+	default:
+		health.Set("clickhouse", service.OK, "")
+	}
+	switch {
+	case rows.Pressure == recorder.LevelError:
+		health.Set("spool", service.Error, "is full, and so is half of the memory for rows: fewer checks are taken on")
+	case rows.Spool != nil && rows.Spool.Full:
+		health.Set("spool", service.Degraded, "is full: rows wait in memory")
+	case rows.Spool != nil && 5*rows.Spool.Bytes > 4*rows.Spool.MaxBytes:
+		health.Set("spool", service.Degraded, fmt.Sprintf("is %d %% full", 100*rows.Spool.Bytes/rows.Spool.MaxBytes))
+	default:
+		health.Set("spool", service.OK, "")
+	}
+	return state
 }
 
 func redisState(err error, health *service.Health) {

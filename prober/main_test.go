@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -83,22 +85,8 @@ func TestWholeProber(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ops := port.Addr().String()
-	_ = port.Close()
-	prober := exec.Command(os.Args[0])
-	prober.Env = append(os.Environ(), asProber+"=1", "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "REGION=eu", "PROBER_NAME=eu-1",
-		"SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR="+ops, "PROBER_ALLOW_CIDRS=127.0.0.1/32", "TMPDIR="+t.TempDir())
-	log := &strings.Builder{}
-	prober.Stdout, prober.Stderr = log, log
-	if err := prober.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- prober.Wait() }()
+	spoolDir := t.TempDir()
+	prober, ended, log, ops := startProber(t, "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "PROBER_SPOOL_DIR="+spoolDir)
 	awaitOrEnd(t, "the prober's heartbeat", ended, log, func() bool {
 		probers, err := fleet.Probers(t.Context())
 		return err == nil && len(probers) == 1 && probers[0].Name == "eu-1" && len(probers[0].AllowCIDRs) == 1
@@ -152,18 +140,13 @@ func TestWholeProber(t *testing.T) {
 	if text := healthz(t, ops); !strings.Contains(text, `"embedded":false`) || strings.Contains(text, `"redis":{"version":""`) {
 		t.Errorf("/healthz does not say which Redis this is: %s", text)
 	}
-	if err := prober.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(filepath.Join(spoolDir, "watchdog.txt")); err != nil {
+		t.Errorf("no file for the watchdog: %v", err)
 	}
-	select {
-	case err = <-ended:
-		if err != nil {
-			t.Errorf("drained with %v\n%s", err, log)
-		}
-	case <-time.After(30 * time.Second):
-		_ = prober.Process.Kill()
-		t.Fatal("did not drain")
+	if got := metric(t, ops, "probefleet_prober_illegal_transitions_total"); got != "0" {
+		t.Errorf("%s illegal transitions", got)
 	}
+	drain(t, prober, ended, log)
 	if probers, err := fleet.Probers(t.Context()); err != nil || len(probers) != 0 {
 		t.Errorf("left without a goodbye: %v %v", probers, err)
 	}
@@ -172,9 +155,89 @@ func TestWholeProber(t *testing.T) {
 	}
 }
 
+// startProber starts this binary as the prober eu-1.
+func startProber(t *testing.T, env ...string) (prober *exec.Cmd, ended chan error, log *syncBuffer, ops string) {
+	t.Helper()
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops = port.Addr().String()
+	_ = port.Close()
+	prober = exec.Command(os.Args[0])
+	prober.Env = append(os.Environ(), asProber+"=1", "REGION=eu", "PROBER_NAME=eu-1", "SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR="+ops,
+		"PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_SPOOL_VOLATILE=true")
+	prober.Env = append(prober.Env, env...)
+	log = &syncBuffer{}
+	prober.Stdout, prober.Stderr = log, log
+	if err := prober.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan error, 1)
+	over := make(chan struct{})
+	go func() {
+		ended <- prober.Wait()
+		close(over)
+	}()
+	t.Cleanup(func() {
+		_ = prober.Process.Kill()
+		<-over
+	})
+	return prober, ended, log, ops
+}
+
+// syncBuffer may be read while the prober writes.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func drain(t *testing.T, prober *exec.Cmd, ended chan error, log fmt.Stringer) {
+	t.Helper()
+	if err := prober.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("drained with %v\n%s", err, log)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatalf("did not drain\n%s", log)
+	}
+}
+
 func healthz(t *testing.T, ops string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ops+"/healthz", nil)
+	return get(t, "http://"+ops+"/healthz")
+}
+
+// metric gives the value of a metric without labels.
+func metric(t *testing.T, ops, name string) string {
+	t.Helper()
+	for line := range strings.Lines(get(t, "http://"+ops+"/metrics")) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "no " + name
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

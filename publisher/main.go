@@ -4,14 +4,15 @@
 // setting. Run one, or several: one works, the others take over within 8 seconds
 // of its end. /healthz says which one works, how far it is and what is wrong.
 //
-// Once started it goes on without the database (with the schedule it knows),
-// without ClickHouse, and, for as long as it lasts, waits for Redis; what could not
-// be published in time is stated as missed with its reason. A process that was
-// frozen reads where publishing stands and goes on from there.
+// Once started it goes on without the database (with the schedule it knows) and
+// without ClickHouse (rows wait in its spool), and, for as long as it lasts, waits
+// for Redis; what could not be published in time is stated as missed with its reason.
+// A process that was frozen reads where publishing stands and goes on from there. The
+// publisher at work also removes what deleted targets left behind.
 //
 // SIGTERM finishes the chunk being published, gives the lease back and writes what
-// is held. Exit codes: 0 drained, 75 a dependency missing at start, 78 wrong
-// configuration.
+// is held. Exit codes: 0 drained, 74 the spool's disk failed, 75 a dependency missing
+// at start or a schema that is too old, 78 wrong configuration.
 package main
 
 import (
@@ -31,6 +32,8 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/publisher/internal/cycle"
+	"github.com/probefleet/probefleet/publisher/internal/deletion"
+	"github.com/probefleet/probefleet/publisher/internal/spooled"
 )
 
 func main() {
@@ -45,9 +48,10 @@ func main() {
 //
 //	 database ── versions, targets ──▶ ┌───────┐ ──▶ {pf}:checks
 //	 {pf}:changes ── wakes ──────────▶ │ cycle │ ◀── {pf}:clock, {pf}:regions
-//	 {pf}:lease:publisher ── who ────▶ └───────┘ ──▶ recorder ─▶ results (missed rows)
+//	 {pf}:lease:publisher ── who ────▶ └───────┘ ──▶ recorder ─▶ results (missed rows), else spool
 //	                                    │     └────▶ cycles (one note a tick)
 //	                                    └─ sweep: ledger ─▶ recorder
+//	 database ── deletions ──────────▶ deletion ──▶ {pf}:tombstones; results, erased
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -62,16 +66,23 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	versions, targets := schedulestore.New(c.database), targetstore.New(c.database)
 	stream := checkstream.NewPublisher(c.redis)
 	held := lease.New(c.redis, "publisher", name, log)
-	// Missed rows wait for no company: the tick waits for them.
-	rows := recorder.New(c.results, recorder.Options{Prober: name, MaxAge: 20 * time.Millisecond, Log: log, Metrics: s.Metrics})
+	broken := make(chan error, 1)
+	rows := recorder.New(c.results, recorder.Options{
+		Prober: name, MaxAge: 20 * time.Millisecond, // missed rows wait for no company: the tick waits for them
+		Spool: c.spool, Fatal: func(err error) { broken <- err }, Deleted: c.redis.Tombstoned, Log: log, Metrics: s.Metrics,
+	})
+	onDisk := spooled.New(stream, c.spool.State)
 	loop := cycle.New(cycle.Options{
 		Name: name, BacklogMax: cfg.BacklogMax,
 		Stream: stream, Upkeep: stream, Changes: livefeed.NewFollower(c.redis),
-		Versions: versions, Targets: targets, Purges: versions,
-		Notes: c.results, Eraser: c.results, Rows: rows, Lease: held,
-		Sweeper: ledger.NewSweeper(versions, versions, c.results, rows),
-		Health:  s.Health, Log: log, Metrics: s.Metrics,
+		Versions: versions, Targets: targets,
+		Notes: c.results, Rows: rows, Lease: held,
+		Sweeper:    ledger.NewSweeper(versions, versions, c.results, rows, onDisk.Spools, cfg.Settle),
+		SweepEvery: ledger.SweepEvery(cfg.Settle),
+		Accounts:   ledger.New(versions, c.results, onDisk.Spools).Settling(cfg.Settle),
+		Health:     s.Health, Log: log, Metrics: s.Metrics,
 	})
+	removal := deletion.New(deletion.Options{Notes: targets, Tombstones: c.redis, Rows: c.results, Lease: held, Health: s.Health, Log: log, Metrics: s.Metrics})
 	about := checkstream.NewAbout(c.redis)
 	s.Health.Fact("recorder", func() any { return rows.State() })
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -85,10 +96,24 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	group.Go(func() error { return about.Run(ctx) })
 	group.Go(func() error { return held.Run(ctx) })
 	group.Go(func() error { return loop.Run(ctx) })
+	group.Go(func() error { return removal.Run(ctx) })
+	group.Go(func() error { return tellStoring(ctx, rows, s.Health) })
+	group.Go(func() error { return await(ctx, broken) })
 	err = group.Wait()
 	stop()
 	if unwritten := <-written; unwritten != nil { // the slots are found by the sweep
 		log.Warn("not every missed row was written", "error", unwritten)
 	}
 	return errors.Join(err, c.close())
+}
+
+// await ends with the failure of the spool's disk: what it holds cannot be trusted
+// from then on, so neither can anything this process would say of rows.
+func await(ctx context.Context, broken <-chan error) error {
+	select {
+	case err := <-broken:
+		return service.Exit(service.ExitSpool, err)
+	case <-ctx.Done():
+		return nil
+	}
 }

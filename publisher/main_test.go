@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,9 +73,23 @@ func (s *servers) launch(t *testing.T, name string) (stop context.CancelFunc, en
 		Metrics: prometheus.NewRegistry(), Health: service.NewHealth("publisher", "test")}
 	s.frames[name] = frame
 	ended = make(chan error, 1)
-	go func() { ended <- run(ctx, frame, func(name string) string { return s.env[name] }) }()
-	t.Cleanup(cancel)
+	spool := map[string]string{"PUBLISHER_SPOOL_DIR": filepath.Join(t.TempDir(), "spool"), "PUBLISHER_SPOOL_VOLATILE": "true"}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ended <- run(ctx, frame, func(name string) string { return cmp.Or(s.env[name], spool[name]) })
+	}()
+	t.Cleanup(func() { cancel(); <-over })
 	return cancel, ended
+}
+
+// healthz is what a publisher launched says of itself.
+func (s *servers) healthz(t *testing.T, name string) string { return healthz(t, s.frames[name]) }
+
+func healthz(t *testing.T, frame *service.Service) string {
+	answer := httptest.NewRecorder()
+	service.OpsHandler(frame.Health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
+	return answer.Body.String()
 }
 
 func (s *servers) add(t *testing.T, i int) uptime.Target {
@@ -137,9 +153,7 @@ func TestPublishersShareOneSchedule(t *testing.T) {
 	}
 	eventually(t, "first checks", 20*time.Second, func() bool { read(); return len(got) > 300 })
 
-	answer := httptest.NewRecorder()
-	service.OpsHandler(s.frames["b"].Health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/healthz", nil))
-	if text := answer.Body.String(); !strings.Contains(text, `"embedded":false`) || strings.Contains(text, `"redis":{"version":""`) {
+	if text := s.healthz(t, "b"); !strings.Contains(text, `"embedded":false`) || strings.Contains(text, `"redis":{"version":""`) {
 		t.Errorf("/healthz does not say which Redis this is: %s", text)
 	}
 	stopped := time.Now()

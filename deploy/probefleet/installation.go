@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 )
@@ -72,6 +73,11 @@ func (in *installation) close() {
 }
 
 func (in *installation) logger() *slog.Logger { return newFileLogger(in.logFile) }
+
+// supervised says where programs of this installation leave their traces.
+func (in *installation) supervised(changed func()) supervisor.Options {
+	return supervisor.Options{LogDir: filepath.Join(in.dir, "logs"), RunDir: filepath.Join(in.dir, "run"), Log: in.logger(), Changed: changed}
+}
 
 func (in *installation) binary(name string) string { return filepath.Join(in.binDir, name) }
 
@@ -134,7 +140,7 @@ func keptSecret(path string) (string, error) {
 
 // withoutStoreVariables drops what every program gets explicitly, or must not get.
 func withoutStoreVariables(env []string) []string {
-	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_SPOOL_DIR", "API_BIND", "API_PUBLIC_URL", "BOOTSTRAP_API_KEY", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
+	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_SPOOL_DIR", "PROBER_SPOOL_VOLATILE", "PUBLISHER_SPOOL_DIR", "PUBLISHER_SPOOL_VOLATILE", "API_BIND", "API_PUBLIC_URL", "BOOTSTRAP_API_KEY", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		return slices.Contains(drop, strings.TrimSuffix(name, "_FILE"))

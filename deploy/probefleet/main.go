@@ -40,6 +40,7 @@ type commandLine struct {
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
+	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 	}
 
 	up := &upRun{upCommand: c, in: in, stores: stores, ops: map[string]string{}, url: "http://" + hostForPeople(c.Bind) + fmt.Sprintf(":%d", c.Port)}
-	up.sup = supervisor.New(filepath.Join(in.dir, "logs"), log, up.record)
+	up.sup = supervisor.New(in.supervised(up.record))
 	defer up.sup.Stop() // before the stores
 	if err := up.startPrograms(allow); err != nil {
 		return err
@@ -89,6 +90,9 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 		say("  Set-up      %s\n              opens once, to create the owner's account", link)
 	}
 	say("  Data        %s (logs in logs/)\n  Redis       %s\n  Regions     %s", in.dir, stores.redisNote, strings.Join(c.Regions, ", "))
+	if why := volatileDir(in.dir); why != "" {
+		say("  Note        the data folder does not outlive a restart of this machine: %s", why)
+	}
 	if c.Demo {
 		say("  Demo        a lab of local targets runs in this process; its probers may visit 127.0.0.0/8")
 	}
@@ -96,7 +100,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { up.sup.Rotate(ctx, logLimit); return nil })
-	group.Go(func() error { return stores.keep(ctx, log, up.record) })
+	group.Go(func() error { stores.keep(ctx, log, up.record); return nil })
 	group.Go(func() error { <-ctx.Done(); return nil })
 	err = group.Wait()
 	say("\nStopping: running checks are finished and results stored.")
@@ -114,6 +118,9 @@ func (c *upCommand) check() error {
 	for i, region := range c.Regions {
 		if !regionName.MatchString(region) {
 			return fmt.Errorf("--regions: %q is not 1 to 32 of a-z, 0-9 and -", region)
+		}
+		if region == publisherSpool {
+			return fmt.Errorf("--regions: %s is the name of a program: call the region something else", region)
 		}
 		if slices.Contains(c.Regions[:i], region) {
 			return fmt.Errorf("--regions: %s is named twice", region)
@@ -142,11 +149,15 @@ func (u *upRun) startPrograms(allow string) error {
 	stores := []string{"REDIS_URL=" + u.stores.redisURL, "CLICKHOUSE_URL=" + u.stores.clickhouseURL, "SECRET_KEY=" + u.in.secretKey}
 	database := "DATABASE_URL=" + u.stores.databaseURL
 
-	programs := []supervisor.Program{{Name: "publisher", Env: env(append(stores, database)...)}}
+	volatile := strconv.FormatBool(volatileDir(u.in.dir) != "")
+
+	programs := []supervisor.Program{{Name: "publisher", Env: env(append(stores, database,
+		"PUBLISHER_SPOOL_DIR="+u.in.spoolDir(publisherSpool), "PUBLISHER_SPOOL_VOLATILE="+volatile)...)}}
 	for _, region := range u.Regions {
 		// A prober gets no relational database: it never needs one.
 		programs = append(programs, supervisor.Program{Name: "prober-" + region, Env: env(append(stores,
-			"REGION="+region, "PROBER_NAME="+region+"-1", "PROBER_ALLOW_CIDRS="+allow)...)})
+			"REGION="+region, "PROBER_NAME="+region+"-1", "PROBER_ALLOW_CIDRS="+allow,
+			"PROBER_SPOOL_DIR="+u.in.spoolDir(region), "PROBER_SPOOL_VOLATILE="+volatile)...)})
 	}
 	programs = append(programs, supervisor.Program{Name: "dashboard-api", Env: env(append(stores, database,
 		fmt.Sprintf("PORT=%d", u.Port), "API_BIND="+u.Bind, "API_SETUP_LINK_FILE="+u.in.setupLinkPath(),
@@ -160,6 +171,7 @@ func (u *upRun) startPrograms(allow string) error {
 		}
 		u.ops[programs[i].Name] = addr
 		programs[i].Env = append(programs[i].Env, "OPS_ADDR="+addr)
+		programs[i].Health = "http://" + addr + "/healthz"
 	}
 	for _, p := range programs {
 		p.Path = u.in.binary(strings.SplitN(p.Name, "-", 2)[0])

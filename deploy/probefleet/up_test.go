@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,7 @@ func TestFlagsOfUpAreJudgedFirst(t *testing.T) {
 		{upCommand{Port: 65536, Regions: []string{"eu"}}, "--port 65536"},
 		{upCommand{Port: 8080}, "name at least one"},
 		{upCommand{Port: 8080, Regions: []string{"eu", "us", "eu"}}, "eu is named twice"},
+		{upCommand{Port: 8080, Regions: []string{"publisher"}}, "name of a program"},
 		{upCommand{Port: 8080, Regions: []string{"../etc"}}, `"../etc" is not`},
 	} {
 		err := c.command.check()
@@ -50,20 +52,34 @@ func testRun(t *testing.T, script string, regions ...string) *upRun {
 	t.Cleanup(func() { _ = log.Close() })
 	in := &installation{dir: dir, binDir: dir, logFile: log, env: environment{BootstrapKey: envconf.NewSecret("pf_bootstrap")}}
 	u := &upRun{upCommand: &upCommand{Port: 8080, Regions: regions}, in: in, stores: &stores{databaseURL: "sqlite:x"}, ops: map[string]string{}}
-	u.sup = supervisor.New(filepath.Join(dir, "logs"), in.logger(), u.record)
+	u.sup = supervisor.New(in.supervised(u.record))
 	t.Cleanup(u.sup.Stop)
 	return u
 }
 
 func TestProgramsGetWhatTheyNeedAndNoMore(t *testing.T) {
 	t.Setenv("BOOTSTRAP_API_KEY", "pf_bootstrap")
+	t.Setenv("PROBER_SPOOL_DIR_FILE", "/nowhere") // the operator's own, for another prober
+	t.Setenv("LAST_EXIT_FILE", "/nowhere")
 	u := testRun(t, "env; echo complete; exec sleep 1000", "a", "b", "c", "d")
 	if err := u.startPrograms(""); err != nil {
 		t.Fatal(err)
 	}
+	for name, spool := range map[string]string{"publisher": "PUBLISHER_SPOOL_DIR=%s/spool/publisher", "prober-a": "PROBER_SPOOL_DIR=%s/spool/a", "prober-d": "PROBER_SPOOL_DIR=%s/spool/d"} {
+		environment := awaitText(t, filepath.Join(u.in.dir, "logs", name+".log"), "complete\n")
+		volatile := strings.SplitN(spool, "_", 2)[0] + "_SPOOL_VOLATILE=true" // the test's folder is a temporary one
+		for _, want := range []string{fmt.Sprintf(spool, u.in.dir), volatile, "LAST_EXIT_FILE=" + u.in.dir + "/run/" + name + ".exit"} {
+			if !strings.Contains(environment, want+"\n") {
+				t.Errorf("%s lacks %s", name, want)
+			}
+		}
+	}
 	for name, wanted := range map[string][2]bool{"publisher": {true, false}, "prober-a": {false, false}, "prober-d": {false, false}, "dashboard-api": {true, true}} {
 		environment := awaitText(t, filepath.Join(u.in.dir, "logs", name+".log"), "complete\n")
 		for i, variable := range []string{"DATABASE_URL=sqlite:x\n", "BOOTSTRAP_API_KEY=pf_bootstrap\n"} {
+			if strings.Contains(environment, "/nowhere") {
+				t.Errorf("%s gets what was meant for another", name)
+			}
 			if strings.Contains(environment, variable) != wanted[i] {
 				t.Errorf("%s: has %s is not %v", name, variable, wanted[i])
 			}
@@ -154,5 +170,18 @@ func TestStoresAreFound(t *testing.T) {
 	t.Setenv("DATABASE_URL", "sqlite:both")
 	if _, err := (storeFlags{Dir: dir}).resolve(); err == nil || !strings.Contains(err.Error(), "both set") {
 		t.Errorf("both set: %v", err)
+	}
+}
+
+func TestVolatileFolders(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("/dev/shm", link); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{"/": false, "/etc": false, "/tmp": true, t.TempDir(): true, "/dev/shm": true, link: true, "/tmpfoo": false} {
+		if why := volatileDir(dir); (why != "") != want {
+			t.Errorf("%s: %q", dir, why)
+		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
 )
 
+const storeRetry = 2 * time.Second
+
 // stores are the three databases: those of the environment, else embedded ones.
 type stores struct {
 	databaseURL, redisURL, clickhouseURL, redisNote string
@@ -55,62 +57,79 @@ func openStores(ctx context.Context, in *installation, log *slog.Logger, progres
 }
 
 // keep restarts an embedded store that ended, on the same port, until ctx ends.
-func (s *stores) keep(ctx context.Context, log *slog.Logger, changed func()) error {
+// Each has a loop of its own: one that cannot start must not keep the other away.
+func (s *stores) keep(ctx context.Context, log *slog.Logger, changed func()) {
+	var each sync.WaitGroup
+	if s.redis != nil {
+		each.Go(func() {
+			keepStore(ctx, s.redis.Done(), func() (<-chan struct{}, error) { return s.restartRedis(ctx) }, log.With("store", "redis"), changed)
+		})
+	}
+	if s.clickhouse != nil {
+		each.Go(func() {
+			keepStore(ctx, s.clickhouse.Done(), func() (<-chan struct{}, error) { return s.restartEngine(ctx) }, log.With("store", "clickhouse"), changed)
+		})
+	}
+	each.Wait()
+}
+
+// keepStore restarts one store each time it has ended: at once, but two starts are
+// storeRetry apart, whether the first failed or did not last.
+func keepStore(ctx context.Context, ended <-chan struct{}, restart func() (<-chan struct{}, error), log *slog.Logger, changed func()) {
+	var started time.Time
 	for {
-		var redisDone, engineDone <-chan struct{}
-		s.mu.Lock()
-		if s.redis != nil {
-			redisDone = s.redis.Done()
-		}
-		if s.clickhouse != nil {
-			engineDone = s.clickhouse.Done()
-		}
-		s.mu.Unlock()
-		var restart func() error
 		select {
+		case <-ended: // closed: stays so while restarting fails
 		case <-ctx.Done():
-			return nil
-		case <-redisDone:
-			log.Warn("redis ended; restarting")
-			restart = func() error { return s.restartRedis(ctx) }
-		case <-engineDone:
-			log.Warn("clickhouse ended; restarting")
-			restart = func() error { return s.restartEngine(ctx) }
+			return
 		}
-		for err := restart(); err != nil; err = restart() {
+		if !pause(ctx, storeRetry-time.Since(started)) {
+			return
+		}
+		log.Warn("store ended; restarting")
+		started = time.Now()
+		next, err := restart()
+		if err != nil {
 			log.Error("store was not restarted", "error", err)
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(2 * time.Second):
-			}
+			continue
 		}
+		ended = next
 		changed()
 	}
 }
 
-func (s *stores) restartRedis(ctx context.Context) error {
+// pause waits and says whether to go on.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *stores) restartRedis(ctx context.Context) (<-chan struct{}, error) {
 	next, err := embedded.StartRedis(ctx, s.redisOptions)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.redis = next
 	s.redisRestarts++
-	return nil
+	return next.Done(), nil
 }
 
-func (s *stores) restartEngine(ctx context.Context) error {
+func (s *stores) restartEngine(ctx context.Context) (<-chan struct{}, error) {
 	next, err := embedded.StartClickHouse(ctx, s.engineOptions)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clickhouse = next
 	s.engineRestart++
-	return nil
+	return next.Done(), nil
 }
 
 func (s *stores) states() []supervisor.State {

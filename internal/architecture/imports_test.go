@@ -23,7 +23,7 @@ type rule struct {
 
 var rules = []rule{
 	{"github.com/redis/go-redis", []string{"internal/checkstream", "internal/livefeed", "internal/lease", "internal/testbackend", "deploy/embedded"}, false, "both ends of each stream stand in one package, so that they cannot drift apart"},
-	{"github.com/ClickHouse/clickhouse-go", []string{"internal/resultstore", "migrations"}, false, "every query is bounded and duplicate-safe because one package writes them all"},
+	{"github.com/ClickHouse/clickhouse-go", []string{"internal/resultstore", "migrations", "internal/testfleet"}, false, "every query is bounded and duplicate-safe because one package writes them all"},
 	{"gorm.io/", []string{"internal/database", "internal/targetstore", "internal/schedulestore", "internal/accountstore"}, false, "rows become domain types at the store's edge"},
 	{"github.com/go-co-op/gocron", []string{"publisher/internal/cycle"}, true, "coarse jobs only: ticks come from the stream"},
 	{"github.com/coder/websocket", []string{"dashboard-api/internal/wsconn", "internal/e2e"}, true, "one importer of the websocket library"},
@@ -96,7 +96,7 @@ func violations(files []file) []string {
 				if within(f.path, []string{"internal"}) && !strings.HasPrefix(own, "internal/") && !strings.HasPrefix(own, "migrations") && !within(f.path, []string{"internal/testbackend", "internal/e2e"}) {
 					found = append(found, f.path+" imports "+imported+": shared packages never know a service")
 				}
-				if (own == "internal/testbackend" || own == "internal/database/databasetest" || own == "internal/e2e") && !within(f.path, []string{"internal/database/databasetest"}) {
+				if (own == "internal/testbackend" || own == "internal/database/databasetest" || own == "internal/testfleet" || own == "internal/e2e") && !within(f.path, []string{"internal/database/databasetest", "internal/testfleet"}) {
 					found = append(found, f.path+" imports "+imported+": test helpers are not compiled into programs")
 				}
 			}

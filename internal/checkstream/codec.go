@@ -135,10 +135,10 @@ func entryID(second, targetID int64) string {
 // parseID reads an id back.
 func parseID(id string) (second, targetID int64, err error) {
 	ms, target, ok := strings.Cut(id, "-")
-	milli, err1 := strconv.ParseInt(ms, 10, 64)
-	targetID, err2 := strconv.ParseInt(target, 10, 64)
-	if !ok || err1 != nil || err2 != nil || milli < 0 || targetID < 0 {
+	milli, err1 := strconv.ParseUint(ms, 10, 63)
+	number, err2 := strconv.ParseUint(target, 10, 63)
+	if !ok || err1 != nil || err2 != nil {
 		return 0, 0, fmt.Errorf("entry id %.50q: want <ms>-<target id>", id)
 	}
-	return milli / 1000, targetID, nil
+	return int64(milli / 1000), int64(number), nil
 }

@@ -85,7 +85,7 @@ func TestStrangeEntriesAreErrors(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	for _, id := range []string{"", "5", "a-b", "-1-2", "1-2-3", "99999999999999999999-1"} {
+	for _, id := range []string{"", "5", "a-b", "-1-2", "1-2-3", "+1-2", "1--0", "99999999999999999999-1"} {
 		if e := newEntry(id, 1, map[string]any{"v": "1", "c": good}); e.Err == nil {
 			t.Errorf("id %q was read", id)
 		}
@@ -119,6 +119,24 @@ func FuzzDecodeEntry(f *testing.F) {
 		}
 		if diff := cmp.Diff(e.Check, back); diff != "" {
 			t.Fatal(diff)
+		}
+	})
+}
+
+func FuzzParseID(f *testing.F) {
+	for _, id := range []string{"1700000000000-42", "0-0", "-", "1-", "+1-2", "0-+0", "9223372036854775807-9223372036854775807", "01-1"} {
+		f.Add(id)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		second, targetID, err := parseID(id)
+		if err != nil {
+			return
+		}
+		if again, same, err := parseID(entryID(second, targetID)); err != nil || again != second || same != targetID {
+			t.Fatalf("%q is %d and %d, written and read %d and %d: %v", id, second, targetID, again, same, err)
+		}
+		if _, err := parseLetterID(id); err != nil {
+			t.Fatalf("%q is an entry's id but no letter's: %v", id, err)
 		}
 	})
 }

@@ -66,7 +66,8 @@ func TestGroupThatVanishedIsReadFromTheBeginning(t *testing.T) {
 		second := redisNow(t, r)
 		setTick(t, r, second-2)
 		publish(t, p, second-1, checks(second-1, 1, 5)) // before anybody reads
-		if entries := gatherTwice(t, c); len(entries) != 5 {
+		entries := gatherTwice(t, c)
+		if len(entries) != 5 {
 			t.Fatalf("a new region gets %d of 5", len(entries))
 		}
 		must(t, p.DestroyGroup(ctx, "eu"))
@@ -74,8 +75,13 @@ func TestGroupThatVanishedIsReadFromTheBeginning(t *testing.T) {
 		if taken, err := c.Reclaim(ctx, time.Second, Room{10, 10}); err != nil || len(taken) > 0 {
 			t.Fatalf("%v %v", taken, err)
 		}
-		if entries := gatherTwice(t, c); len(entries) != 5 {
-			t.Fatalf("after the group was destroyed: %d of 5", len(entries))
+		if again := gatherTwice(t, c); len(again) > 0 || pending(t, r, "eu") != 5 {
+			t.Fatalf("%d that it still works on were handed out again, %d of 5 are its own again", len(again), pending(t, r, "eu"))
+		}
+		must(t, p.DestroyGroup(ctx, "eu"))
+		c.Release(idsOf(entries))
+		if again := gatherTwice(t, c); len(again) != 5 {
+			t.Fatalf("after the group was destroyed: %d of 5", len(again))
 		}
 		must(t, r.commands.Del(ctx, keyChecks).Err())
 		if taken, err := c.Reclaim(ctx, time.Second, Room{10, 10}); err != nil || len(taken) > 0 {
@@ -198,11 +204,17 @@ func TestUnreadableEntryIsHandedOutAndDiesOnce(t *testing.T) {
 		var group sync.WaitGroup
 		var mu sync.Mutex
 		moved := 0
-		for range 4 {
+		for i := range 4 {
 			group.Go(func() {
 				racer, _ := consumer(r, "eu", "p1")
+				bury := racer.Dead
+				if i%2 == 0 {
+					bury = func(ctx context.Context, e Entry, reason string) (bool, error) {
+						return racer.DeadRow(ctx, e, uptime.Result{Status: uptime.StatusUp}, reason)
+					}
+				}
 				for _, e := range entries {
-					ok, err := racer.Dead(ctx, e, "unreadable")
+					ok, err := bury(ctx, e, "unreadable")
 					if err != nil {
 						t.Error(err)
 					}

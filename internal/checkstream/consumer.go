@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,32 +80,11 @@ func (c *Consumer) Read(ctx context.Context, max int, block time.Duration) ([]En
 			entries = append(entries, newEntry(message.ID, 1, message.Values))
 		}
 	}
-	c.hold(entries)
+	entries = c.hold(entries)
 	if tombstones.Err() != nil || tombstones.Val() > 0 {
-		c.mark(ctx, entries)
+		c.r.mark(ctx, entries)
 	}
 	return entries, nil
-}
-
-// mark sets Tombstoned. When Redis fails right now, the entries are handed out as
-// they are: a check too many of a deleted target harms nobody.
-func (c *Consumer) mark(ctx context.Context, entries []Entry) {
-	const page = 1000
-	for len(entries) > 0 {
-		part := entries[:min(len(entries), page)]
-		entries = entries[len(part):]
-		fields := make([]string, len(part))
-		for i, e := range part {
-			fields[i] = strconv.FormatInt(e.TargetID, 10)
-		}
-		found, err := c.r.commands.HMGet(ctx, keyTombstones, fields...).Result()
-		if err != nil || len(found) != len(part) {
-			return
-		}
-		for i := range part {
-			part[i].Tombstoned = found[i] != nil
-		}
-	}
 }
 
 // Renew says that we still work on the entries, so that nobody takes them for idle.
@@ -149,19 +128,6 @@ func (c *Consumer) Release(ids []string) {
 	}
 }
 
-// Dead settles an entry that nobody can run and keeps a copy in {pf}:dead. Of several
-// callers exactly one gets moved.
-func (c *Consumer) Dead(ctx context.Context, e Entry, reason string) (moved bool, err error) {
-	moved, err = c.r.scripts.dead.Run(ctx, c.r.commands, []string{keyChecks, keyDead},
-		c.region, c.name, e.ID, reason, e.Deliveries).Bool()
-	c.heard(err)
-	if err != nil && !noGroup(err) {
-		return false, fmt.Errorf("dead letter %s: %w", e.ID, err)
-	}
-	c.Release([]string{e.ID})
-	return moved, nil
-}
-
 // Beat announces that this prober is alive. Beat before the first Read: a reader
 // without a heartbeat counts as dead.
 func (c *Consumer) Beat(ctx context.Context, beat Heartbeat) error {
@@ -183,12 +149,17 @@ func (c *Consumer) Leave(ctx context.Context) error {
 	return c.r.forgetBeat(ctx, c.region, c.name)
 }
 
-func (c *Consumer) hold(entries []Entry) {
+// hold gives those of the entries that are not handed out already, and remembers them.
+// Redis delivers one again that we still work on when it lost data or was turned back,
+// or when somebody took it over and died: it is in our name then, and ours to settle.
+func (c *Consumer) hold(entries []Entry) []Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, e := range entries {
+	return slices.DeleteFunc(entries, func(e Entry) bool {
+		_, known := c.held[e.ID]
 		c.held[e.ID] = struct{}{}
-	}
+		return known
+	})
 }
 
 func (c *Consumer) holds(id string) bool {

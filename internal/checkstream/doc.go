@@ -21,6 +21,16 @@
 // remembers what it handed out, so it never hands out the same entry twice, and
 // finds what Redis delivered to it in a reply that never arrived.
 //
+// Dead letters. [Consumer.Dead] settles an entry and keeps a copy of it, in one step:
+// of several callers one moves it, and none loses it. Letters stay until an operator
+// purges them, a replay has made the row of their slot durable, or their target is
+// deleted; beyond [MaxLetters] or [MaxLetterBytes] the oldest are dropped and counted.
+// A replay is some prober's for a minute: it may be run more than once, its letter is
+// removed and counted once.
+//
+// Deletions. A tombstone stays for longer than results do. Entries of the target come
+// with Tombstoned set, and it has no letters.
+//
 // A lost reply of one of the publisher's scripts is retried here: they are safe to
 // repeat. Otherwise a call fails and its caller decides; a call that has entries to
 // hand out gives those first, and its error the next time.

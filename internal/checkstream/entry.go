@@ -65,15 +65,21 @@ func taken(reply any) (cursor string, entries []Entry, err error) {
 		deliveries, _ := row[1].(int64)
 		var fields map[string]any
 		if len(row) > 2 {
-			flat, _ := row[2].([]any)
-			fields = make(map[string]any, len(flat)/2)
-			for i := 0; i+1 < len(flat); i += 2 {
-				if name, ok := flat[i].(string); ok {
-					fields[name] = flat[i+1]
-				}
-			}
+			fields = fieldsOf(row[2])
 		}
 		entries = append(entries, newEntry(id, deliveries, fields))
 	}
 	return cursor, entries, nil
+}
+
+// fieldsOf reads the flat list of names and values that a script gives for an entry.
+func fieldsOf(reply any) map[string]any {
+	flat, _ := reply.([]any)
+	fields := make(map[string]any, len(flat)/2)
+	for i := 0; i+1 < len(flat); i += 2 {
+		if name, ok := flat[i].(string); ok {
+			fields[name] = flat[i+1]
+		}
+	}
+	return fields
 }

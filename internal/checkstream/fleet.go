@@ -21,9 +21,11 @@ type Heartbeat struct {
 	Age                   time.Duration // when it was read, by the clock of Redis
 	AllowCIDRs            []string
 	InFlight, Waiting     int64
-	Spooled               int64
+	Spooled               int64     // rows that wait on its disk
+	SpoolFirst, SpoolLast time.Time // their slots; zero: none
 	StartedAt             time.Time
 	ClickHouse            string // ok or down
+	Breaker               string // closed, half_open or open
 	LatenessP50MS         float64
 	LatenessP99MS         float64
 }
@@ -40,6 +42,9 @@ type beatJSON struct {
 	InFlight    int64    `json:"in_flight"`
 	Waiting     int64    `json:"waiting"`
 	Spooled     int64    `json:"spooled"`
+	SpoolFirst  int64    `json:"spool_first_ms,omitempty"`
+	SpoolLast   int64    `json:"spool_last_ms,omitempty"`
+	Breaker     string   `json:"breaker,omitempty"`
 	ClickHouse  string   `json:"clickhouse"`
 	LatenessP50 float64  `json:"lateness_p50_ms"`
 	LatenessP99 float64  `json:"lateness_p99_ms"`
@@ -49,8 +54,41 @@ func (h Heartbeat) encode() ([]byte, error) {
 	return json.Marshal(beatJSON{
 		Version: h.Version, StartedAtMS: h.StartedAt.UnixMilli(), AllowCIDRs: h.AllowCIDRs,
 		InFlight: h.InFlight, Waiting: h.Waiting, Spooled: h.Spooled, ClickHouse: h.ClickHouse,
+		SpoolFirst: milli(h.SpoolFirst), SpoolLast: milli(h.SpoolLast), Breaker: h.Breaker,
 		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS),
 	})
+}
+
+// decodeBeat reads a heartbeat and judges its age. It accepts any input: one that
+// cannot be read is old, since nobody vouches for it, and so is one from the future
+// (the server's clock was wrong then), since a prober that lives beats again.
+func decodeBeat(field, text string, now time.Time) Heartbeat {
+	region, name, _ := strings.Cut(field, "/")
+	var b beatJSON
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		b = beatJSON{}
+	}
+	at := time.UnixMilli(b.AtMS).UTC()
+	return Heartbeat{
+		Region: region, Name: name, Version: b.Version, At: at, Age: now.Sub(at).Abs(), AllowCIDRs: b.AllowCIDRs,
+		InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, SpoolFirst: instant(b.SpoolFirst), SpoolLast: instant(b.SpoolLast),
+		StartedAt: time.UnixMilli(b.StartedAtMS).UTC(), ClickHouse: b.ClickHouse, Breaker: b.Breaker,
+		LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
+	}
+}
+
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 func finite(f float64) float64 {
@@ -62,7 +100,7 @@ func finite(f float64) float64 {
 
 func regionField(region, name string) string { return region + "/" + name }
 
-// beats reads all heartbeats. One that cannot be read is old: nobody vouches for it.
+// beats reads all heartbeats.
 func (r *Redis) beats(ctx context.Context) ([]Heartbeat, error) {
 	pipe := r.commands.TxPipeline()
 	all, clock := pipe.HGetAll(ctx, keyRegions), pipe.Time(ctx)
@@ -72,17 +110,7 @@ func (r *Redis) beats(ctx context.Context) ([]Heartbeat, error) {
 	now := clock.Val()
 	out := make([]Heartbeat, 0, len(all.Val()))
 	for field, text := range all.Val() {
-		region, name, _ := strings.Cut(field, "/")
-		var b beatJSON
-		if err := json.Unmarshal([]byte(text), &b); err != nil {
-			b = beatJSON{}
-		}
-		at := time.UnixMilli(b.AtMS).UTC()
-		out = append(out, Heartbeat{
-			Region: region, Name: name, Version: b.Version, At: at, Age: max(now.Sub(at), 0), AllowCIDRs: b.AllowCIDRs,
-			InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, StartedAt: time.UnixMilli(b.StartedAtMS).UTC(),
-			ClickHouse: b.ClickHouse, LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
-		})
+		out = append(out, decodeBeat(field, text, now))
 	}
 	slices.SortFunc(out, func(a, b Heartbeat) int {
 		return strings.Compare(regionField(a.Region, a.Name), regionField(b.Region, b.Name))

@@ -7,11 +7,6 @@ import (
 	"time"
 )
 
-const (
-	tombstoneAge = time.Hour // no check outlives its target's deletion by as much
-	pruneEvery   = time.Minute
-)
-
 // ensureGroup creates a region's group from the beginning of the stream, so that
 // nothing already published is skipped.
 func (r *Redis) ensureGroup(ctx context.Context, region string) error {
@@ -50,7 +45,7 @@ type TrimReport struct {
 }
 
 // Trim removes what every group has settled, and nothing without groups. It also
-// prunes the tombstones once a minute.
+// prunes the tombstones once an hour.
 func (p *Publisher) Trim(ctx context.Context) (TrimReport, error) {
 	reply, err := p.r.scripts.trim.Run(ctx, p.r.commands, []string{keyChecks}).Slice()
 	if err != nil {
@@ -77,18 +72,9 @@ func (p *Publisher) Trim(ctx context.Context) (TrimReport, error) {
 	}
 	p.mu.Unlock()
 	if due {
-		if err := p.r.scripts.prune.Run(ctx, p.r.commands, []string{keyTombstones}, tombstoneAge.Milliseconds()).Err(); err != nil {
-			return report, fmt.Errorf("prune tombstones: %w", err)
+		if err := p.r.prune(ctx); err != nil {
+			return report, err
 		}
 	}
 	return report, nil
-}
-
-// Tombstone tells probers that a target was deleted: its checks on the way are
-// delivered with Tombstoned set.
-func (r *Redis) Tombstone(ctx context.Context, targetID int64) error {
-	if err := r.scripts.tombstone.Run(ctx, r.commands, []string{keyTombstones}, targetID).Err(); err != nil {
-		return fmt.Errorf("tombstone of target %d: %w", targetID, err)
-	}
-	return nil
 }

@@ -235,7 +235,6 @@ func (c *Consumer) fromIdle(ctx context.Context, idle time.Duration, room Room) 
 // takePage moves entries of one page into our name, atomically, and holds them.
 // XAUTOCLAIM would not do: it neither says whose an entry was nor how often it was
 // delivered, claims our own, and forgets what was trimmed before it is settled.
-// What we hold already (bodies that are gone stay pending where they are) is left out.
 func (c *Consumer) takePage(ctx context.Context, owner string, idle time.Duration, from string, room Room, only ...any) (page, error) {
 	args := append([]any{c.region, c.name, owner, idle.Milliseconds(), from, reclaimPage, max(room.Entries, 0), max(room.Alone, 0)}, only...)
 	reply, err := c.r.scripts.take.Run(ctx, c.r.once, []string{keyChecks}, args...).Slice()
@@ -252,9 +251,8 @@ func (c *Consumer) takePage(ctx context.Context, owner string, idle time.Duratio
 	if p.cursor, entries, err = taken(slices.Delete(reply, 1, 2)); err != nil {
 		return page{}, fmt.Errorf("take over entries: %w", err)
 	}
-	p.entries = slices.DeleteFunc(entries, func(e Entry) bool { return e.Gone && c.holds(e.ID) })
-	c.hold(p.entries)
-	c.mark(ctx, p.entries)
+	p.entries = c.hold(entries)
+	c.r.mark(ctx, p.entries)
 	return p, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,6 +19,7 @@ const (
 	keyRegions    = "{pf}:regions"
 	keyTombstones = "{pf}:tombstones"
 	keyDead       = "{pf}:dead"
+	keyLetters    = "{pf}:dead:meta" // letter id -> its replay request, and totals
 )
 
 // MaxBlock is the longest a read waits: cancelling a context does not interrupt a
@@ -33,12 +35,24 @@ type Redis struct {
 	commands *redis.Client // short commands that are safe to repeat
 	once     *redis.Client // commands whose repetition we decide about ourselves
 	scripts  *scripts
+	letters  struct{ count, bytes int64 } // how many dead letters are kept
 }
 
 var errURL = errors.New("redis url: want redis://user:password@host:port/0, or rediss:// for TLS")
 
+// quietDriver takes away the lines that go-redis writes to stderr, past every logger:
+// they block when nobody reads stderr, and say nothing that its errors do not, which are
+// returned and logged by whoever called. Its logger belongs to the whole process, hence
+// once.
+var quietDriver = sync.OnceFunc(func() { redis.SetLogger(silentLogger{}) }) //nolint:gochecknoglobals // the driver's logger is one
+
+type silentLogger struct{}
+
+func (silentLogger) Printf(context.Context, string, ...any) {}
+
 // Open reads a redis:// or rediss:// URL.
 func Open(redisURL string) (*Redis, error) {
+	quietDriver()
 	base, err := redis.ParseURL(redisURL)
 	if err != nil {
 		return nil, errURL // the parser's error may quote the password
@@ -55,12 +69,14 @@ func Open(redisURL string) (*Redis, error) {
 		options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 		return redis.NewClient(&options)
 	}
-	return &Redis{
+	r := &Redis{
 		reader:   client(-1, MaxBlock+answerTimeout),
 		commands: client(1, answerTimeout),
 		once:     client(-1, answerTimeout),
 		scripts:  loadScripts(),
-	}, nil
+	}
+	r.letters.count, r.letters.bytes = MaxLetters, MaxLetterBytes
+	return r, nil
 }
 
 // Close aborts everything in progress, blocked reads included.

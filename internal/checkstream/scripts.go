@@ -15,19 +15,23 @@ type scripts struct {
 	clock, raise, publish, skip *redis.Script
 	groups, trim, prune         *redis.Script
 	expired, take, renew        *redis.Script
-	dead, forget, beat          *redis.Script
+	forget, beat                *redis.Script
+	dead, ask, replays, remove  *redis.Script
 	tombstone                   *redis.Script
 }
 
 func loadScripts() *scripts {
 	prelude := source("prelude")
 	script := func(name string) *redis.Script { return redis.NewScript(prelude + source(name)) }
+	letters := source("letters")
+	aboutLetters := func(name string) *redis.Script { return redis.NewScript(prelude + letters + source(name)) }
 	return &scripts{
 		clock: script("clock"), raise: script("raise"), publish: script("publish"), skip: script("skip"),
 		groups: script("groups"), trim: script("trim"), prune: script("prune"),
 		expired: script("expired"), take: script("take"), renew: script("renew"),
-		dead: script("dead"), forget: script("forget"), beat: script("beat"),
-		tombstone: script("tombstone"),
+		forget: script("forget"), beat: script("beat"),
+		dead: aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
+		tombstone: aboutLetters("tombstone"),
 	}
 }
 

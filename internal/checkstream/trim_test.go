@@ -116,20 +116,6 @@ func TestTrimWaitsForEveryRegion(t *testing.T) {
 	})
 }
 
-func TestTombstonesArePruned(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t *testing.T, r *Redis) {
-		ctx := t.Context()
-		must(t, r.Tombstone(ctx, 1))
-		must(t, r.commands.HSet(ctx, keyTombstones, "2", (redisNow(t, r)-3700)*1000).Err())
-		_, err := NewPublisher(r).Trim(ctx)
-		must(t, err)
-		if left, err := r.commands.HKeys(ctx, keyTombstones).Result(); err != nil || len(left) != 1 || left[0] != "1" {
-			t.Fatal(left, err)
-		}
-	})
-}
-
 // The embedded server removes entries one by one from the front of an array unless
 // it is told a length: 40,000 took it three seconds, and everybody waited.
 func TestLargeTrimDoesNotHoldUpTheEmbeddedServer(t *testing.T) {

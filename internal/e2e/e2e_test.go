@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 type resultItem struct {
@@ -120,7 +121,7 @@ func TestOneCommand(t *testing.T) {
 		return len(rs) > 0 && rs[0].ScheduledAt.After(again) && rs[0].Status == "up"
 	})
 	// Crashes and the restart lost nothing: every slot so far gets its row, once.
-	var a audit
+	var a testfleet.Audit
 	s.await(2*time.Minute, "every slot before the restart has its row", func() bool {
 		a = auditWindow(t, s, start, again)
 		return a.Missing == 0

@@ -13,13 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // explained waits until the sweep has spoken for the window, then audits: every
 // planned slot is a measurement or a stated reason, none twice.
-func explained(t *testing.T, s *system, from, to time.Time) audit {
+func explained(t *testing.T, s *system, from, to time.Time) testfleet.Audit {
 	t.Helper()
-	var a audit
+	var a testfleet.Audit
 	s.await(6*time.Minute, "every planned slot has its row", func() bool {
 		a = auditWindow(t, s, from, to)
 		return a.Missing == 0
@@ -130,10 +132,7 @@ func (s *system) leader() string {
 // startStandby runs a second publisher beside the installation's own.
 func startStandby(t *testing.T, s *system) *exec.Cmd {
 	t.Helper()
-	bin, err := programsDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := testfleet.Programs(t, testfleet.Build{})
 	run := s.run()
 	log, err := os.Create(filepath.Join(s.dir, "logs", "standby.log"))
 	if err != nil {

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -35,10 +34,10 @@ func TestLoad(t *testing.T) {
 	a := auditWindow(t, s, from, to)
 	t.Logf("audit: %v", a)
 	if a.Missing != 0 || a.Doubled != 0 || a.Unplanned != 0 || a.Planned < targets*minutes {
-		t.Errorf("audit failed: %v, first missing %+v", a, a.missing)
+		t.Errorf("audit failed: %v, first missing %+v", a, a.SomeAbsent)
 	}
-	if measured := a.Reasons["up"]; measured != a.Planned {
-		t.Errorf("%d of %d planned slots were measured: %v", measured, a.Planned, a.Reasons)
+	if measured := a.Outcomes["up"]; measured != a.Planned {
+		t.Errorf("%d of %d planned slots were measured: %v", measured, a.Planned, a.Outcomes)
 	}
 	figures := s.lateness(t, from, to)
 	figures.Targets, figures.Minutes, figures.Planned, figures.Rows, figures.Missing, figures.Doubled = targets, minutes, a.Planned, a.Rows, a.Missing, a.Doubled
@@ -82,19 +81,22 @@ type figures struct {
 // lateness reads checked_at − scheduled_at and the cycles of the window.
 func (s *system) lateness(t *testing.T, from, to time.Time) figures {
 	t.Helper()
-	conn := openClickHouse(t, s.run().ClickHouseURL)
+	auditor := s.auditor()
+	defer auditor.Close()
+	number := func(question string) float64 {
+		n, err := auditor.Query(t.Context(), question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 	var f figures
 	window := fmt.Sprintf("scheduled_at >= fromUnixTimestamp64Milli(%d) AND scheduled_at < fromUnixTimestamp64Milli(%d)", from.UnixMilli(), to.UnixMilli())
-	var p50, p99, most float64
-	if err := conn.QueryRow(context.Background(), `SELECT quantileExact(0.5)(late), quantileExact(0.99)(late), max(late) FROM (
-		SELECT toFloat64(toUnixTimestamp64Milli(checked_at) - toUnixTimestamp64Milli(scheduled_at)) AS late FROM results FINAL WHERE status <= 3 AND `+window+`)`).Scan(&p50, &p99, &most); err != nil {
-		t.Fatal(err)
+	late := func(aggregate string) float64 {
+		return number("SELECT " + aggregate + "(toFloat64(toUnixTimestamp64Milli(checked_at) - toUnixTimestamp64Milli(scheduled_at))) FROM results FINAL WHERE status <= 3 AND " + window)
 	}
-	var due uint64
-	if err := conn.QueryRow(context.Background(), fmt.Sprintf("SELECT sum(due) FROM cycles FINAL WHERE tick >= toDateTime(%d) AND tick < toDateTime(%d)", from.Unix(), to.Unix())).Scan(&due); err != nil {
-		t.Fatal(err)
-	}
-	f.LatenessP50MS, f.LatenessP99MS, f.LatenessMaxMS, f.Cycles = p50, p99, most, int(due)
+	f.LatenessP50MS, f.LatenessP99MS, f.LatenessMaxMS = late("quantileExact(0.5)"), late("quantileExact(0.99)"), late("max")
+	f.Cycles = int(number(fmt.Sprintf("SELECT sum(due) FROM cycles FINAL WHERE tick >= toDateTime(%d) AND tick < toDateTime(%d)", from.Unix(), to.Unix())))
 	return f
 }
 

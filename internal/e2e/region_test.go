@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // TestRegionOnAnotherMachine adds a prober that has nothing but the four settings
@@ -27,10 +28,7 @@ func TestRegionOnAnotherMachine(t *testing.T) {
 	s.start()
 	watched := s.create(target{URL: server.URL() + "/ok", IntervalS: 10})
 
-	bin, err := programsDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := testfleet.Programs(t, testfleet.Build{})
 	run := s.run()
 	secret, err := os.ReadFile(filepath.Join(s.dir, "secret_key"))
 	if err != nil {

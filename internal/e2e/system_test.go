@@ -17,35 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 const apiKey = "pf_e2e_key_of_a_throwaway_installation"
 
-// programsDir builds the programs once per test binary, or takes PROBEFLEET_BIN (an absolute path).
-var programsDir = sync.OnceValues(func() (string, error) {
-	if dir := os.Getenv("PROBEFLEET_BIN"); dir != "" {
-		return dir, nil
-	}
-	dir, err := os.MkdirTemp("", "probefleet-bin-")
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("go", "build", "-o", dir+"/", "./publisher", "./prober", "./dashboard-api", "./deploy/probefleet")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the programs: %w\n%s", err, out)
-	}
-	return dir, nil
-})
-
-func TestMain(m *testing.M) {
-	code := testbackend.Run(m)
-	if dir, err := programsDir(); err == nil && os.Getenv("PROBEFLEET_BIN") == "" {
-		_ = os.RemoveAll(dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testfleet.Main(m) }
 
 // system is one running installation.
 type system struct {
@@ -97,10 +74,7 @@ func newSystem(t testing.TB, args ...string) *system {
 // start runs `probefleet up` and waits until it has printed its URL and all.
 func (s *system) start() {
 	s.t.Helper()
-	bin, err := programsDir()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	bin := testfleet.Programs(s.t, testfleet.Build{})
 	cmd := exec.Command(filepath.Join(bin, "probefleet"), append([]string{"up", "--dir", s.dir, "--port", fmt.Sprint(s.port)}, s.args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -8,12 +8,16 @@
 //     the one with the highest sequence among those effective by then.
 //   - Report is exact per target and region, so a row too many in one place never
 //     hides a hole in another: for each line
-//     planned + unplanned = up + degraded + down + unknown + missed + in_flight + unexplained.
+//     planned + unplanned = up + degraded + down + unknown + missed + in_flight + spooled + unexplained.
+//     Spooled never exceeds the rows that live probers say they have on disk.
 //   - Sweep compares slot by slot. Every planned slot that is past its expiry by
-//     more than two minutes and has no row gets missed(reason), the reason coming
-//     from the recorded gaps, else lost. Its cursor moves only after the rows are
-//     durable; doing a stretch twice is harmless, and a measurement that arrives
-//     later outranks the row.
+//     the time a row may take (two minutes unless set otherwise) and has no row gets
+//     missed(reason), the reason coming from the recorded gaps, else lost. Its cursor
+//     moves only after the rows are durable; doing a stretch twice is harmless, and a
+//     measurement that arrives later outranks the row.
+//   - Slots that a live prober may have on its disk are not swept for six hours, and
+//     the cursor stays before them. They are swept when they are not there after all,
+//     or nobody alive speaks for that disk any more.
 //   - Targets whose newest version is a deletion have left the ledger: neither
 //     their slots nor their rows count.
 package ledger

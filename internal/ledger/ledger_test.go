@@ -70,7 +70,7 @@ func TestReportAddsUpAndHidesNoHole(t *testing.T) {
 		for _, n := range holes {
 			want += n
 		}
-		ledger := New(w, w)
+		ledger := New(w, w, nil)
 		ledger.now = func() time.Time { return to.Add(time.Hour) }
 		lines, err := ledger.Report(t.Context(), from, to)
 		if err != nil {
@@ -114,7 +114,7 @@ func TestSurplusElsewhereDoesNotMask(t *testing.T) {
 	for i := range 5 { // rows of target 2 that nobody planned
 		w.up(uptime.Slot{TargetID: 2, Region: "eu", ScheduledAt: uptime.NextSlot(2, 10*time.Second, from).Add(time.Duration(1+i) * time.Second)})
 	}
-	ledger := New(w, w)
+	ledger := New(w, w, nil)
 	ledger.now = func() time.Time { return to.Add(time.Hour) }
 	lines, err := ledger.Report(t.Context(), from, to)
 	if err != nil || len(lines) != 1 || lines[0].Unexplained != 5 || lines[0].Unplanned != 5 || lines[0].Planned != 120 {
@@ -126,7 +126,7 @@ func TestInFlightUntilASweepHasPassed(t *testing.T) {
 	t.Parallel()
 	w := one(10*time.Second, 1)
 	from, to := epoch, epoch.Add(10*time.Minute)
-	ledger := New(w, w)
+	ledger := New(w, w, nil)
 	for _, c := range []struct {
 		after              time.Duration
 		inFlight, explains int64
@@ -154,14 +154,14 @@ func TestSweepExplainsEverySlotOnce(t *testing.T) {
 				w.up(slot)
 			}
 		}
-		sweeper := NewSweeper(w, w, w, w)
+		sweeper := NewSweeper(w, w, w, w, nil, DefaultSettle)
 		for now := epoch; now.Before(end.Add(10 * time.Minute)); now = now.Add(time.Minute) {
 			w.refuse = rng.IntN(4) == 0
 			if _, err := sweeper.Sweep(t.Context(), now, end); err != nil && !w.refuse {
 				t.Fatal(err)
 			}
 			if rng.IntN(5) == 0 { // the process is replaced
-				sweeper = NewSweeper(w, w, w, w)
+				sweeper = NewSweeper(w, w, w, w, nil, DefaultSettle)
 			}
 		}
 		w.refuse = false
@@ -190,7 +190,7 @@ func TestSweepExplainsEverySlotOnce(t *testing.T) {
 func TestSweepWaitsForExpiryAndPublisher(t *testing.T) {
 	t.Parallel()
 	w := one(10*time.Second, 1)
-	sweeper := NewSweeper(w, w, w, w)
+	sweeper := NewSweeper(w, w, w, w, nil, DefaultSettle)
 	sweep := func(now, published time.Duration) int {
 		t.Helper()
 		if _, err := sweeper.Sweep(t.Context(), epoch.Add(now), epoch.Add(published)); err != nil {
@@ -213,12 +213,39 @@ func TestSweepWaitsForExpiryAndPublisher(t *testing.T) {
 	}
 }
 
+// The sweep and the account wait equally long: what is called unexplained, a sweep
+// had its chance to explain.
+func TestSettleIsTheSameForSweepAndReport(t *testing.T) {
+	t.Parallel()
+	for _, settle := range []time.Duration{5 * time.Second, time.Minute, time.Hour} {
+		w := one(10*time.Second, 1)
+		from, to := epoch, epoch.Add(time.Hour)
+		sweeper, account := NewSweeper(w, w, w, w, nil, settle), New(w, w, nil).Settling(settle)
+		for now := to; now.Before(to.Add(settle + 10*time.Minute)); now = now.Add(SweepEvery(settle)) {
+			if _, err := sweeper.Sweep(t.Context(), now, to); err != nil {
+				t.Fatal(err)
+			}
+			account.now = func() time.Time { return now.Add(SweepEvery(settle) - time.Second) }
+			lines, err := account.Report(t.Context(), from, to)
+			if err != nil || lines[0].Unexplained != 0 {
+				t.Fatalf("settle %v, %v later: %+v %v", settle, now.Sub(to), lines, err)
+			}
+			if due := now.Add(-uptime.Expiry(uptime.MaxInterval) - settle); due.After(from) && due.Before(to) && w.swept.Before(due) {
+				t.Fatalf("settle %v: swept to %v at %v", settle, w.swept.Sub(epoch), now.Sub(epoch))
+			}
+		}
+		if len(w.rows) != 360 {
+			t.Errorf("settle %v: %d rows", settle, len(w.rows))
+		}
+	}
+}
+
 func TestSweepHonoursItsContext(t *testing.T) {
 	t.Parallel()
 	w := one(10*time.Second, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewSweeper(w, w, w, w).Sweep(ctx, epoch.Add(time.Hour), epoch.Add(time.Hour)); err == nil {
+	if _, err := NewSweeper(w, w, w, w, nil, DefaultSettle).Sweep(ctx, epoch.Add(time.Hour), epoch.Add(time.Hour)); err == nil {
 		t.Error("a sweep that was cancelled does not claim success")
 	}
 }

@@ -168,6 +168,20 @@ func (p *Plan) count(t *target, region int, in span) (n int64) {
 	return n
 }
 
+// SlotIn gives the planned slot of a target and region within a whole second (unix)
+// of the window, and the sequence of the version that planned it.
+func (p *Plan) SlotIn(id int64, region string, second int64) (at time.Time, seq int64, planned bool) {
+	i, known := p.index[id]
+	r, active := slices.BinarySearch(p.Regions, region)
+	if !known || !active {
+		return time.Time{}, 0, false
+	}
+	p.each(&p.targets[i], r, span{second * 1000, (second + 1) * 1000}.within(p.window), func(ph phase, s span) {
+		ph.slots(id, s, func(ms int64) { at, seq, planned = time.UnixMilli(ms).UTC(), ph.seq, true })
+	})
+	return at, seq, planned
+}
+
 // Planned is the number of slots of the whole window, per region.
 func (p *Plan) Planned() map[string]int64 {
 	planned := map[string]int64{}

@@ -10,10 +10,11 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-const (
-	settle = 120 * time.Second // after expiry: time for a row to arrive
-	period = 60 * time.Second  // of the sweep
-)
+// DefaultSettle is how long after its expiry a slot's row may still be on its way.
+const DefaultSettle = 120 * time.Second
+
+// SweepEvery is the time between two sweeps that wait settle for a row.
+func SweepEvery(settle time.Duration) time.Duration { return min(time.Minute, settle) }
 
 // OutcomeSource counts the rows in [from, to) per target and region; counts are
 // indexed by uptime.Status.
@@ -31,7 +32,7 @@ type Line struct {
 	Unknown     int64
 	Missed      int64
 	InFlight    int64 // no row, and none is owed yet
-	Spooled     int64 // waiting on a prober's disk
+	Spooled     int64 // no row though one is owed, and a live prober has as many on its disk
 	Unexplained int64 // no row though one is owed: must be 0
 	Unplanned   int64 // rows of slots that nobody planned: must be 0
 }
@@ -40,33 +41,40 @@ type Line struct {
 type Ledger struct {
 	versions VersionSource
 	outcomes OutcomeSource
+	spools   Spools
+	settle   time.Duration
 	now      func() time.Time
 }
 
-// New makes a ledger of the two sources.
-func New(versions VersionSource, outcomes OutcomeSource) *Ledger {
-	return &Ledger{versions: versions, outcomes: outcomes, now: time.Now}
+// New makes a ledger of its sources. A nil spools means that nobody keeps rows.
+func New(versions VersionSource, outcomes OutcomeSource, spools Spools) *Ledger {
+	return &Ledger{versions: versions, outcomes: outcomes, spools: spools, settle: DefaultSettle, now: time.Now}
+}
+
+// Settling gives the ledger a figure other than DefaultSettle: that of the sweep.
+func (l *Ledger) Settling(settle time.Duration) *Ledger {
+	l.settle = settle
+	return l
 }
 
 // Report gives one line per region, sorted, for slots in [from, to). A slot
-// without a row counts as in flight until its expiry, two minutes and one sweep
-// have passed; for intervals between one and five minutes the longest expiry is
-// assumed. Rows past their retention are gone: ask within it.
+// without a row counts as in flight until its expiry, the time a row may take and
+// one sweep have passed; for intervals between one and five minutes the longest
+// expiry is assumed. Owed ones that a live prober may have on its disk count as
+// spooled. Rows past their retention are gone: ask within it.
 func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error) {
 	now := l.now()
 	if to.After(now) {
 		to = now // what is still to come is not on the account yet
 		from = earlier(from, to)
 	}
+	spools := l.spools.ask(ctx) // before the rows: one that moves meanwhile is seen in either place
 	plan, err := Load(ctx, l.versions, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	a := newAccount(plan, now)
+	a := newAccount(plan, now, l.settle, spools)
 	for _, part := range a.parts {
-		if part.empty() {
-			continue
-		}
 		seen := make([]uint64, (len(plan.targets)*len(plan.Regions)+63)/64)
 		err := l.outcomes.Outcomes(ctx, time.UnixMilli(part.from), time.UnixMilli(part.to), func(id int64, region string, counts [6]uint64) error {
 			a.take(part, seen, id, region, counts)
@@ -88,26 +96,33 @@ func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error)
 type account struct {
 	plan  *Plan
 	parts []part
+	kept  map[string]*keptRows
 	lines map[string]*Line
 }
 
 // part is a stretch of the window in which a missing row is owed or not: by
-// everybody, or only by targets with the shortest expiry.
+// everybody, or only by targets with the shortest expiry; and which lies either
+// inside or outside of what each region has on disk.
 type part struct {
 	span
 	owedByShort, owedByAll bool
 }
 
-func newAccount(plan *Plan, now time.Time) *account {
-	all := now.Add(-uptime.Expiry(uptime.MaxInterval) - settle - period).UnixMilli()
-	short := now.Add(-uptime.Expiry(uptime.MinInterval) - settle - period).UnixMilli()
-	a := &account{plan: plan, lines: map[string]*Line{}, parts: []part{
-		{span: span{0, all}, owedByShort: true, owedByAll: true},
-		{span: span{all, short}, owedByShort: true},
-		{span: span{short, never}},
-	}}
-	for i := range a.parts {
-		a.parts[i].span = a.parts[i].within(plan.window)
+func newAccount(plan *Plan, now time.Time, settle time.Duration, spools map[string]Spool) *account {
+	a := &account{plan: plan, kept: keptIn(spools), lines: map[string]*Line{}}
+	late := settle + SweepEvery(settle)
+	all := now.Add(-uptime.Expiry(uptime.MaxInterval) - late).UnixMilli()
+	short := now.Add(-uptime.Expiry(uptime.MinInterval) - late).UnixMilli()
+	cuts := []int64{plan.window.from, all, short, plan.window.to}
+	for _, k := range a.kept {
+		cuts = append(cuts, k.from, k.to)
+	}
+	slices.Sort(cuts)
+	for i := range cuts[1:] {
+		p := part{span: span{cuts[i], cuts[i+1]}.within(plan.window)}
+		if p.owedByShort, p.owedByAll = p.to <= short, p.to <= all; !p.empty() {
+			a.parts = append(a.parts, p)
+		}
 	}
 	for _, name := range plan.Regions {
 		a.line(name)
@@ -164,16 +179,32 @@ func (a *account) settle(p part, t *target, region int, rows int64) {
 		planned += ph.count(t.id, s)
 		owed = owed && (p.owedByAll || ph.expiry() <= uptime.Expiry(uptime.MinInterval).Milliseconds())
 	})
-	line := a.lines[a.plan.Regions[region]]
+	name := a.plan.Regions[region]
+	line := a.lines[name]
 	line.Planned += planned
 	switch missing := planned - rows; {
 	case missing < 0:
 		line.Unplanned -= missing
 	case owed:
-		line.Unexplained += missing
+		kept := a.onDisk(name, p, missing)
+		line.Spooled += kept
+		line.Unexplained += missing - kept
 	default:
 		line.InFlight += missing
 	}
+}
+
+// onDisk is how many of the missing rows of a part may be on a disk: no row of a
+// disk is counted twice.
+func (a *account) onDisk(region string, p part, missing int64) (n int64) {
+	for _, place := range [...]string{region, EveryRegion} {
+		if k := a.kept[place]; k != nil && k.from <= p.from && p.from < k.to {
+			take := min(missing-n, k.rows)
+			k.rows -= take
+			n += take
+		}
+	}
+	return n
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -13,6 +13,7 @@ const (
 	sweeper    = "_sweep"            // the prober column of the rows it writes
 	rowsAtOnce = 5_000               // missing rows made durable together
 	retention  = 29 * 24 * time.Hour // of rows, less a day: older ones cannot be told from lost ones
+	holdMost   = 6 * time.Hour       // rows that stay on a disk for longer are not waited for
 )
 
 // Cursor keeps how far the sweep has come, and the gaps whose cause is known.
@@ -38,20 +39,26 @@ type Sweeper struct {
 	cursor   Cursor
 	slots    SlotSource
 	rows     Rows
-	// shortTo is how far slots with the shortest expiry are done, ahead of the
-	// stored cursor. It saves reading, nothing rests on it.
-	shortTo int64
+	spools   Spools
+	settle   time.Duration
+	// How far slots are done ahead of the stored cursor: all but those that were held
+	// then, and those with the shortest expiry. It saves reading, nothing rests on it.
+	aheadTo, shortTo int64
+	held             holds // at the last sweep
 }
 
-// NewSweeper makes a sweeper of its sources.
-func NewSweeper(versions VersionSource, cursor Cursor, slots SlotSource, rows Rows) *Sweeper {
-	return &Sweeper{versions: versions, cursor: cursor, slots: slots, rows: rows}
+// NewSweeper makes a sweeper of its sources. Slots that a live prober may have on
+// its disk are left alone (a nil spools means none are); the others are explained
+// once they are past their expiry by more than settle.
+func NewSweeper(versions VersionSource, cursor Cursor, slots SlotSource, rows Rows, spools Spools, settle time.Duration) *Sweeper {
+	return &Sweeper{versions: versions, cursor: cursor, slots: slots, rows: rows, spools: spools, settle: settle}
 }
 
 // Swept is what one Sweep did.
 type Swept struct {
 	To      time.Time // every slot before it is explained
 	Planned int64
+	Held    int64 // without a row that may be on a prober's disk
 	Written map[uptime.Reason]int64
 }
 
@@ -64,30 +71,64 @@ func (s *Sweeper) Sweep(ctx context.Context, now, published time.Time) (Swept, e
 	if err != nil || from == 0 {
 		return done, err
 	}
+	held := s.hold(ctx, now)
 	limit := ceilMilli(published)
-	all := min(limit, now.Add(-uptime.Expiry(uptime.MaxInterval)-settle).UnixMilli())
-	for from < all {
-		slice := span{from, min(from+sliceLength, all)}
-		if err := s.explain(ctx, slice, never, &done); err != nil {
-			return done, err
-		}
-		if err := s.cursor.SetSweptTo(ctx, time.UnixMilli(slice.to)); err != nil {
-			return done, fmt.Errorf("sweep: %w", err)
-		}
-		from = slice.to
+	all := min(limit, now.Add(-uptime.Expiry(uptime.MaxInterval)-s.settle).UnixMilli())
+	err = s.slices(ctx, from, min(all, held.first()), never, held, &done, func(to int64) error {
+		from = to
+		return s.cursor.SetSweptTo(ctx, time.UnixMilli(to))
+	})
+	if err != nil {
+		return done, err
 	}
 	done.To = time.UnixMilli(from).UTC()
 
-	shortest := uptime.Expiry(uptime.MinInterval)
-	short := min(limit, now.Add(-shortest-settle).UnixMilli())
-	for at := max(from, s.shortTo); at < short; {
-		slice := span{at, min(at+sliceLength, short)}
-		if err := s.explain(ctx, slice, shortest.Milliseconds(), &done); err != nil {
-			return done, err
-		}
-		at, s.shortTo = slice.to, slice.to
+	err = s.slices(ctx, max(from, s.aheadTo), all, never, held, &done, func(to int64) error {
+		s.aheadTo = to
+		return nil
+	})
+	if err != nil {
+		return done, err
 	}
-	return done, nil
+	shortest := uptime.Expiry(uptime.MinInterval)
+	short := min(limit, now.Add(-shortest-s.settle).UnixMilli())
+	err = s.slices(ctx, max(from, all, s.shortTo), short, shortest.Milliseconds(), held, &done, func(to int64) error {
+		s.shortTo = to
+		return nil
+	})
+	return done, err
+}
+
+// hold asks what is on disks. Where less is than at the last sweep, what was passed
+// over then is looked at again.
+func (s *Sweeper) hold(ctx context.Context, now time.Time) holds {
+	held := holds{}
+	oldest := now.Add(-holdMost).UnixMilli()
+	for region, kept := range keptIn(s.spools.ask(ctx)) {
+		if stretch := kept.within(span{oldest, never}); !stretch.empty() {
+			held[region] = stretch
+		}
+	}
+	if held.releases(s.held) {
+		s.aheadTo, s.shortTo = 0, 0
+	}
+	s.held = held
+	return held
+}
+
+// slices explains [from, to) slice by slice, telling after each how far it is.
+func (s *Sweeper) slices(ctx context.Context, from, to, maxExpiry int64, held holds, done *Swept, reached func(int64) error) error {
+	for from < to {
+		slice := span{from, min(from+sliceLength, to)}
+		if err := s.explain(ctx, slice, maxExpiry, held, done); err != nil {
+			return err
+		}
+		if err := reached(slice.to); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		from = slice.to
+	}
+	return nil
 }
 
 // start is the stored cursor, else the first instant anything was planned; 0
@@ -117,9 +158,9 @@ func (s *Sweeper) start(ctx context.Context, now time.Time) (int64, error) {
 	return max(first, oldest), nil
 }
 
-// explain writes a row for each planned slot of the slice that has none, for
-// targets whose expiry is at most maxExpiry.
-func (s *Sweeper) explain(ctx context.Context, slice span, maxExpiry int64, done *Swept) error {
+// explain writes a row for each planned slot of the slice that has none and is not
+// held, for targets whose expiry is at most maxExpiry.
+func (s *Sweeper) explain(ctx context.Context, slice span, maxExpiry int64, held holds, done *Swept) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
@@ -151,7 +192,11 @@ func (s *Sweeper) explain(ctx context.Context, slice span, maxExpiry int64, done
 				ph.slots(t.id, stretch, func(ms int64) {
 					done.Planned++
 					slot := uptime.Slot{TargetID: t.id, Region: name, ScheduledAt: time.UnixMilli(ms).UTC()}
-					if !have.has(i, r, slot) {
+					switch {
+					case have.has(i, r, slot):
+					case held.have(name, ms):
+						done.Held++
+					default:
 						missing = append(missing, row(slot, ph.seq, reasonAt(gaps, slot.ScheduledAt)))
 					}
 				})

@@ -5,26 +5,45 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/spool"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // Sink makes a batch durable. It may be asked again with the same token after any
-// error but a permanent one (resultstore.IsPermanent). ClickHouse is a sink, and so
-// is anything that stands in for it while it is away.
+// error but a permanent one (resultstore.IsPermanent).
 type Sink interface {
 	Insert(ctx context.Context, batch resultstore.Batch) error
 }
 
-var _ Sink = (*resultstore.Store)(nil)
+// Spool keeps batches on disk while the sink is away: see spool.Spool for what each
+// answer means. It is used by one appender and one replayer at once.
+type Spool interface {
+	Append(b resultstore.Batch) error
+	Oldest() (spool.Item, bool)
+	Read(it spool.Item) (resultstore.Batch, error)
+	Remove(it spool.Item) error
+	Wake() <-chan struct{}
+	State() spool.State
+}
 
-// ErrStopped is the answer for rows that were not durable when the recorder stopped.
-var ErrStopped = errors.New("recorder stopped")
+var (
+	_ Sink  = (*resultstore.Store)(nil)
+	_ Spool = (*spool.Spool)(nil)
+)
+
+var (
+	// ErrStopped is the answer for rows that were not durable when the recorder stopped.
+	ErrStopped = errors.New("recorder stopped")
+	// ErrReplayed marks the rejection of a row that had been durable in the spool.
+	ErrReplayed = errors.New("replayed from the spool")
+)
 
 // Options of a Recorder. Zero values mean the defaults.
 type Options struct {
@@ -33,9 +52,20 @@ type Options struct {
 	MaxAge         time.Duration // how long a row waits for company, default 1 s
 	MaxBuffered    int           // rows held before Record blocks, default 50,000
 	FlushTimeout   time.Duration // for what is held when Run's context ends, default 20 s
-	// Reject takes rows that can never be stored. It is called from the writer
-	// goroutine, before done.
-	Reject  func(rows []uptime.Result, err error)
+	// Spool takes what the store does not. Without one, batches are repeated from
+	// memory until the store takes them.
+	Spool Spool
+	// Fatal is told, once, of a spool whose disk cannot be trusted any more: the process
+	// must end (exit code 74). From then on nothing is called durable.
+	Fatal func(error)
+	// Deleted says which targets are gone; their rows are left out of a replay. With an
+	// error, or none given, everything is replayed.
+	Deleted func(ctx context.Context, ids []int64) (map[int64]bool, error)
+	// Reject takes each row that can never be stored: of a batch from Record before its
+	// Done, from the writer goroutine, and of a replayed one, whose Done was called long
+	// ago, from the replayer, with an error that is ErrReplayed. A replay that is cut off
+	// may reject the same row again.
+	Reject  func(row uptime.Result, err error)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 }
@@ -53,8 +83,11 @@ func (o *Options) setDefaults() {
 	if o.FlushTimeout <= 0 {
 		o.FlushTimeout = 20 * time.Second
 	}
+	if o.Fatal == nil {
+		o.Fatal = func(error) {}
+	}
 	if o.Reject == nil {
-		o.Reject = func([]uptime.Result, error) {}
+		o.Reject = func(uptime.Result, error) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -66,19 +99,22 @@ type Recorder struct {
 	sink    Sink
 	o       Options
 	metrics *metrics
+	breaker *breaker
 	room    *semaphore.Weighted // MaxBuffered rows
 	wake    chan struct{}       // holds one token when the queue has changed
 	stopped context.Context     //nolint:containedctx // a signal, not a call's context: ends when Run no longer accepts rows
 	stop    context.CancelFunc
 
-	givenBack int // rows not stored when Run ended; only the writer goroutine's
+	diskError atomic.Pointer[error] // of a spool that cannot be trusted any more
+	givenBack int                   // rows not durable when Run ended; only the writer goroutine's
 
-	mu       sync.Mutex
-	queue    []item
-	writing  []item // the batch being written: also buffered
-	closed   bool
-	retrying bool
-	lastErr  string
+	mu                    sync.Mutex
+	queue                 []item
+	writing               []item // the batch being written: also buffered
+	attempt               int    // of it
+	closed                bool
+	lastErr               string
+	retrying, replayFails bool // the writer's, the replayer's last insert failed
 }
 
 // item is one row and the Record it came with.
@@ -90,10 +126,10 @@ type item struct {
 
 // record is one call of Record; only the writer goroutine touches it.
 type record struct {
-	left int // rows not settled yet
-	room int64
-	err  error
-	done func(error)
+	left  int // rows not settled yet
+	room  int64
+	err   error
+	watch Watch
 }
 
 // New makes a Recorder that writes to sink.
@@ -105,14 +141,14 @@ func New(sink Sink, options Options) *Recorder {
 		wake: make(chan struct{}, 1), stopped: stopped, stop: stop,
 	}
 	r.metrics = newMetrics(options.Metrics, r)
+	r.breaker = newBreaker(options.Spool != nil, options.Log, r.metrics.transition)
 	return r
 }
 
 // Record hands rows over and returns. It blocks while the buffer is full. When it
-// returns nil, done will be called exactly once, from the writer goroutine: with nil
-// when all the rows are durable. done must be quick and must not call Record. When
-// Record returns an error, nothing was taken and done is not called.
-func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, done func(error)) error {
+// returns nil, watch.Done will be called exactly once, with nil when all the rows are
+// durable. When Record returns an error, nothing was taken and Done is not called.
+func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch) error {
 	room := int64(min(len(rows), r.o.MaxBuffered))
 	if err := r.acquire(ctx, room); err != nil {
 		return err
@@ -124,10 +160,10 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, done func(e
 		r.room.Release(room)
 		return ErrStopped
 	}
-	rec := &record{left: len(rows), room: room, done: done}
+	rec := &record{left: len(rows), room: room, watch: watch}
 	for _, row := range rows {
 		if row.IngestedAt.IsZero() {
-			row.IngestedAt = now // once: a retry must rank like the first send
+			row.IngestedAt = now // once: a retry and a replay must rank like the first send
 		}
 		r.queue = append(r.queue, item{row: row, record: rec, at: now})
 	}
@@ -142,7 +178,7 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, done func(e
 // the rows may still be stored.
 func (r *Recorder) RecordWait(ctx context.Context, rows []uptime.Result) error {
 	answer := make(chan error, 1)
-	if err := r.Record(ctx, rows, func(err error) { answer <- err }); err != nil {
+	if err := r.Record(ctx, rows, Watch{Done: func(err error) { answer <- err }}); err != nil {
 		return err
 	}
 	select {
@@ -171,27 +207,4 @@ func (r *Recorder) signal() {
 	case r.wake <- struct{}{}:
 	default:
 	}
-}
-
-// State is a snapshot for health pages.
-type State struct {
-	Buffered   int           // rows accepted and not settled
-	OldestAge  time.Duration // of the oldest of them
-	Retrying   bool          // the last insert failed and is being repeated
-	LastError  string        // of the last failed insert; "" once one has worked
-	Saturation float64       // Buffered over MaxBuffered: at 1 Record blocks
-}
-
-// State tells how far behind the writer is.
-func (r *Recorder) State() State {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := State{Buffered: len(r.queue) + len(r.writing), Retrying: r.retrying, LastError: r.lastErr}
-	s.Saturation = min(1, float64(s.Buffered)/float64(r.o.MaxBuffered))
-	if len(r.writing) > 0 {
-		s.OldestAge = time.Since(r.writing[0].at)
-	} else if len(r.queue) > 0 {
-		s.OldestAge = time.Since(r.queue[0].at)
-	}
-	return s
 }

@@ -105,7 +105,7 @@ func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 		r := New(sink, Options{MaxRows: 5, Metrics: registry})
 		stop := start(r)
 		answers := make(chan error, 1)
-		if err := r.Record(t.Context(), rowsOf(1, 5), func(err error) { answers <- err }); err != nil {
+		if err := r.Record(t.Context(), rowsOf(1, 5), Watch{Done: func(err error) { answers <- err }}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Millisecond) // of the bubble's clock
@@ -131,7 +131,7 @@ func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
-		if s := r.State(); s != (State{}) {
+		if s := r.State(); s != (State{Breaker: "closed"}) {
 			t.Errorf("state at the end: %+v", s)
 		}
 		if got := testutil.ToFloat64(r.metrics.retries); got != 29 {
@@ -153,11 +153,7 @@ func TestEveryRecordIsAnsweredExactlyOnce(t *testing.T) {
 			return nil
 		}}
 		var rejected []int64
-		r := New(sink, Options{MaxRows: 16, MaxBuffered: 40, Reject: func(rows []uptime.Result, _ error) {
-			for _, row := range rows {
-				rejected = append(rejected, row.TargetID)
-			}
-		}})
+		r := New(sink, Options{MaxRows: 16, MaxBuffered: 40, Reject: func(row uptime.Result, _ error) { rejected = append(rejected, row.TargetID) }})
 		stop := start(r)
 
 		const records = 200
@@ -174,14 +170,14 @@ func TestEveryRecordIsAnsweredExactlyOnce(t *testing.T) {
 				if i == 120 {
 					rows[3].Status = uptime.StatusMissed // without a reason: invalid
 				}
-				err := r.Record(t.Context(), rows, func(err error) {
+				err := r.Record(t.Context(), rows, Watch{Done: func(err error) {
 					mu.Lock()
 					defer mu.Unlock()
 					answers[i]++
 					if err != nil {
 						failed[i] = err
 					}
-				})
+				}})
 				if err != nil {
 					t.Errorf("record %d: %v", i, err)
 				}
@@ -237,7 +233,7 @@ func TestHalvesKeepDerivedTokens(t *testing.T) {
 		for _, b := range sent {
 			tokens = append(tokens, b.Token)
 		}
-		if want := []string{token, token + "/0", token + "/1", token + "/1/0", token + "/1/1"}; !slices.Equal(tokens, want) {
+		if want := []string{token, token + "/0", token + "/1/0", token + "/3-4"}; !slices.Equal(tokens, want) {
 			t.Errorf("tokens %v", tokens)
 		}
 		if got := testutil.ToFloat64(r.metrics.rows.WithLabelValues(outcomeRejected)); got != 1 {

@@ -18,7 +18,7 @@ func TestFullBufferHoldsCallersBack(t *testing.T) {
 		sink := &fakeSink{answer: func(context.Context, int, resultstore.Batch) error { <-release; return nil }}
 		r := New(sink, Options{MaxRows: 10, MaxBuffered: 20})
 		stop := start(r)
-		ignore := func(error) {}
+		ignore := Watch{Done: func(error) {}}
 		for i := range int64(2) {
 			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), ignore); err != nil {
 				t.Fatal(err)
@@ -57,7 +57,7 @@ func TestStopFlushesWhatItHolds(t *testing.T) {
 		r := New(sink, Options{MaxRows: 10, MaxAge: time.Hour})
 		stop := start(r)
 		var answers []error
-		if err := r.Record(t.Context(), rowsOf(1, 5), func(err error) { answers = append(answers, err) }); err != nil {
+		if err := r.Record(t.Context(), rowsOf(1, 5), Watch{Done: func(err error) { answers = append(answers, err) }}); err != nil {
 			t.Fatal(err)
 		}
 		if err := stop(); err != nil {
@@ -66,7 +66,7 @@ func TestStopFlushesWhatItHolds(t *testing.T) {
 		if !slices.Equal(answers, []error{nil}) {
 			t.Errorf("answers %v", answers)
 		}
-		if err := r.Record(t.Context(), rowsOf(9, 1), func(error) { t.Error("done after refusal") }); !errors.Is(err, ErrStopped) {
+		if err := r.Record(t.Context(), rowsOf(9, 1), Watch{Done: func(error) { t.Error("done after refusal") }}); !errors.Is(err, ErrStopped) {
 			t.Errorf("a stopped recorder answered %v", err)
 		}
 	})
@@ -80,13 +80,13 @@ func TestStopGivesBackWhatCannotBeStored(t *testing.T) {
 		stop := start(r)
 		var answers []error
 		for i := range int64(3) {
-			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), func(err error) { answers = append(answers, err) }); err != nil {
+			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), Watch{Done: func(err error) { answers = append(answers, err) }}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		blocked := make(chan error, 1)
 		go func() {
-			blocked <- r.Record(t.Context(), rowsOf(90, 1), func(error) { t.Error("done after refusal") })
+			blocked <- r.Record(t.Context(), rowsOf(90, 1), Watch{Done: func(error) { t.Error("done after refusal") }})
 		}()
 		synctest.Wait()
 		begin := time.Now()
@@ -116,7 +116,7 @@ func TestRefusedRowDoesNotHideAnAbandonedOne(t *testing.T) {
 		rows := rowsOf(1, 5)
 		rows[0].Region = ""
 		answer := make(chan error, 1)
-		if err := r.Record(t.Context(), rows, func(err error) { answer <- err }); err != nil {
+		if err := r.Record(t.Context(), rows, Watch{Done: func(err error) { answer <- err }}); err != nil {
 			t.Fatal(err)
 		}
 		if err := stop(); !errors.Is(err, ErrStopped) {

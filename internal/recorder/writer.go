@@ -4,41 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/probefleet/probefleet/internal/recorder/bisect"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// Pauses between attempts: a random share of first × 2^n, at most longest.
 const (
+	// Pauses between attempts: a random share of first × 2^n, at most longest.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 15 * time.Second
+	fullPause    = time.Second // at most, while neither store nor spool takes anything
+	patience     = 5           // attempts before a batch goes to the spool though others are stored
 )
 
-// Run writes batches until ctx ends, then accepts no more rows and writes what it
-// holds for at most FlushTimeout. It returns nil when everything it accepted was
-// settled, and ErrStopped with a count when rows were given back.
+// Run writes batches, and replays the spool, until ctx ends. Then it accepts no more
+// rows and makes what it holds durable for at most FlushTimeout. It returns nil when
+// everything it accepted was settled, and ErrStopped with a count when rows were given
+// back.
 func (r *Recorder) Run(ctx context.Context) error {
-	// Inserts outlive ctx by FlushTimeout: an insert cut off half way is an ambiguous one.
+	// Inserts outlive ctx: one cut off half way is an ambiguous one. With a spool they
+	// get half of the time, so that the disk can take the rest in the other half.
 	work, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abandon(nil)
+	asking, cutOff := context.WithCancelCause(work)
+	defer cutOff(nil)
 	defer context.AfterFunc(ctx, func() {
 		r.close()
-		stopFlush := time.AfterFunc(r.o.FlushTimeout, func() { abandon(ErrStopped) })
-		context.AfterFunc(work, func() { stopFlush.Stop() })
+		all := time.AfterFunc(r.o.FlushTimeout, func() { abandon(ErrStopped) })
+		context.AfterFunc(work, func() { all.Stop() })
+		if r.o.Spool != nil {
+			half := time.AfterFunc(r.o.FlushTimeout/2, func() { cutOff(ErrStopped) })
+			context.AfterFunc(asking, func() { half.Stop() })
+		}
 	})()
-
+	var replayer sync.WaitGroup
+	if r.o.Spool != nil {
+		replayer.Go(func() { r.replay(r.stopped) })
+	}
 	for {
 		batch := r.next(ctx)
 		if batch == nil {
 			break
 		}
-		r.runOnce(work, batch)
+		r.runOnce(work, asking, batch)
 	}
+	replayer.Wait()
 	if r.givenBack > 0 {
 		return fmt.Errorf("%w: %d rows given back", ErrStopped, r.givenBack)
 	}
@@ -46,7 +61,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 }
 
 // runOnce settles one batch, whatever that takes.
-func (r *Recorder) runOnce(ctx context.Context, batch []item) {
+func (r *Recorder) runOnce(work, asking context.Context, batch []item) {
 	token, err := uuid.NewV7()
 	if err != nil { // no randomness: the rows stay with their callers
 		r.giveBack(batch, fmt.Errorf("make batch token: %w", err))
@@ -55,87 +70,33 @@ func (r *Recorder) runOnce(ctx context.Context, batch []item) {
 	valid := batch[:0:0]
 	for _, it := range batch {
 		if it.record.left == 0 { // a Record without rows
-			it.record.done(nil)
+			it.record.watch.Done(nil)
 		} else if err := resultstore.Validate(it.row); err != nil {
-			r.reject([]item{it}, err)
+			r.reject(it, err)
 		} else {
 			valid = append(valid, it)
 		}
 	}
-	r.write(ctx, token.String(), valid)
-}
-
-// write stores items under a token. When the store refuses them for good it tries
-// the halves, so that one bad row does not take its neighbours along.
-func (r *Recorder) write(ctx context.Context, token string, items []item) {
-	if len(items) == 0 {
-		return
-	}
-	err := r.insert(ctx, token, items)
-	switch {
-	case err == nil:
-		r.metrics.batches.WithLabelValues(outcomeStored).Inc()
-		r.settle(items, nil, outcomeStored)
-	case !resultstore.IsPermanent(err):
-		r.giveBack(items, err)
-	case len(items) == 1:
+	bisect.Settle(token.String(), len(valid), func(p bisect.Part) (bisect.Outcome, error) {
+		return r.put(work, asking, p.Token, valid[p.From:p.To])
+	}, func(row int, why error) {
 		r.metrics.batches.WithLabelValues(outcomeRejected).Inc()
-		r.reject(items, err)
-	default:
-		half := len(items) / 2
-		r.write(ctx, token+"/0", items[:half])
-		r.write(ctx, token+"/1", items[half:])
-	}
-}
-
-// insert repeats one batch until it is stored, refused for good, or ctx ends.
-func (r *Recorder) insert(ctx context.Context, token string, items []item) error {
-	batch := resultstore.Batch{Token: token, Prober: r.o.Prober, Region: r.o.Region, Rows: make([]uptime.Result, len(items))}
-	for i, it := range items {
-		batch.Rows[i] = it.row
-	}
-	for ctx.Err() == nil {
-		batch.Attempt++
-		start := time.Now()
-		err := r.sink.Insert(ctx, batch)
-		r.metrics.insertSeconds.Observe(time.Since(start).Seconds())
-		r.note(err, batch.Attempt)
-		if err == nil || resultstore.IsPermanent(err) {
-			return err
-		}
-		r.metrics.retries.Inc()
-		pause := time.NewTimer(pauseAfter(batch.Attempt))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return err
-		}
-	}
-	return context.Cause(ctx)
+		r.reject(valid[row], why)
+	})
 }
 
 // pauseAfter has full jitter, so that a fleet does not come back in step.
-func pauseAfter(attempt int) time.Duration {
+func (r *Recorder) pauseAfter(attempt int) time.Duration {
 	ceiling := min(firstPause<<min(attempt-1, 10), longestPause)
-	return rand.N(ceiling) + time.Millisecond
+	return r.breaker.random(ceiling) + time.Millisecond
 }
 
-// note keeps the state for health pages, and logs when it changes.
-func (r *Recorder) note(err error, attempt int) {
-	r.mu.Lock()
-	was := r.retrying
-	r.retrying, r.lastErr = resultstore.IsTransient(err), ""
-	if err != nil {
-		r.lastErr = err.Error()
-	}
-	now := r.retrying
-	r.mu.Unlock()
-	switch {
-	case now && !was:
-		r.o.Log.Warn("insert failed, repeating until it works", "error", err)
-	case was && err == nil:
-		r.o.Log.Info("insert works again", "attempt", attempt)
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -198,14 +159,14 @@ func (r *Recorder) giveBack(items []item, err error) {
 	r.settle(items, err, outcomeAbandoned)
 }
 
-func (r *Recorder) reject(items []item, err error) {
-	rows := make([]uptime.Result, len(items))
-	for i, it := range items {
-		rows[i] = it.row
-	}
-	r.o.Log.Error("row rejected", "target_id", rows[0].TargetID, "region", rows[0].Region, "scheduled_at", rows[0].ScheduledAt, "error", err)
-	r.o.Reject(rows, err)
-	r.settle(items, err, outcomeRejected)
+func (r *Recorder) reject(it item, err error) {
+	r.rejected(it.row, err)
+	r.settle([]item{it}, err, outcomeRejected)
+}
+
+func (r *Recorder) rejected(row uptime.Result, err error) {
+	r.o.Log.Error("row rejected", "target_id", row.TargetID, "region", row.Region, "scheduled_at", row.ScheduledAt, "error", err)
+	r.o.Reject(row, err)
 }
 
 // settle takes rows off their records and answers those that are complete.
@@ -219,7 +180,18 @@ func (r *Recorder) settle(items []item, err error, outcome string) {
 		}
 		if rec.left <= 0 {
 			r.room.Release(rec.room)
-			rec.done(rec.err)
+			rec.watch.Done(rec.err)
 		}
+	}
+}
+
+// tell announces a phase to the records in items, whose rows stand together.
+func tell(items []item, p Phase, attempt int) {
+	var last *record
+	for _, it := range items {
+		if it.record != last && it.record.watch.Phase != nil {
+			it.record.watch.Phase(p, attempt)
+		}
+		last = it.record
 	}
 }

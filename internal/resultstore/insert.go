@@ -52,6 +52,11 @@ func (s *Store) Insert(ctx context.Context, b Batch) error {
 func (s *Store) insert(ctx context.Context, token, sql string, columns []any) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, insertBound)
 	defer cancel()
+	if !s.verified.Load() {
+		if err := s.Check(ctx); err != nil {
+			return err
+		}
+	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
 	batch, err := s.conn.PrepareBatch(ctx, sql)
 	if err != nil {

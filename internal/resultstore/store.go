@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -28,27 +29,64 @@ const (
 
 // Store is a connection pool to one ClickHouse database. It is safe for concurrent use.
 type Store struct {
-	conn driver.Conn
-	now  func() time.Time
+	conn     driver.Conn
+	url      string
+	now      func() time.Time
+	verified atomic.Bool // the schema was seen to be new enough
 }
 
-// Open connects to clickhouse://user:password@host:port/database over the native
-// protocol and refuses a database whose schema is older than this program.
-func Open(ctx context.Context, url string) (*Store, error) {
+// ErrSchema is what errors.Is finds in the refusal of a schema that is older than
+// this program: somebody has to migrate, waiting alone does not help.
+var ErrSchema = errors.New("clickhouse schema is too old")
+
+type schemaError struct{ outdated *migrations.OutdatedError }
+
+func (e *schemaError) Error() string        { return e.outdated.Error() }
+func (e *schemaError) Unwrap() error        { return e.outdated }
+func (e *schemaError) Is(target error) bool { return target == ErrSchema }
+
+// Connect makes a store of clickhouse://user:password@host:port/database (native
+// protocol) without speaking to the server, so a program can start while ClickHouse
+// is away. The schema is checked before the first insert; until it is right inserts
+// answer a transient error.
+func Connect(url string) (*Store, error) {
 	options, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	check, cancel := context.WithTimeout(ctx, pageBound)
-	defer cancel()
-	if err := migrations.CheckClickHouse(check, url); err != nil {
-		return nil, fmt.Errorf("open clickhouse: %w", err)
-	}
 	conn, err := clickhouse.Open(options)
 	if err != nil {
-		return nil, fmt.Errorf("open clickhouse: %w", err)
+		return nil, fmt.Errorf("connect to clickhouse: %w", err)
 	}
-	return &Store{conn: conn, now: time.Now}, nil
+	return &Store{conn: conn, url: url, now: time.Now}, nil
+}
+
+// Check says whether ClickHouse answers and has a schema this program can use:
+// ErrSchema when it has not, any other error when it could not be asked.
+func (s *Store) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pageBound)
+	defer cancel()
+	err := migrations.CheckClickHouse(ctx, s.url)
+	if outdated, ok := errors.AsType[*migrations.OutdatedError](err); ok {
+		err = &schemaError{outdated}
+	}
+	if err != nil {
+		return fmt.Errorf("check clickhouse: %w", err)
+	}
+	s.verified.Store(true)
+	return nil
+}
+
+// Open is Connect and Check.
+func Open(ctx context.Context, url string) (*Store, error) {
+	s, err := Connect(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Check(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 var errURL = errors.New("clickhouse url: want clickhouse://user:password@host:port/database (native protocol)")

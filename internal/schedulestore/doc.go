@@ -31,6 +31,6 @@
 // Adopting is idempotent and never moves an instant already given.
 //
 // A deletion is a version too (inactive and deleted), so the publisher learns of
-// it. A target whose newest version is deleted leaves the ledger altogether; its
-// results are removed afterwards, and MarkPurged remembers that they were.
+// it. A target whose newest version is deleted leaves the ledger altogether; what
+// is done to remove its results stands in package targetstore (Deletion).
 package schedulestore

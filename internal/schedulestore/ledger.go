@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -13,9 +12,6 @@ import (
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
-
-// idsPerStatement stays far below every engine's limit of parameters.
-const idsPerStatement = 500
 
 // Gap is a stretch whose missed slots have a known cause.
 type Gap struct {
@@ -75,44 +71,6 @@ ON CONFLICT (id) DO UPDATE SET swept_to_ms = excluded.swept_to_ms WHERE ledger_s
 		t.UnixMilli()).Error
 	if err != nil {
 		return fmt.Errorf("write the sweep mark: %w", database.Translate(ctx, err))
-	}
-	return nil
-}
-
-// DeletedIDs gives the targets that were deleted and not purged yet, pending
-// deletions included.
-func (s *Store) DeletedIDs(ctx context.Context) ([]int64, error) {
-	return s.deleted(ctx, "deleted AND purged_at_ms IS NULL")
-}
-
-// Unpurged gives the deleted targets whose last slot was planned before an
-// instant: their rows can go once nothing of theirs is in flight.
-func (s *Store) Unpurged(ctx context.Context, before time.Time) ([]int64, error) {
-	return s.deleted(ctx, "deleted AND purged_at_ms IS NULL AND effective_from_ms < ?", before.UnixMilli())
-}
-
-func (s *Store) deleted(ctx context.Context, where string, args ...any) ([]int64, error) {
-	rows, err := gorm.G[versionRow](s.db.Read()).Select("target_id").Where(where, args...).Order("target_id").Find(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read deleted targets: %w", database.Translate(ctx, err))
-	}
-	ids := make([]int64, 0, len(rows))
-	for _, row := range rows {
-		ids = append(ids, row.TargetID)
-	}
-	return ids, nil
-}
-
-// MarkPurged records that the rows of deleted targets were removed. Ids that
-// are not deleted, or marked already, are left alone.
-func (s *Store) MarkPurged(ctx context.Context, ids []int64) error {
-	now := time.Now().UnixMilli()
-	for chunk := range slices.Chunk(ids, idsPerStatement) {
-		_, err := gorm.G[versionRow](s.db.Write()).Where("deleted AND purged_at_ms IS NULL AND target_id IN ?", chunk).
-			Update(ctx, "purged_at_ms", now)
-		if err != nil {
-			return fmt.Errorf("mark targets purged: %w", database.Translate(ctx, err))
-		}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package schedulestore_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -45,45 +44,6 @@ func TestGapsAndSweepMark(t *testing.T) {
 			if got, err := store.SweptTo(t.Context()); err != nil || !got.Equal(step.want) {
 				t.Errorf("after setting %v: %v, %v", step.set, got, err)
 			}
-		}
-	})
-}
-
-func TestPurgingDeletedTargets(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		store := schedulestore.New(db)
-		for id := int64(1); id <= 3; id++ {
-			schedule := uptime.Schedule{TargetID: id, Interval: time.Minute, Active: true}
-			appendVersion(t, db, schedule, false)
-			if id > 1 {
-				appendVersion(t, db, schedule, true)
-			}
-			if id < 3 {
-				if _, err := store.Adopt(t.Context(), 100, noon); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		check := func(what string, got []int64, err error, want ...int64) {
-			t.Helper()
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("%s: %v, %v; want %v", what, got, err, want)
-			}
-		}
-		got, err := store.DeletedIDs(t.Context())
-		check("deleted", got, err, 2, 3)
-		got, err = store.Unpurged(t.Context(), noon)
-		check("ended before noon", got, err)
-		got, err = store.Unpurged(t.Context(), noon.Add(time.Second))
-		check("ended by noon", got, err, 2)
-		if err := store.MarkPurged(t.Context(), []int64{1, 2}); err != nil {
-			t.Fatal(err)
-		}
-		got, err = store.DeletedIDs(t.Context())
-		check("still to purge", got, err, 3)
-		if last := versions(t, store, 0)[2]; !last.Deleted || last.Schedule.Active {
-			t.Errorf("a deletion plans slots: %+v", last)
 		}
 	})
 }

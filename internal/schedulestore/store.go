@@ -37,7 +37,6 @@ type versionRow struct {
 	Deleted         bool   `gorm:"column:deleted"`
 	EffectiveFromMS *int64 `gorm:"column:effective_from_ms"`
 	CreatedAtMS     int64  `gorm:"column:created_at_ms"`
-	PurgedAtMS      *int64 `gorm:"column:purged_at_ms"`
 }
 
 func (versionRow) TableName() string { return "schedule_versions" }

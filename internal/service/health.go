@@ -77,6 +77,12 @@ func (h *Health) Ready() {
 	}
 }
 
+func (h *Health) isReady() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ready
+}
+
 type report struct {
 	Status  string         `json:"status"`
 	Reasons []string       `json:"reasons"`
@@ -119,7 +125,7 @@ func OpsHandler(health *Health, metrics *prometheus.Registry) http.Handler {
 		_ = json.NewEncoder(w).Encode(r)
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !health.report().Ready {
+		if !health.isReady() {
 			http.Error(w, "not ready", http.StatusServiceUnavailable)
 			return
 		}

@@ -1,6 +1,7 @@
 // Package service is the frame every process of Probefleet stands in: settings
 // and logs, an ops server with health, metrics and profiles, signals, and exit
-// codes an operator can act on.
+// codes an operator can act on. Nothing that is written to the log can block the
+// work: see logWriter.
 //
 // SIGTERM and SIGINT cancel the context given to run; a second one ends the
 // process at once. The ops server is up before run starts, so a process that
@@ -33,6 +34,8 @@ type Settings struct {
 	LogLevel  string `env:"LOG_LEVEL" default:"info" oneof:"debug,info,warn,error" help:"how much is logged"`
 	LogFormat string `env:"LOG_FORMAT" default:"text" oneof:"text,json" help:"how log lines look"`
 	OpsAddr   string `env:"OPS_ADDR" help:"address of /healthz, /readyz, /metrics and /debug/pprof; each service has its own default"`
+
+	LastExitFile string `env:"LAST_EXIT_FILE" help:"file in which the supervisor says how this program ended before; /healthz shows it"`
 }
 
 // Service is what run gets.
@@ -56,14 +59,18 @@ func Main(name, opsDefault string, args []string, getenv func(string) string, ou
 		_, _ = fmt.Fprintf(out, "%s takes no arguments but --version; it is configured by environment variables (see docs/config.md)\n", name)
 		return ExitConfig
 	}
-	err := serve(name, opsDefault, getenv, out, run)
+	signal.Ignore(syscall.SIGPIPE) // a log reader that is gone is no reason to die
+	lines := newLogWriter(detachStderr(out))
+	err := serve(name, opsDefault, getenv, lines, run)
+	last := ""
 	if err != nil {
-		_, _ = fmt.Fprintf(out, "%s: %v\n", name, err)
+		last = fmt.Sprintf("%s: %v\n", name, err)
 	}
+	lines.finish(last)
 	return Code(err)
 }
 
-func serve(name, opsDefault string, getenv func(string) string, out io.Writer, run func(context.Context, *Service) error) error {
+func serve(name, opsDefault string, getenv func(string) string, out *logWriter, run func(context.Context, *Service) error) error {
 	settings := Settings{}
 	if err := envconf.Load(getenv, &settings); err != nil {
 		return Exit(ExitConfig, everyMistake(name, err, run))
@@ -72,7 +79,15 @@ func serve(name, opsDefault string, getenv func(string) string, out io.Writer, r
 		settings.OpsAddr = opsDefault
 	}
 	s := &Service{Name: name, Version: Version(), Log: NewLogger(settings, out).With("service", name), Metrics: prometheus.NewRegistry(), Health: NewHealth(name, Version())}
+	out.log.Store(s.Log)
+	slog.SetDefault(s.Log) // a library's own line must not block either
 	s.Metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "probefleet"}))
+	lastExit, err := ReadLastExit(settings.LastExitFile)
+	if err != nil {
+		s.Log.Warn("last exit is unknown", "error", err)
+	}
+	s.Health.Fact("last_exit", func() any { return lastExit })
+	register(s.Metrics, out, lastExit)
 
 	listener, err := net.Listen("tcp", settings.OpsAddr)
 	if err != nil {
@@ -83,7 +98,7 @@ func serve(name, opsDefault string, getenv func(string) string, out io.Writer, r
 		return Exit(code, fmt.Errorf("listening for operations (set OPS_ADDR to a free address): %w", err))
 	}
 	s.OpsAddr = listener.Addr().String()
-	ops := &http.Server{Handler: OpsHandler(s.Health, s.Metrics), ReadHeaderTimeout: 5 * time.Second}
+	ops := &http.Server{Handler: OpsHandler(s.Health, s.Metrics), ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn)}
 	go func() { _ = ops.Serve(listener) }()
 	defer func() { _ = ops.Close() }()
 

@@ -2,7 +2,8 @@
 //
 // It guarantees that every change of a target and its schedule version are
 // committed together (see package schedulestore), that an id is never used
-// again, and that a change made against an old version of a target can be
+// again, that every deletion leaves a row which says how far its removal has come
+// (Deletion), and that a change made against an old version of a target can be
 // refused (ErrConflict). Errors of the driver arrive as this package's, or as
 // database.ErrUnavailable when the database could not answer.
 package targetstore
@@ -107,8 +108,8 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 	return updated.target()
 }
 
-// Delete removes a target and writes the version that ends its schedule. An
-// ifVersion other than 0 must be the target's spec version, else ErrConflict.
+// Delete removes a target, writes the version that ends its schedule and notes
+// that what it left behind is to be removed, all in one transaction. An ifVersion other than 0 must be the target's spec version, else ErrConflict.
 func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
 	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
 		r, err := take(ctx, tx, id, ifVersion)
@@ -124,6 +125,9 @@ func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
 		}
 		t, err := r.target()
 		if err != nil {
+			return err
+		}
+		if err := requestDeletion(ctx, tx, id); err != nil {
 			return err
 		}
 		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), true)

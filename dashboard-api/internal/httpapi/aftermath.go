@@ -16,18 +16,14 @@ type Announcer interface {
 
 // Tombstones tell probers that a target is gone.
 type Tombstones interface {
-	Tombstone(ctx context.Context, targetID int64) error
+	Tombstone(ctx context.Context, targetIDs ...int64) error
 }
 
-const (
-	aftermathRetry = time.Second
-	aftermathCall  = 3 * time.Second
-	tombstoneKept  = 10 * time.Minute // longer than any check of the target can be worth running
-)
+const aftermathCall = 3 * time.Second
 
 // Aftermath tells Redis what was written to the database, in order, without making
-// the write wait. Announcements are tried once: reconciliation finds what was lost.
-// Tombstones are tried until they are there or can no longer matter.
+// the write wait. All is tried once: the database holds every change and every
+// deletion that is not finished, reconciliation and the publisher go by that.
 type Aftermath struct {
 	announcer  Announcer
 	tombstones Tombstones
@@ -54,72 +50,49 @@ func (a *Aftermath) Add(change livefeed.Change) {
 	}
 }
 
-// Run works until ctx ends; what is queued by then gets one last try.
+// Run works until ctx ends; what is queued by then gets a try, too.
 func (a *Aftermath) Run(ctx context.Context) error {
-	retry := time.NewTicker(aftermathRetry)
-	defer retry.Stop()
-	owed := map[int64]time.Time{} // tombstones not written yet, since when
 	for {
 		select {
 		case <-a.wake:
-			a.runOnce(ctx, owed)
-		case <-retry.C:
-			a.bury(ctx, owed)
+			a.runOnce(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), aftermathCall)
-			defer cancel()
-			a.runOnce(last, owed)
-			a.bury(last, owed)
+			a.runOnce(context.WithoutCancel(ctx))
 			return ctx.Err()
 		}
 	}
 }
 
-func (a *Aftermath) runOnce(ctx context.Context, owed map[int64]time.Time) {
+// runOnce tells what is queued until a call fails: then Redis is down, and waiting
+// for it once more for each change helps nobody.
+func (a *Aftermath) runOnce(ctx context.Context) {
 	a.mu.Lock()
 	changes := a.pending
 	a.pending = nil
 	a.mu.Unlock()
-	failed := 0
+	var gone []int64
 	for _, change := range changes {
 		if change.Op == opDeleted {
-			owed[change.TargetID] = time.Now()
-		}
-		if failed > 0 {
-			failed++
-			continue // Redis is down: do not wait for each
-		}
-		if err := a.announce(ctx, change); err != nil {
-			failed++
-			a.log.Warn("change not announced: reconciliation will find it", "target_id", change.TargetID, "op", change.Op, "error", err)
+			gone = append(gone, change.TargetID)
 		}
 	}
-	a.bury(ctx, owed)
-	if failed > 1 {
-		a.log.Warn("more changes not announced", "count", failed-1)
-	}
-}
-
-func (a *Aftermath) announce(ctx context.Context, change livefeed.Change) error {
-	ctx, cancel := context.WithTimeout(ctx, aftermathCall)
-	defer cancel()
-	return a.announcer.AnnounceChange(ctx, change)
-}
-
-// bury writes the tombstones that are owed, until one fails.
-func (a *Aftermath) bury(ctx context.Context, owed map[int64]time.Time) {
-	for id, since := range owed {
-		if time.Since(since) > tombstoneKept {
-			delete(owed, id)
-			continue
-		}
-		call, cancel := context.WithTimeout(ctx, aftermathCall)
-		err := a.tombstones.Tombstone(call, id)
-		cancel()
+	if len(gone) > 0 {
+		err := try(ctx, func(ctx context.Context) error { return a.tombstones.Tombstone(ctx, gone...) })
 		if err != nil {
-			a.log.Warn("tombstone not written: will try again", "target_id", id, "owed", len(owed), "error", err)
+			a.log.Warn("changes not announced: reconciliation and the publisher will find them", "count", len(changes), "error", err)
 			return
 		}
-		delete(owed, id)
 	}
+	for i, change := range changes {
+		if err := try(ctx, func(ctx context.Context) error { return a.announcer.AnnounceChange(ctx, change) }); err != nil {
+			a.log.Warn("changes not announced: reconciliation will find them", "count", len(changes)-i, "error", err)
+			return
+		}
+	}
+}
+
+func try(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, aftermathCall)
+	defer cancel()
+	return call(ctx)
 }

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,35 +11,72 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 )
 
-func TestTombstonesAreOwedUntilWritten(t *testing.T) {
+// fakeRedis notes what it is told, or fails.
+type fakeRedis struct {
+	mu      sync.Mutex
+	hangs   bool
+	changes []livefeed.Change
+	buried  []int64
+}
+
+func (f *fakeRedis) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// answer waits for ctx while Redis hangs, and notes what was told.
+func (f *fakeRedis) answer(ctx context.Context, note func()) error {
+	f.mu.Lock()
+	hangs := f.hangs
+	f.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	f.set(note)
+	return nil
+}
+
+func (f *fakeRedis) AnnounceChange(ctx context.Context, c livefeed.Change) error {
+	return f.answer(ctx, func() { f.changes = append(f.changes, c) })
+}
+
+func (f *fakeRedis) Tombstone(ctx context.Context, ids ...int64) error {
+	return f.answer(ctx, func() { f.buried = append(f.buried, ids...) })
+}
+
+func TestAftermathTriesOnceAndDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		redis := &fakeRedis{down: true}
+		redis := &fakeRedis{hangs: true}
 		after := NewAftermath(redis, redis, discard())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- after.Run(ctx) }()
-		after.Add(livefeed.Change{TargetID: 1, Op: opDeleted})
-		after.Add(livefeed.Change{TargetID: 2, Op: opCreated})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		redis.mu.Lock()
-		redis.down = false
-		redis.mu.Unlock()
-		time.Sleep(2 * aftermathRetry)
-		synctest.Wait()
-		if len(redis.buried) != 1 || redis.buried[0] != 1 || len(redis.changes) != 0 {
-			t.Errorf("after the outage: buried %v, announced %v", redis.buried, redis.changes)
+		asked := time.Now()
+		for id := range int64(1000) {
+			after.Add(livefeed.Change{TargetID: id, Op: opDeleted})
+			if id == 0 {
+				synctest.Wait() // it is being told; the others wait behind it
+			}
 		}
-		after.Add(livefeed.Change{TargetID: 3, Op: opDeleted})
-		synctest.Wait()
-		if len(redis.buried) != 2 || len(redis.changes) != 1 {
-			t.Errorf("in normal times: buried %v, announced %v", redis.buried, redis.changes)
+		if waited := time.Since(asked); waited > 0 {
+			t.Errorf("a thousand deletions waited %v for Redis", waited)
 		}
-		after.Add(livefeed.Change{TargetID: 4, Op: opDeleted}) // of the last request
+		time.Sleep(2*aftermathCall + time.Second) // one call for the first, one for all the others
+		synctest.Wait()
+		redis.set(func() { redis.hangs = false })
+		after.Add(livefeed.Change{TargetID: 7001, Op: opDeleted})
+		after.Add(livefeed.Change{TargetID: 7002, Op: opCreated})
+		synctest.Wait()
+		if !slices.Equal(redis.buried, []int64{7001}) || len(redis.changes) != 2 {
+			t.Errorf("once Redis is back: buried %v, announced %v", redis.buried, redis.changes)
+		}
+		after.Add(livefeed.Change{TargetID: 7003, Op: opDeleted}) // of the last request
 		cancel()
-		if <-ended; len(redis.buried) != 3 {
-			t.Errorf("at the end: buried %v", redis.buried)
+		if <-ended; !slices.Equal(redis.buried, []int64{7001, 7003}) || len(redis.changes) != 3 {
+			t.Errorf("at the end: buried %v, announced %v", redis.buried, redis.changes)
 		}
 	})
 }

@@ -28,9 +28,10 @@ type Hub interface {
 	Remove(id int64)
 }
 
-// FleetSource knows the fleet as of a moment ago.
+// FleetSource knows the fleet and the stores as of a moment ago.
 type FleetSource interface {
-	Fleet() (Fleet, error)      // an error while Redis cannot be asked
+	Fleet() (Fleet, error)      // marked while Redis cannot be asked; an error when it never could be
+	HistoryOK() bool            // whether ClickHouse answers
 	Regions() []string          // what targets may ask for, by the newest knowledge
 	OpenRanges() []netip.Prefix // private ranges some prober dials, by the newest knowledge
 }
@@ -58,6 +59,7 @@ type api struct {
 	Options
 	metrics  *metrics
 	inFlight *flights
+	copies   *copies
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -76,7 +78,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights()}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies()}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {
@@ -92,7 +94,8 @@ func config(version string) huma.Config {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{Title: "Probefleet", Version: version, Description: "Watches URLs from many regions. Instants are RFC 3339 in UTC; durations carry their unit (_s, _ms, _us). " +
-				"Errors are RFC 9457 problems with a code. Lists are {items, next_cursor}. x-policy says which role a route needs.",
+				"Errors are RFC 9457 problems with a code. While ClickHouse does not answer, a question about the past that was asked before is answered with the last answer, marked by stale_since, " +
+				"X-Probefleet-Stale and Age. Lists are {items, next_cursor}. x-policy says which role a route needs.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Components: &huma.Components{
 				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),

@@ -9,15 +9,17 @@ import (
 
 // Fleet is what is known of probers, regions and stores.
 type Fleet struct {
-	Redis struct {
+	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only while Redis does not answer: queue, publisher and heartbeats are of that moment, and no prober counts as live for long"`
+	Redis      struct {
 		Version     string `json:"version"`
 		Embedded    bool   `json:"embedded" doc:"a test server inside the process: nothing survives its restart"`
 		Durable     bool   `json:"durable" doc:"keeps its data over a restart"`
 		Backlog     int64  `json:"backlog" doc:"entries in the stream of checks"`
-		DeadLetters int64  `json:"dead_letters"`
+		DeadLetters int64  `json:"dead_letters" doc:"checks and rows that were given up, with their reasons"`
 	} `json:"redis"`
 	ClickHouse struct {
-		OK bool `json:"ok"`
+		OK        bool              `json:"ok"`
+		DownSince nullable[instant] `json:"down_since" doc:"since when it does not answer; null when it does"`
 	} `json:"clickhouse"`
 	Publisher struct {
 		Leader   nullable[string]  `json:"leader"`
@@ -28,36 +30,69 @@ type Fleet struct {
 
 // FleetRegion is a region and its probers.
 type FleetRegion struct {
-	Region  string        `json:"region"`
-	Live    bool          `json:"live" doc:"a prober of it beats"`
-	Pending int64         `json:"pending" doc:"checks read and not settled"`
-	LagS    float64       `json:"lag_s" doc:"age of the oldest check that is not settled"`
+	Region  string  `json:"region"`
+	Live    bool    `json:"live" doc:"a prober of it beats"`
+	Pending int64   `json:"pending" doc:"checks read and not settled"`
+	LagS    float64 `json:"lag_s" doc:"age of the oldest check that is not settled"`
+	Spool
 	Probers []FleetProber `json:"probers" nullable:"false"`
 }
 
 // FleetProber is one prober process.
 type FleetProber struct {
-	Name          string   `json:"name"`
-	Version       string   `json:"version"`
-	HeartbeatAt   instant  `json:"heartbeat_at"`
-	AgeS          float64  `json:"age_s"`
-	InFlight      int64    `json:"in_flight"`
-	Waiting       int64    `json:"waiting"`
-	LatenessP50MS float64  `json:"lateness_p50_ms"`
-	LatenessP99MS float64  `json:"lateness_p99_ms"`
-	ClickHouse    string   `json:"clickhouse" enum:"ok,down"`
-	Spooled       int64    `json:"spooled"`
-	AllowCIDRs    []string `json:"allow_cidrs" nullable:"false"`
+	Name          string  `json:"name"`
+	Version       string  `json:"version"`
+	HeartbeatAt   instant `json:"heartbeat_at"`
+	AgeS          float64 `json:"age_s"`
+	InFlight      int64   `json:"in_flight"`
+	Waiting       int64   `json:"waiting"`
+	LatenessP50MS float64 `json:"lateness_p50_ms"`
+	LatenessP99MS float64 `json:"lateness_p99_ms"`
+	ClickHouse    string  `json:"clickhouse" enum:"ok,down"`
+	Breaker       string  `json:"breaker" doc:"of its way to ClickHouse: closed, half_open, or open: rows go to its disk. Empty when it does not say"`
+	Spool
+	AllowCIDRs []string `json:"allow_cidrs" nullable:"false"`
 }
 
-type fleetOutput struct{ Body Fleet }
+// Spool is what waits on disks for ClickHouse.
+type Spool struct {
+	Spooled int64             `json:"spooled" doc:"results that are safe on a prober's disk and not in ClickHouse yet"`
+	First   nullable[instant] `json:"spool_first" doc:"the oldest slot among them"`
+	Last    nullable[instant] `json:"spool_last" doc:"the newest slot among them"`
+}
+
+// NewSpool shows rows of the slots from first to last; without rows there is no range.
+func NewSpool(rows int64, first, last time.Time) Spool {
+	if rows == 0 {
+		return Spool{}
+	}
+	return Spool{rows, maybeInstant(first), maybeInstant(last)}
+}
+
+type fleetOutput struct {
+	Age   string `header:"Age" doc:"while Redis does not answer: seconds since it did"`
+	Stale string `header:"X-Probefleet-Stale" doc:"while Redis does not answer: since=INSTANT when it last did"`
+	Body  Fleet
+}
 
 func (a *api) fleet(context.Context, *struct{}) (*fleetOutput, error) {
 	fleet, err := a.Fleet.Fleet()
 	if err != nil {
 		return nil, down("Redis", err)
 	}
-	return &fleetOutput{fleet}, nil
+	out := &fleetOutput{Body: fleet}
+	if at := fleet.StaleSince.value; at != nil {
+		out.Age, out.Stale = staleness(time.Time(*at), a.Now())
+	}
+	return out, nil
+}
+
+// Stale marks the fleet as known at an instant, and not since.
+func (f *Fleet) Stale(at time.Time) { f.StaleSince = maybeInstant(at) }
+
+// HistoryDown states since when ClickHouse does not answer; zero: it does.
+func (f *Fleet) HistoryDown(since time.Time) {
+	f.ClickHouse.OK, f.ClickHouse.DownSince = since.IsZero(), maybeInstant(since)
 }
 
 // NewFleet starts one with the publisher's part; a zero tick and no leader are null.
@@ -74,6 +109,6 @@ func NewFleet(lastTick time.Time, leader string) Fleet {
 func NewFleetProber(h checkstream.Heartbeat) FleetProber {
 	return FleetProber{
 		Name: h.Name, Version: h.Version, HeartbeatAt: instant(h.At), AgeS: h.Age.Seconds(), InFlight: h.InFlight, Waiting: h.Waiting,
-		LatenessP50MS: h.LatenessP50MS, LatenessP99MS: h.LatenessP99MS, ClickHouse: h.ClickHouse, Spooled: h.Spooled, AllowCIDRs: orEmpty(h.AllowCIDRs),
+		LatenessP50MS: h.LatenessP50MS, LatenessP99MS: h.LatenessP99MS, ClickHouse: h.ClickHouse, Breaker: h.Breaker, Spool: NewSpool(h.Spooled, h.SpoolFirst, h.SpoolLast), AllowCIDRs: orEmpty(h.AllowCIDRs),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,7 +21,6 @@ import (
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/ledger"
-	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -84,43 +82,20 @@ func (f *fakeLedger) Report(context.Context, time.Time, time.Time) ([]ledger.Lin
 
 type fakeFleet struct {
 	err     error
+	down    bool // ClickHouse
+	stale   time.Time
 	regions []string
 	open    []netip.Prefix
 }
 
-func (f *fakeFleet) Fleet() (Fleet, error)      { return NewFleet(testNow, "one"), f.err }
+func (f *fakeFleet) Fleet() (Fleet, error) {
+	fleet := NewFleet(testNow, "one")
+	fleet.Stale(f.stale)
+	return fleet, f.err
+}
+func (f *fakeFleet) HistoryOK() bool            { return !f.down }
 func (f *fakeFleet) Regions() []string          { return f.regions }
 func (f *fakeFleet) OpenRanges() []netip.Prefix { return f.open }
-
-// fakeRedis notes what it is told, or fails.
-type fakeRedis struct {
-	mu      sync.Mutex
-	down    bool
-	changes []livefeed.Change
-	buried  []int64
-}
-
-var errRedisDown = errors.New("redis is down")
-
-func (f *fakeRedis) AnnounceChange(_ context.Context, c livefeed.Change) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.down {
-		return errRedisDown
-	}
-	f.changes = append(f.changes, c)
-	return nil
-}
-
-func (f *fakeRedis) Tombstone(_ context.Context, id int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.down {
-		return errRedisDown
-	}
-	f.buried = append(f.buried, id)
-	return nil
-}
 
 // bench is an API on a real database with everything else faked.
 type bench struct {
@@ -135,6 +110,7 @@ type bench struct {
 	redis   *fakeRedis
 	after   *Aftermath
 	hub     *live.Hub
+	now     time.Time
 	setup   string
 	log     *bytes.Buffer
 }
@@ -172,7 +148,7 @@ func newBenchOn(t *testing.T, url string) *bench {
 	}
 	b := &bench{
 		T: t, db: db, targets: targetstore.New(db), results: &fakeResults{}, ledger: &fakeLedger{},
-		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, hub: live.New(live.Options{}), log: &bytes.Buffer{},
+		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
 	}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
 	b.after = NewAftermath(b.redis, b.redis, log)
@@ -184,7 +160,7 @@ func newBenchOn(t *testing.T, url string) *bench {
 		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
-		Version: "test", Now: func() time.Time { return testNow }, Log: log, Metrics: prometheus.NewRegistry(),
+		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),
 	}
 	if b.handler, err = New(options); err != nil {
 		t.Fatal(err)

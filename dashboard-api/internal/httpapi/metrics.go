@@ -12,6 +12,7 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
+	copies   prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -20,8 +21,9 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "probefleet_api_request_duration_seconds", Help: "Time to answer, by route.", Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"method", "route"}),
+		copies: prometheus.NewCounter(prometheus.CounterOpts{Name: "probefleet_api_stale_answers_total", Help: "Answers that were copies, because ClickHouse did not answer."}),
 	}
-	registry.MustRegister(m.requests, m.duration)
+	registry.MustRegister(m.requests, m.duration, m.copies)
 	return m
 }
 

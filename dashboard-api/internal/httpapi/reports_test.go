@@ -42,7 +42,7 @@ func TestReportsAreGolden(t *testing.T) {
 		"/api/v1/targets/1/uptime":               `{"from":"2026-02-28T12:00:00.000Z","to":"2026-03-01T12:00:00.000Z","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99}`,
 		"/api/v1/results/latest?ids=1,2&n=2":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0}]}]}`,
 		"/api/v1/ledger?to=2026-03-01T00:00:00Z": `{"items":[{"region":"eu","planned":10,"up":5,"degraded":0,"down":1,"unknown":1,"missed":1,"in_flight":2,"spooled":0,"unexplained":0}],"from":"2026-02-28T00:00:00.000Z","to":"2026-03-01T00:00:00.000Z"}`,
-		"/api/v1/fleet":                          `{"redis":{"version":"","embedded":false,"durable":false,"backlog":0,"dead_letters":0},"clickhouse":{"ok":false},"publisher":{"leader":"one","last_tick":"2026-03-01T12:00:00.000Z"},"regions":[]}`,
+		"/api/v1/fleet":                          `{"redis":{"version":"","embedded":false,"durable":false,"backlog":0,"dead_letters":0},"clickhouse":{"ok":false,"down_since":null},"publisher":{"leader":"one","last_tick":"2026-03-01T12:00:00.000Z"},"regions":[]}`,
 	} {
 		got := b.do("GET", path, "", as(viewerKey))
 		if diff := cmp.Diff(want, strings.TrimSpace(got.text)); diff != "" || got.Code != 200 {

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -53,13 +55,19 @@ func resultOf(r uptime.Result) resultBody {
 	return body
 }
 
+type resultPage struct {
+	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
+	Items      []resultBody      `json:"items" nullable:"false"`
+	NextCursor nullable[string]  `json:"next_cursor" doc:"null on the last page"`
+}
+
 func (a *api) listResults(ctx context.Context, in *struct {
 	TargetPath
 	Page
 	From   time.Time `query:"from" doc:"first slot, RFC 3339; by default as far as results are kept"`
 	To     time.Time `query:"to" doc:"first slot that is not included; by default now"`
 	Region string    `query:"region" maxLength:"32"`
-}) (*listOutput[resultBody], error) {
+}) (*pastOutput[resultPage], error) {
 	before, err := readSlotCursor(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -70,25 +78,26 @@ func (a *api) listResults(ctx context.Context, in *struct {
 	if _, err := a.Targets.Get(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	rows, err := a.Results.Results(ctx, resultstore.ResultQuery{TargetID: in.ID, From: in.From, To: in.To, Region: in.Region, Limit: in.Limit, Before: before})
-	if err != nil {
-		return nil, down(clickHouse, err)
-	}
-	out := &listOutput[resultBody]{Body: list[resultBody]{Items: make([]resultBody, len(rows))}}
-	for i, r := range rows {
-		out.Body.Items[i] = resultOf(r)
-	}
-	if len(rows) == in.Limit {
-		last := rows[len(rows)-1]
-		out.Body.NextCursor = slotCursor(last.ScheduledAt, last.Region)
-	}
-	return out, nil
+	question := fmt.Sprintf("results %d %q %d %q %s %s", in.ID, in.Region, in.Limit, in.Cursor, in.From, in.To)
+	return past(ctx, a, question, func(ctx context.Context) (page resultPage, err error) {
+		rows, err := a.Results.Results(ctx, resultstore.ResultQuery{TargetID: in.ID, From: in.From, To: in.To, Region: in.Region, Limit: in.Limit, Before: before})
+		if err != nil {
+			return page, down(clickHouse, err)
+		}
+		page.Items = make([]resultBody, len(rows))
+		for i, r := range rows {
+			page.Items[i] = resultOf(r)
+		}
+		if len(rows) == in.Limit {
+			last := rows[len(rows)-1]
+			page.NextCursor = slotCursor(last.ScheduledAt, last.Region)
+		}
+		return page, nil
+	})
 }
 
-// Bounds of a question for the newest results of many targets.
-const (
-	maxLatestRows = 100_000
-)
+// maxLatestRows bounds a question for the newest results of many targets.
+const maxLatestRows = 100_000
 
 type tickBody struct {
 	Region      string            `json:"region"`
@@ -106,16 +115,15 @@ type latestBody struct {
 	Results  []tickBody `json:"results" nullable:"false" doc:"newest first"`
 }
 
-type latestOutput struct {
-	Body struct {
-		Items []latestBody `json:"items" nullable:"false"`
-	}
+type latestPage struct {
+	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made; it says nothing of how the targets are now"`
+	Items      []latestBody      `json:"items" nullable:"false"`
 }
 
 func (a *api) latestResults(ctx context.Context, in *struct {
 	IDs []int64 `query:"ids" required:"true" minItems:"1" maxItems:"1000" doc:"targets, comma separated"`
 	N   int     `query:"n" minimum:"1" maximum:"1000" default:"90" doc:"slots of each"`
-}) (*latestOutput, error) {
+}) (*pastOutput[latestPage], error) {
 	if len(in.IDs)*in.N > maxLatestRows {
 		return nil, mistakes([]Mistake{{Parameter: "n", Code: codeInvalidParameter, Message: "ids times n is at most 100000: ask for fewer at once"}})
 	}
@@ -123,33 +131,48 @@ func (a *api) latestResults(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	// Targets of one interval look equally far back: a daily one must not make all read months.
+	ids := make([]int64, len(targets)) // those there are: nothing of a deleted target comes back in a copy
+	for i, target := range targets {
+		ids[i] = target.ID
+	}
+	return past(ctx, a, fmt.Sprint("latest ", in.N, ids), func(ctx context.Context) (latestPage, error) {
+		found, err := a.newest(ctx, targets, in.N)
+		if err != nil {
+			return latestPage{}, down(clickHouse, err)
+		}
+		page := latestPage{Items: make([]latestBody, 0, len(targets))}
+		for _, target := range targets {
+			page.Items = append(page.Items, latestBody{TargetID: target.ID, Results: ticksOf(found[target.ID])})
+		}
+		return page, nil
+	})
+}
+
+// newest gives the newest n slots of each target. Targets of one interval look
+// equally far back: a daily one must not make all read months.
+func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[int64][]uptime.Result, error) {
 	byInterval := map[time.Duration][]int64{}
 	for _, target := range targets {
 		byInterval[target.Interval] = append(byInterval[target.Interval], target.ID)
 	}
 	found := map[int64][]uptime.Result{}
 	for interval, ids := range byInterval {
-		since := a.Now().Add(-time.Duration(in.N)*interval - uptime.Expiry(interval))
-		latest, err := a.Results.LatestN(ctx, ids, in.N, since)
+		latest, err := a.Results.LatestN(ctx, ids, n, a.Now().Add(-time.Duration(n)*interval-uptime.Expiry(interval)))
 		if err != nil {
-			return nil, down(clickHouse, err)
+			return nil, err
 		}
-		for id, rows := range latest {
-			found[id] = rows
+		maps.Copy(found, latest)
+	}
+	return found, nil
+}
+
+func ticksOf(rows []uptime.Result) []tickBody {
+	ticks := make([]tickBody, len(rows))
+	for i, r := range rows {
+		ticks[i] = tickBody{
+			Region: r.Region, ScheduledAt: instant(r.ScheduledAt), CheckedAt: maybeInstant(r.CheckedAt), Status: r.Status.String(),
+			Failure: string(r.Failure), Reason: string(r.Reason), HTTPStatus: r.HTTPStatus, TotalUS: r.TotalUS,
 		}
 	}
-	out := &latestOutput{}
-	out.Body.Items = make([]latestBody, 0, len(targets))
-	for _, target := range targets {
-		item := latestBody{TargetID: target.ID, Results: make([]tickBody, 0, len(found[target.ID]))}
-		for _, r := range found[target.ID] {
-			item.Results = append(item.Results, tickBody{
-				Region: r.Region, ScheduledAt: instant(r.ScheduledAt), CheckedAt: maybeInstant(r.CheckedAt), Status: r.Status.String(),
-				Failure: string(r.Failure), Reason: string(r.Reason), HTTPStatus: r.HTTPStatus, TotalUS: r.TotalUS,
-			})
-		}
-		out.Body.Items = append(out.Body.Items, item)
-	}
-	return out, nil
+	return ticks
 }

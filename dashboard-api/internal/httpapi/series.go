@@ -16,6 +16,7 @@ var niceSteps = [...]int64{10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 144
 const nicePoints = 300
 
 type seriesBody struct {
+	StaleSince nullable[instant]   `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
 	Tier       string              `json:"tier" enum:"raw" doc:"what the series was folded from"`
 	StepS      int64               `json:"step_s"`
 	Partial    bool                `json:"partial" doc:"the first or the last step is cut off by the range or by the present"`
@@ -36,14 +37,12 @@ type seriesBody struct {
 	TransferUS []nullable[float64] `json:"transfer_us" nullable:"false"`
 }
 
-type seriesOutput struct{ Body seriesBody }
-
 func (a *api) series(ctx context.Context, in *struct {
 	TargetPath
 	Between
 	StepS  int64  `query:"step_s" minimum:"1" maximum:"86400" doc:"by default what gives about 300 points"`
 	Region string `query:"region" maxLength:"32" doc:"by default all"`
-}) (*seriesOutput, error) {
+}) (*pastOutput[seriesBody], error) {
 	now := a.Now()
 	from, to, err := in.resolve(now)
 	if err != nil {
@@ -59,11 +58,18 @@ func (a *api) series(ctx context.Context, in *struct {
 	if _, err := a.Targets.Get(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	width := time.Duration(step) * time.Second
-	s, err := a.Results.Series(ctx, resultstore.SeriesQuery{TargetID: in.ID, From: from, To: to, Step: width, Region: in.Region})
-	if err != nil {
-		return nil, down(clickHouse, err)
-	}
+	question := fmt.Sprintf("series %d %q %d %s", in.ID, in.Region, step, window(from, to, now))
+	return past(ctx, a, question, func(ctx context.Context) (seriesBody, error) {
+		s, err := a.Results.Series(ctx, resultstore.SeriesQuery{TargetID: in.ID, From: from, To: to, Step: time.Duration(step) * time.Second, Region: in.Region})
+		if err != nil {
+			return seriesBody{}, down(clickHouse, err)
+		}
+		return seriesOf(s, step, from, earlier(to, now)), nil
+	})
+}
+
+// seriesOf shows a series that was asked for from to end.
+func seriesOf(s resultstore.Series, step int64, from, end time.Time) seriesBody {
 	body := seriesBody{
 		Tier: "raw", StepS: step, X: make([]int64, len(s.At)),
 		Count: orEmpty(s.Count), Up: orEmpty(s.Up), Degraded: orEmpty(s.Degraded), Down: orEmpty(s.Down), Unknown: orEmpty(s.Unknown), Missed: orEmpty(s.Missed),
@@ -74,10 +80,16 @@ func (a *api) series(ctx context.Context, in *struct {
 		body.X[i] = at.Unix()
 	}
 	if n := len(s.At); n > 0 {
-		end := s.At[n-1].Add(width)
-		body.Partial = s.At[0].Before(from) || end.After(to) || end.After(now)
+		body.Partial = s.At[0].Before(from) || s.At[n-1].Add(time.Duration(step)*time.Second).After(end)
 	}
-	return &seriesOutput{body}, nil
+	return body
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func niceStep(span time.Duration) int64 {

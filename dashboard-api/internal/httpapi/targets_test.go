@@ -7,8 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 func TestTargetsLife(t *testing.T) {
@@ -153,5 +156,48 @@ func TestIdempotencyKeyRepeatsTheAnswer(t *testing.T) {
 	}
 	if got := b.do("POST", "/api/v1/targets", `{"url":"https://third.example/"}`, as(editorKey), refused); got.Code != http.StatusCreated {
 		t.Errorf("a refusal was kept: %d %s", got.Code, got.text)
+	}
+}
+
+// What a browser hears after a delete was answered is at most the removal.
+func TestNoLiveEventAfterADelete(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.hub.Run(running) }()
+	t.Cleanup(func() { stop(); <-ended })
+	b.create(`{"url":"https://example.com/"}`)
+	b.create(`{"url":"https://example.org/"}`)
+	late := func() {
+		now := time.Now()
+		b.hub.Apply([]uptime.Result{
+			{TargetID: 1, Region: "eu", ScheduledAt: now, CheckedAt: now, Status: uptime.StatusUp, IngestedAt: now},
+			{TargetID: 2, Region: "eu", ScheduledAt: now, CheckedAt: now, Status: uptime.StatusUp, IngestedAt: now},
+		})
+	}
+	late()
+	browser, _, _, err := b.hub.Subscribe("targets", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.redis.set(func() { b.redis.hangs = true })
+	asked := time.Now()
+	if got := b.do("DELETE", "/api/v1/targets/1", "", as(editorKey)); got.Code != http.StatusNoContent || time.Since(asked) > 5*time.Second {
+		t.Fatalf("delete: %d after %v", got.Code, time.Since(asked))
+	}
+	for heard := 0; heard < 3; { // of the other target: the feed goes on
+		changed := b.hub.Changed()
+		late()
+		message := string(browser.Poll())
+		if strings.Contains(message, `{"op":"upsert","id":1,`) {
+			t.Fatalf("after the delete: %s", message)
+		}
+		heard += strings.Count(message, `{"op":"upsert","id":2,`)
+		select {
+		case <-changed:
+		case <-time.After(5 * time.Second):
+			t.Fatal("the feed stands still")
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,8 +17,9 @@ const (
 
 // op is one change of one object, encoded once for all readers.
 type op struct {
-	id   string // target id or region name, for filtering
-	body []byte
+	id      string // target id or region name, for filtering
+	body    []byte
+	revoked *atomic.Bool // true once it must not be sent any more; nil: never
 }
 
 type frame struct {

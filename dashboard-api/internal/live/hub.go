@@ -58,7 +58,6 @@ type Hub struct {
 	gone    map[int64]time.Time // removed lately: stragglers must not bring them back
 	orphans map[int64][]orphan  // results that came before their target
 	dirty   []*entry            // in order of arrival
-	removed []int64             // since the last frame
 	active  []string            // adopted regions
 	regions []Region            // as last heard
 	targets feed                // channel "targets"
@@ -130,15 +129,20 @@ func (h *Hub) Upsert(target uptime.Target) {
 	h.mark(e)
 }
 
-// Remove forgets a target.
+// Remove forgets a target. Once it has returned, readers are handed nothing of the
+// target any more but its removal, however late its results come and however far
+// behind a reader is.
 func (h *Hub) Remove(id int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, found := h.entries[id]; found {
+	now := h.now()
+	if e, found := h.entries[id]; found {
+		e.removed.Store(true)
 		delete(h.entries, id)
-		h.removed = append(h.removed, id)
+		h.targets.append(now, []op{{id: strconv.FormatInt(id, 10), body: encodeOp("remove", id, nil)}})
+		h.wake()
 	}
-	h.gone[id] = h.now()
+	h.gone[id] = now
 	delete(h.orphans, id)
 }
 
@@ -192,12 +196,12 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	for _, region := range regions {
 		i := slices.IndexFunc(h.regions, func(r Region) bool { return r.Region == region.Region })
 		if i < 0 || h.regions[i].Live != region.Live || h.regions[i].Probers != region.Probers {
-			ops = append(ops, op{region.Region, encodeOp("upsert", region.Region, region)})
+			ops = append(ops, op{id: region.Region, body: encodeOp("upsert", region.Region, region)})
 		}
 	}
 	for _, old := range h.regions {
 		if !slices.ContainsFunc(regions, func(r Region) bool { return r.Region == old.Region }) {
-			ops = append(ops, op{old.Region, encodeOp("remove", old.Region, nil)})
+			ops = append(ops, op{id: old.Region, body: encodeOp("remove", old.Region, nil)})
 		}
 	}
 	h.regions = slices.Clone(regions)
@@ -243,24 +247,21 @@ func (h *Hub) mark(e *entry) {
 func (h *Hub) flush() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.dirty)+len(h.removed) == 0 {
+	if len(h.dirty) == 0 {
 		return
 	}
 	now := h.now()
-	ops := make([]op, 0, len(h.dirty)+len(h.removed))
+	ops := make([]op, 0, len(h.dirty))
 	for _, e := range h.dirty {
 		e.dirty = false
-		if h.entries[e.target.ID] != e {
-			continue // removed meanwhile
+		if e.removed.Load() {
+			continue
 		}
-		ops = append(ops, op{strconv.FormatInt(e.target.ID, 10), encodeOp("upsert", e.target.ID, e.item(now, e.fresh))})
+		ops = append(ops, op{strconv.FormatInt(e.target.ID, 10), encodeOp("upsert", e.target.ID, e.item(now, e.fresh)), &e.removed})
 		e.fresh = nil
 	}
-	for _, id := range h.removed {
-		ops = append(ops, op{strconv.FormatInt(id, 10), encodeOp("remove", id, nil)})
-	}
 	clear(h.dirty)
-	h.dirty, h.removed = h.dirty[:0], nil
+	h.dirty = h.dirty[:0]
 	if len(ops) > 0 {
 		h.targets.append(now, ops)
 		h.wake()

@@ -86,7 +86,7 @@ func (s *Subscription) Poll() []byte {
 	var ops [][]byte
 	for _, f := range frames {
 		for _, o := range f.ops {
-			if s.only == "" || s.only == o.id {
+			if (s.only == "" || s.only == o.id) && (o.revoked == nil || !o.revoked.Load()) {
 				ops = append(ops, o.body)
 			}
 		}

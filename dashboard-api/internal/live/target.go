@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -65,6 +66,7 @@ type entry struct {
 	fresh   []Tick                // arrived since the last frame
 	verdict verdict.Verdict
 	dirty   bool
+	removed atomic.Bool // read outside the hub's lock
 }
 
 // apply takes one result in; it answers false when the hub knew it already.
@@ -149,7 +151,12 @@ func (e *entry) evidence() []verdict.Observation {
 	return found
 }
 
+// item shows the target as it is at now: after the process was frozen it is asked
+// before the next round of refold.
 func (e *entry) item(now time.Time, ticks []Tick) Target {
+	if until := e.verdict.FreshUntil; !until.IsZero() && until.Before(now) {
+		e.fold(now)
+	}
 	item := Target{
 		ID: e.target.ID, Name: e.target.Name, URL: e.target.URL, Kind: e.target.Kind,
 		IntervalS: int64(e.target.Interval / time.Second), TimeoutMS: e.target.Timeout.Milliseconds(),

@@ -4,6 +4,7 @@
 //   PORT=8080       where it listens, on 127.0.0.1
 //   MOCK_EMPTY=1    starts with no account and no targets (prints a set-up link)
 //   MOCK_EXTRA=2000 adds that many targets
+//   MOCK_OUTAGE=1   pretends that ClickHouse went away three minutes ago
 //
 // It serves dist/ under the same content security policy as the real server.
 import { readFile } from "node:fs/promises";
@@ -17,6 +18,7 @@ const port = Number(process.env.PORT ?? 8080);
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const token = "mock-token";
 let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner" };
+const outage = process.env.MOCK_OUTAGE ? iso(Date.now() - 190_000) : null;
 const world = new World({ extra: Number(process.env.MOCK_EXTRA ?? 0), empty: Boolean(process.env.MOCK_EMPTY) });
 const types = {
   ".js": "text/javascript",
@@ -45,6 +47,8 @@ const signedIn = (request) =>
   request.headers.authorization !== undefined ||
   (owner !== null && !process.env.MOCK_EMPTY);
 const ok = (body, status = 200, headers = {}) => ({ status, body, headers });
+/** An answer about the past: in an outage the copy of one. */
+const past = (body) => ok(outage ? { stale_since: outage, ...body } : body);
 const cookie = { "set-cookie": "pf_session=1; HttpOnly; SameSite=Lax; Path=/" };
 function problem(status, title, errors, more = {}) {
   return {
@@ -78,9 +82,9 @@ function route(method, url, body, allowed) {
   if (call === "GET /session") return ok({ user: owner, role: "owner", setup_needed: false });
   if (call === "DELETE /session") return ok(undefined, 204);
   if (call === "GET /live/snapshot") return ok(world.snapshot());
-  if (call === "GET /results/latest") return ok(latest(url.searchParams));
+  if (call === "GET /results/latest") return past(latest(url.searchParams));
   if (call === "GET /fleet") return ok(fleet());
-  if (call === "GET /ledger") return ok(ledger(...span()));
+  if (call === "GET /ledger") return past(ledger(...span()));
   if (call === "GET /targets")
     return ok({ items: [...world.targets.values()].map((entry) => entry.target), next_cursor: null });
   if (call === "POST /targets")
@@ -108,15 +112,15 @@ function route(method, url, body, allowed) {
           to,
         )
         .slice(0, limit);
-      return ok({
+      return past({
         items: rows,
         next_cursor: rows.length === limit ? String(Date.parse(rows.at(-1).scheduled_at)) : null,
       });
     }
     case "GET uptime":
-      return ok(uptime(entry, ...span()));
+      return past(uptime(entry, ...span()));
     case "GET series":
-      return ok(series(entry, ...span(), Number(url.searchParams.get("step_s"))));
+      return past(series(entry, ...span(), Number(url.searchParams.get("step_s"))));
   }
   return problem(404, "there is no such page");
 }
@@ -201,6 +205,9 @@ function series(entry, from, to, stepS) {
 
 function fleet() {
   const now = Date.now();
+  const spool = outage
+    ? { spooled: 1204, spool_first: outage, spool_last: iso(now) }
+    : { spooled: 0, spool_first: null, spool_last: null };
   const prober = (region) => ({
     name: `${region}-1`,
     version: "0.1.0",
@@ -210,19 +217,21 @@ function fleet() {
     waiting: 0,
     lateness_p50_ms: 4,
     lateness_p99_ms: 38,
-    clickhouse: "ok",
-    spooled: 0,
+    clickhouse: outage ? "down" : "ok",
+    breaker: outage ? "open" : "closed",
+    ...spool,
     allow_cidrs: [],
   });
   return {
-    redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: 0 },
-    clickhouse: { ok: true },
+    redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: outage ? 2 : 0 },
+    clickhouse: { ok: !outage, down_since: outage },
     publisher: { leader: "publisher-1", last_tick: iso(now - 400) },
     regions: world.regions.map((region) => ({
       region,
       live: true,
       pending: 12,
       lag_s: 0.4,
+      ...spool,
       probers: [prober(region)],
     })),
   };

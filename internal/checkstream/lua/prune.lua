@@ -1,12 +1,8 @@
--- KEYS tombstones. ARGV age in ms. Removes older tombstones: by then every check of
--- the target has expired.
+-- KEYS tombstones. ARGV age in ms, cursor, page. Removes older tombstones of one page
+-- and gives where the next begins: '0' at the end.
 local oldest = now_ms() - tonumber(ARGV[1])
-local all = redis.call('HGETALL', KEYS[1])
-local removed = 0
-for i = 1, #all, 2 do
-  if (tonumber(all[i + 1]) or 0) < oldest then
-    redis.call('HDEL', KEYS[1], all[i])
-    removed = removed + 1
-  end
+local page = redis.call('HSCAN', KEYS[1], ARGV[2], 'COUNT', ARGV[3])
+for i = 1, #page[2], 2 do
+  if (tonumber(page[2][i + 1]) or 0) < oldest then redis.call('HDEL', KEYS[1], page[2][i]) end
 end
-return removed
+return page[1]

@@ -38,26 +38,45 @@ func (q *queue) takeAll() []*flight {
 // acknowledge settles flights in the stream until ctx ends, for as long as it takes:
 // an entry that was recorded and not acknowledged would be probed again.
 func (c *Consumer) acknowledge(ctx context.Context) {
+	c.empty(ctx, c.acks, c.o.BeatAck, func(fresh, left []*flight) ([]*flight, error) {
+		if len(fresh) > 0 {
+			c.flights.move(sent, fresh...)
+		}
+		return c.acknowledgeOnce(ctx, append(left, fresh...))
+	})
+}
+
+// buryAll is acknowledge for dead letters. One that Redis does not take holds up
+// nobody: it goes to the end of the queue.
+func (c *Consumer) buryAll(ctx context.Context) {
+	c.empty(ctx, c.graves, silent{}, func(fresh, left []*flight) ([]*flight, error) {
+		return c.oneByOne(append(left, fresh...), func(f *flight) error { return c.bury(ctx, f) })
+	})
+}
+
+// empty has a queue worked off until ctx ends. What work gives back it gets again,
+// after a pause.
+func (c *Consumer) empty(ctx context.Context, q *queue, beat Beater, work func(fresh, left []*flight) ([]*flight, error)) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	retry := newBackoff()
 	var left []*flight
 	for {
 		select {
-		case <-c.acks.wake:
+		case <-q.wake:
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		c.o.BeatAck.Beat()
-		left = append(left, c.acks.takeAll()...)
-		if len(left) == 0 {
+		beat.Beat()
+		fresh := q.takeAll()
+		if len(fresh)+len(left) == 0 {
 			continue
 		}
 		var err error
-		if left, err = c.acknowledgeOnce(ctx, left); err != nil {
+		if left, err = work(fresh, left); err != nil {
 			if ctx.Err() == nil {
-				c.Log.Warn("cannot acknowledge entries", "count", len(left), "error", err)
+				c.Log.Warn("cannot settle entries", "count", len(left), "error", err)
 			}
 			sleep(ctx, retry.NextBackOff())
 			continue
@@ -68,49 +87,40 @@ func (c *Consumer) acknowledge(ctx context.Context) {
 
 // acknowledgeOnce gives back those that could not be settled.
 func (c *Consumer) acknowledgeOnce(ctx context.Context, flights []*flight) ([]*flight, error) {
-	done := make([]*flight, 0, min(len(flights), ackBatch))
-	for len(flights) > 0 {
-		c.o.BeatAck.Beat()
-		if f := flights[0]; f.dead != "" {
-			if err := c.bury(ctx, f); err != nil {
-				return flights, err
-			}
-			flights = flights[1:]
-			continue
+	letters, entries := flights[:0:0], flights[:0:0]
+	for _, f := range flights {
+		if f.letter != nil {
+			letters = append(letters, f)
+		} else {
+			entries = append(entries, f)
 		}
-		done = done[:0]
-		var ids []string
-		for _, f := range flights[:min(len(flights), ackBatch)] {
-			if f.dead != "" {
-				break
-			}
-			done, ids = append(done, f), append(ids, f.entry.ID)
+	}
+	for len(entries) > 0 {
+		c.o.BeatAck.Beat()
+		done := entries[:min(len(entries), ackBatch)]
+		ids := make([]string, len(done))
+		for i, f := range done {
+			ids[i] = f.entry.ID
 		}
 		call, cancel := context.WithTimeout(ctx, callTimeout)
 		err := c.Settler.Ack(call, ids)
 		cancel()
 		if err != nil {
-			return flights, err
+			return append(entries, letters...), err
 		}
-		c.flights.end(done...)
+		c.flights.move(confirmed, done...)
 		c.metrics.acked.Add(float64(len(done)))
-		flights = flights[len(done):]
+		entries = entries[len(done):]
 	}
-	return nil, nil
+	return c.oneByOne(letters, func(f *flight) error { return c.replayed(ctx, f) })
 }
 
-// bury moves an entry to the dead letters, where people look at it.
-func (c *Consumer) bury(ctx context.Context, f *flight) error {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	moved, err := c.Settler.Dead(call, f.entry, f.dead)
-	if err != nil {
-		return err
+// oneByOne does it to each, and stops at an error; that one is the last next time.
+func (c *Consumer) oneByOne(flights []*flight, do func(*flight) error) ([]*flight, error) {
+	for i, f := range flights {
+		if err := do(f); err != nil {
+			return append(flights[i+1:], f), err
+		}
 	}
-	c.flights.end(f)
-	if moved {
-		c.metrics.deadLetters.Inc()
-		c.Log.Error("entry became a dead letter", "entry", f.entry.ID, "target_id", f.entry.TargetID, "reason", f.dead)
-	}
-	return nil
+	return nil, nil
 }

@@ -19,16 +19,17 @@ type action uint8
 const (
 	actRun     action = iota // probe it at its slot
 	actSuspect               // probe it at its slot, among few
-	actAlone                 // probe it at its slot, while no other of these is probed
+	actAlone                 // probe it at its slot, with no other of these in hand
 	actRecord                // no probe: its row says why
 	actSettle                // no probe and no row
+	actFail                  // a dead letter, after its row if the slot is known
 )
 
 // ruling is the admission's answer for one entry.
 type ruling struct {
 	action action
-	row    uptime.Result // for actRecord
-	dead   string        // settle as a dead letter, for this reason
+	row    uptime.Result // for actRecord, and for actFail when the slot is known
+	dead   string        // for actFail: the reason
 	remark string        // log it
 }
 
@@ -45,7 +46,11 @@ func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ru
 		gone := uptime.Check{TargetID: e.TargetID, ScheduledAt: at}
 		return ruling{action: actRecord, row: gone.Missed(o.Region, uptime.ReasonTrimmed, o.Name), remark: "entry was trimmed before it was settled"}
 	case e.Err != nil:
-		return ruling{action: actSettle, dead: "malformed: " + e.Err.Error(), remark: "entry is malformed"}
+		r := ruling{action: actFail, dead: "malformed: " + e.Err.Error(), remark: "entry is malformed"}
+		if at, known := slots.at(e); known {
+			r.row = deadRow(o, uptime.Check{TargetID: e.TargetID, ScheduledAt: at}, "the check could not be read")
+		}
+		return r
 	}
 	if !slices.Contains(e.Check.Regions, o.Region) {
 		slots.forget(e.TargetID)
@@ -56,17 +61,22 @@ func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ru
 	case !now.Before(e.Check.ExpiresAt()):
 		return ruling{action: actRecord, row: e.Check.Missed(o.Region, uptime.ReasonExpired, o.Name)}
 	case e.Deliveries > maxDeliveries:
-		row := uptime.Result{
-			TargetID: e.TargetID, Region: o.Region, ScheduledAt: e.Check.ScheduledAt, Status: uptime.StatusUnknown, Reason: uptime.ReasonDeadLetter,
-			Message: "given up after several deliveries that nobody finished", Prober: o.Name, SpecVersion: e.Check.SpecVersion,
-		}
-		return ruling{action: actRecord, row: row, dead: "too many deliveries", remark: "entry was delivered too often"}
+		row := deadRow(o, e.Check, "given up after several deliveries that nobody finished")
+		return ruling{action: actFail, row: row, dead: "too many deliveries", remark: "entry was delivered too often"}
 	case e.Deliveries > 2:
 		return ruling{action: actAlone}
 	case e.Deliveries > 1:
 		return ruling{action: actSuspect}
 	}
 	return ruling{action: actRun}
+}
+
+// deadRow is what the slot of a dead letter gets.
+func deadRow(o *Options, check uptime.Check, why string) uptime.Result {
+	return uptime.Result{
+		TargetID: check.TargetID, Region: o.Region, ScheduledAt: check.ScheduledAt, Status: uptime.StatusUnknown, Reason: uptime.ReasonDeadLetter,
+		Message: why, Prober: o.Name, SpecVersion: check.SpecVersion,
+	}
 }
 
 // slotMemory knows the interval of the region's targets seen lately, to name the slot of an

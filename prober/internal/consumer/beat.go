@@ -31,12 +31,12 @@ func (c *Consumer) heartbeat(ctx context.Context) {
 }
 
 func (c *Consumer) beat() checkstream.Heartbeat {
-	held := c.flights.counts()
+	held, store := c.flights.counts(), c.o.Store()
 	p50, p99 := c.late.percentiles()
 	return checkstream.Heartbeat{
 		Region: c.o.Region, Name: c.o.Name, Version: c.o.Version, AllowCIDRs: c.o.AllowCIDRs, StartedAt: c.started,
-		InFlight: int64(held[stageNames[probing]]), Waiting: int64(held[stageNames[waiting]]),
-		ClickHouse: c.o.ClickHouse(), LatenessP50MS: p50, LatenessP99MS: p99,
+		InFlight: int64(held[probing]), Waiting: int64(held[waiting]), LatenessP50MS: p50, LatenessP99MS: p99,
+		ClickHouse: store.ClickHouse, Breaker: store.Breaker, Spooled: store.Spooled, SpoolFirst: store.SpoolFirst, SpoolLast: store.SpoolLast,
 	}
 }
 

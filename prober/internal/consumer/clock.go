@@ -24,6 +24,9 @@ type anchor struct{ local, shared time.Time }
 
 func (c *clock) now() time.Time {
 	a := c.anchor.Load()
+	if a == nil { // not measured yet
+		return time.Now().UTC()
+	}
 	return a.shared.Add(time.Since(a.local)).UTC()
 }
 

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 )
@@ -18,12 +20,16 @@ type Source interface {
 	Read(ctx context.Context, max int, block time.Duration) ([]checkstream.Entry, error)
 	Own(ctx context.Context, room checkstream.Room) (entries []checkstream.Entry, complete bool, err error)
 	Reclaim(ctx context.Context, idle time.Duration, room checkstream.Room) ([]checkstream.Entry, error)
+	Replays(ctx context.Context, max int) ([]checkstream.Letter, error)
 }
 
 // Settler ends deliveries, one way or the other, or prolongs them.
 type Settler interface {
 	Ack(ctx context.Context, ids []string) error
 	Dead(ctx context.Context, e checkstream.Entry, reason string) (moved bool, err error)
+	DeadRow(ctx context.Context, e checkstream.Entry, row uptime.Result, reason string) (moved bool, err error)
+	KeepRow(ctx context.Context, e checkstream.Entry, row uptime.Result, reason string) (kept bool, err error)
+	Replayed(ctx context.Context, letter checkstream.Letter) error
 	Release(ids []string)
 	Renew(ctx context.Context, ids []string) error
 }
@@ -47,7 +53,7 @@ type Prober interface {
 
 // Recorder makes rows durable: see recorder.Recorder for its contract.
 type Recorder interface {
-	Record(ctx context.Context, rows []uptime.Result, done func(error)) error
+	Record(ctx context.Context, rows []uptime.Result, watch recorder.Watch) error
 }
 
 // Announcer tells the live feed.
@@ -79,12 +85,20 @@ type Options struct {
 	ReclaimIdle           time.Duration // from then on a live prober's entry counts as abandoned
 
 	// What follows may be left out.
-	ClickHouse func() string        // for the heartbeat: ok or down
-	Permanent  func(err error) bool // the recorder's answer for rows that can never be stored
-	Joined     func()               // told when this prober is part of its region
-	Redis      func(err error)      // told when reading begins to fail (err) and works again (nil)
+	Store     func() Store         // the way of the rows, for the heartbeat
+	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
+	Joined    func()               // told when this prober is part of its region
+	Redis     func(err error)      // told when reading begins to fail (err) and works again (nil)
 
 	BeatRead, BeatRecord, BeatAck, BeatHeartbeat Beater
+}
+
+// Store is how rows get on, as the heartbeat tells the others.
+type Store struct {
+	ClickHouse            string // ok or down
+	Breaker               string // closed, half_open or open
+	Spooled               int64  // rows on disk
+	SpoolFirst, SpoolLast time.Time
 }
 
 // Consumer is one region's worker. Run it once.
@@ -102,8 +116,9 @@ type Consumer struct {
 	delivering chan struct{}  // holds a token while Redis makes entries ours
 	suspects   *suspects
 	measured   chan *flight
-	acks       *queue
-	again      *queue // flights whose rows have to be recorded one by one
+	acks       *queue // stored: to be acknowledged
+	failing    *queue // failing: their slot has no row yet
+	graves     *queue // failing: to be moved to the dead letters
 	announces  chan announcement
 	orphaned   orphaned
 }
@@ -119,8 +134,8 @@ func (o *Options) setDefaults() {
 			*beater = silent{}
 		}
 	}
-	if o.ClickHouse == nil {
-		o.ClickHouse = func() string { return "ok" }
+	if o.Store == nil {
+		o.Store = func() Store { return Store{ClickHouse: "ok"} }
 	}
 	if o.Permanent == nil {
 		o.Permanent = func(error) bool { return false }
@@ -137,17 +152,17 @@ func (o *Options) setDefaults() {
 func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
-		Parts: parts, o: o, clock: clock{source: parts.Time}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity),
+		Parts: parts, o: o, clock: clock{source: parts.Time}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity, parts.Log),
 		suspects: newSuspects(), measured: make(chan *flight, settleBatch),
-		acks: newQueue(), again: newQueue(), announces: make(chan announcement, announceQueue),
+		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
 	c.orphaned.note() // an earlier life may have left some
 	c.metrics = newMetrics(parts.Metrics, c.flights)
 	return c
 }
 
-// State is what the consumer holds, by stage, for health pages.
-func (c *Consumer) State() map[string]int { return c.flights.counts() }
+// Held is what the consumer has in hand, for health pages.
+func (c *Consumer) Held() Held { return c.flights.held() }
 
 // Bounds of a drain, from the moment it is asked for.
 const (
@@ -159,25 +174,31 @@ const (
 // Run consumes until ctx ends, then drains: it reads no more, lets what it holds
 // finish within bounds, settles it and says goodbye. What does not make it stays
 // pending for others, or for this prober's next start.
+//
+// When ctx ends with an error of its own as its cause, nothing can be trusted to
+// become durable any more: Run acknowledges nothing more and returns that error at once.
 func (c *Consumer) Run(ctx context.Context) error {
 	// Everything behind the intake outlives ctx: a drain needs it.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	if !c.join(ctx) {
-		return nil
+		return fatal(ctx)
 	}
 	c.o.Joined()
 	probing, abandon := context.WithCancel(work)
 	defer abandon()
 
 	var loops, intake sync.WaitGroup
-	for _, loop := range []func(context.Context){c.measureClock, c.heartbeat, c.settle, c.acknowledge, c.announceAll, c.renew} {
+	for _, loop := range []func(context.Context){c.measureClock, c.heartbeat, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
 		loops.Go(func() { loop(work) })
 	}
 	intake.Go(func() { c.read(ctx, probing) })
 	intake.Go(func() { c.reclaim(ctx, probing) })
 
 	<-ctx.Done()
+	if err := fatal(ctx); err != nil {
+		return err
+	}
 	asked := time.Now()
 	late := time.AfterFunc(drainChecks, abandon)
 	defer late.Stop()
@@ -190,6 +211,14 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 	stop()
 	loops.Wait()
+	return nil
+}
+
+// fatal is why ctx ended, unless it was an ordinary stop.
+func fatal(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
 	return nil
 }
 
@@ -220,7 +249,7 @@ func (c *Consumer) join(ctx context.Context) bool {
 // drain waits for the flights: for the probes, then for the rows.
 func (c *Consumer) drain(until time.Time) {
 	held := c.flights.counts()
-	c.Log.Info("finishing", "waiting", held[stageNames[waiting]], "probing", held[stageNames[probing]], "recording", held[stageNames[recording]])
+	c.Log.Info("finishing", "waiting", held[waiting], "probing", held[probing], "recording", held[recording]+held[backingOff]+held[spooling])
 	c.checks.Wait()
 	left := c.flights.waitEmpty(until)
 	c.Log.Info("finished", "left_pending", left)

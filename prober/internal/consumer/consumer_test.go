@@ -3,6 +3,7 @@ package consumer
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,17 +218,8 @@ func TestGivenBackEntriesComeAgain(t *testing.T) {
 
 func TestRowThatCannotBeStoredIsBuriedAlone(t *testing.T) {
 	in(t, func(t *testing.T) {
-		permanent := errors.New("row of target 7 cannot be stored")
 		r := newRig()
-		r.options.Permanent = func(err error) bool { return errors.Is(err, permanent) }
-		r.sink.answer = func(rows []uptime.Result) error {
-			for _, row := range rows {
-				if row.TargetID == 7 {
-					return permanent
-				}
-			}
-			return nil
-		}
+		r.sink.refusing(func(id int64) bool { return id == 7 })
 		for id := int64(1); id <= 20; id++ {
 			r.stream.fresh = append(r.stream.fresh, entryIn(id, 0))
 		}
@@ -236,6 +228,19 @@ func TestRowThatCannotBeStoredIsBuriedAlone(t *testing.T) {
 		r.look(func() {
 			if len(r.stream.acked) != 19 || len(r.stream.dead) != 1 {
 				t.Errorf("acked %d, dead %v", len(r.stream.acked), r.stream.dead)
+			}
+			for id, row := range r.stream.lost {
+				if row.TargetID != 7 || row.Status != uptime.StatusUp || !strings.Contains(r.stream.dead[id], "cannot be stored") {
+					t.Errorf("the letter %q has %+v", r.stream.dead[id], row)
+				}
+			}
+			for slot, rows := range r.sink.rows {
+				if want := slot.TargetID == 7; len(rows) != 1 || (rows[0].Reason == uptime.ReasonDeadLetter) != want {
+					t.Errorf("%d: %+v", slot.TargetID, rows)
+				}
+			}
+			if len(r.sink.rows) != 20 {
+				t.Errorf("%d slots have a row", len(r.sink.rows))
 			}
 		})
 		r.finish(t)
@@ -249,19 +254,14 @@ func TestEveryDeliveryEndsOnce(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		r := newRig()
 		r.options.Capacity = 50
-		permanent := errors.New("permanent")
-		r.options.Permanent = func(err error) bool { return errors.Is(err, permanent) }
 		r.sink.delay = 300 * time.Millisecond
+		r.sink.refusing(func(id int64) bool { return id%97 == 0 })
+		refusing := r.sink.answer
 		r.sink.answer = func(rows []uptime.Result) error {
-			for _, row := range rows {
-				if row.TargetID%97 == 0 {
-					return permanent
-				}
-			}
 			if rows[0].TargetID%13 == 0 && rows[0].Attempt == 1 {
 				return errDown
 			}
-			return nil
+			return refusing(rows)
 		}
 		r.visitor.took = func(check uptime.Check) time.Duration {
 			return time.Duration(check.TargetID%40) * 20 * time.Millisecond
@@ -334,13 +334,13 @@ func TestAdmission(t *testing.T) {
 		{"third delivery", entryIn(1, 0, again(3)), actAlone, "", false},
 		{"fourth delivery", entryIn(1, 0, again(4)), actAlone, "", false},
 		{"fifth delivery", entryIn(1, 0, again(5)), actAlone, "", false},
-		{"sixth delivery", entryIn(1, 0, again(6)), actRecord, uptime.ReasonDeadLetter, true},
+		{"sixth delivery", entryIn(1, 0, again(6)), actFail, uptime.ReasonDeadLetter, true},
 		{"nearly expired", entryIn(1, -59*time.Second, again(1)), actRun, "", false},
 		{"expired", entryIn(1, -time.Minute, again(1)), actRecord, uptime.ReasonExpired, false},
 		{"expired suspect", entryIn(1, -time.Minute, again(9)), actRecord, uptime.ReasonExpired, false},
 		{"deleted", entryIn(1, 0, func(e *checkstream.Entry) { e.Tombstoned = true }), actSettle, "", false},
 		{"other region", entryIn(1, 0, func(e *checkstream.Entry) { e.Check.Regions = []string{"us", "europe"} }), actSettle, "", false},
-		{"malformed", entryIn(1, 0, func(e *checkstream.Entry) { e.Err = errors.New("bad") }), actSettle, "", true},
+		{"malformed", entryIn(1, 0, func(e *checkstream.Entry) { e.Err = errors.New("bad") }), actFail, "", true},
 		{"trimmed", entryIn(1, 0, func(e *checkstream.Entry) { e.Gone = true }), actSettle, "", false},
 	}
 	now := time.Now().Add(skew)

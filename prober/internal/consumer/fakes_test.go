@@ -3,184 +3,23 @@ package consumer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"maps"
-	"slices"
 	"sync"
-	"testing"
+	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 )
 
-var errDown = errors.New("down")
-
-// stream is a group of one consumer, in memory. It objects to being settled twice.
-type stream struct {
-	mu        sync.Mutex
-	fresh     []checkstream.Entry
-	own       []checkstream.Entry // pending from before the start
-	pending   map[string]checkstream.Entry
-	held      map[string]bool
-	delivered map[string]int
-	acked     map[string]int
-	dead      map[string]string
-	renewed   map[string]int
-	asked     []int
-	beats     []checkstream.Heartbeat
-	left      bool
-	readsFail int
-	acksFail  int
-	wrong     []string
-}
-
-func newStream() *stream {
-	return &stream{
-		pending: map[string]checkstream.Entry{}, held: map[string]bool{}, delivered: map[string]int{},
-		acked: map[string]int{}, dead: map[string]string{}, renewed: map[string]int{},
-	}
-}
-
-func (s *stream) Read(_ context.Context, max int, block time.Duration) ([]checkstream.Entry, error) {
-	s.mu.Lock()
-	s.asked = append(s.asked, max)
-	if s.readsFail > 0 {
-		s.readsFail--
-		s.mu.Unlock()
-		return nil, errDown
-	}
-	entries := s.deliver(&s.fresh, max)
-	s.mu.Unlock()
-	if len(entries) == 0 {
-		time.Sleep(block)
-	}
-	return entries, nil
-}
-
-func (s *stream) deliver(from *[]checkstream.Entry, max int) []checkstream.Entry {
-	n := min(max, len(*from))
-	entries := append([]checkstream.Entry(nil), (*from)[:n]...)
-	*from = (*from)[n:]
-	for i := range entries {
-		if entries[i].Deliveries == 0 {
-			entries[i].Deliveries = 1
-		}
-		s.pending[entries[i].ID], s.held[entries[i].ID] = entries[i], true
-		s.delivered[entries[i].ID]++
-	}
-	return entries
-}
-
-// Own hands out as much as there is room for, by how often it was delivered.
-func (s *stream) Own(_ context.Context, room checkstream.Room) ([]checkstream.Entry, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, e := range s.own { // of an earlier life
-		e.Deliveries = max(e.Deliveries, 1) - 1
-		s.pending[e.ID] = e
-	}
-	s.own = nil
-	var entries []checkstream.Entry
-	complete := true
-	for _, id := range slices.Sorted(maps.Keys(s.pending)) {
-		e := s.pending[id]
-		if s.held[id] {
-			continue
-		}
-		if left := map[bool]*int{false: &room.Entries, true: &room.Alone}[e.Deliveries > 1]; *left > 0 {
-			*left--
-			e.Deliveries++
-			s.pending[id], s.held[id] = e, true
-			s.delivered[id]++
-			entries = append(entries, e)
-			continue
-		}
-		complete = false
-	}
-	return entries, complete, nil
-}
-
-func (s *stream) Reclaim(context.Context, time.Duration, checkstream.Room) ([]checkstream.Entry, error) {
-	return nil, nil
-}
-
-func (s *stream) Ack(_ context.Context, ids []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.acksFail > 0 {
-		s.acksFail--
-		return errDown
-	}
-	for _, id := range ids {
-		s.settled(id)
-		s.acked[id]++
-	}
-	return nil
-}
-
-func (s *stream) Dead(_ context.Context, e checkstream.Entry, reason string) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.settled(e.ID)
-	s.dead[e.ID] = reason
-	return true, nil
-}
-
-func (s *stream) settled(id string) {
-	if _, is := s.pending[id]; !is || !s.held[id] {
-		s.wrong = append(s.wrong, fmt.Sprintf("%s settled while pending=%v held=%v", id, is, s.held[id]))
-	}
-	delete(s.pending, id)
-	delete(s.held, id)
-}
-
-func (s *stream) Release(ids []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
-		if !s.held[id] {
-			s.wrong = append(s.wrong, id+" released and not held")
-		}
-		delete(s.held, id)
-	}
-}
-
-func (s *stream) Renew(_ context.Context, ids []string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
-		s.renewed[id]++
-	}
-	return nil
-}
-
-func (s *stream) EnsureGroup(context.Context) error { return nil }
-
-func (s *stream) Beat(_ context.Context, beat checkstream.Heartbeat) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.beats = append(s.beats, beat)
-	return nil
-}
-
-func (s *stream) Leave(context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.left = true
-	return nil
-}
-
-// shared is a clock ten minutes off the local one.
-type shared struct{}
+// shared is a clock ten minutes off the local one, which may jump.
+type shared struct{ jump atomic.Int64 }
 
 const skew = 10 * time.Minute
 
-func (shared) Now(context.Context) (time.Time, error) { return time.Now().Add(skew), nil }
+func (s *shared) Now(context.Context) (time.Time, error) {
+	return time.Now().Add(skew + time.Duration(s.jump.Load())), nil
+}
 
 // visitor answers probes after a time and keeps count.
 type visitor struct {
@@ -209,42 +48,87 @@ func (v *visitor) Check(ctx context.Context, check uptime.Check) probe.Outcome {
 	return probe.Outcome{Status: uptime.StatusUp, HTTPStatus: 200, TotalUS: 1000, Attempts: 1}
 }
 
-// sink answers each Record after a delay, with what answer says.
+// sink is a recorder that answers each Record after a delay with what answer says,
+// having gone through the phases of script.
 type sink struct {
 	delay  time.Duration
-	answer func(rows []uptime.Result) error
+	answer func(rows []uptime.Result) error // errPermanent with rejected told before
+	script func(rows []uptime.Result) []recorder.Phase
+	reject func(row uptime.Result, err error)
 	full   bool
 	wg     sync.WaitGroup
 	mu     sync.Mutex
 	rows   map[uptime.Slot][]uptime.Result
 	first  time.Time
+	dead   func() bool // the process of this recorder was killed
 }
 
-func (k *sink) Record(ctx context.Context, rows []uptime.Result, done func(error)) error {
-	if k.full {
+var errPermanent = errors.New("row cannot be stored")
+
+func isPermanent(err error) bool { return errors.Is(err, errPermanent) }
+
+// refusing makes the store refuse the measured rows of some targets for good.
+func (k *sink) refusing(refused func(targetID int64) bool) {
+	k.answer = func(rows []uptime.Result) (err error) {
+		for _, row := range rows {
+			if refused(row.TargetID) && row.Reason != uptime.ReasonDeadLetter {
+				k.reject(row, errPermanent)
+				err = errPermanent
+			}
+		}
+		return err
+	}
+}
+
+func (k *sink) Record(ctx context.Context, rows []uptime.Result, watch recorder.Watch) error {
+	k.mu.Lock()
+	full := k.full
+	k.mu.Unlock()
+	if full {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	rows = append([]uptime.Result(nil), rows...)
+	dead := k.dead
 	k.wg.Go(func() {
+		attempt := 1
+		if k.script != nil && watch.Phase != nil {
+			for _, phase := range k.script(rows) {
+				watch.Phase(phase, attempt)
+				time.Sleep(100 * time.Millisecond)
+				if phase == recorder.BackingOff {
+					attempt++
+				}
+			}
+		}
 		time.Sleep(k.delay)
+		if dead() {
+			return
+		}
 		var err error
 		if k.answer != nil {
 			err = k.answer(rows)
 		}
-		if err == nil {
-			k.mu.Lock()
-			if k.rows == nil {
-				k.rows, k.first = map[uptime.Slot][]uptime.Result{}, time.Now()
-			}
-			for _, row := range rows {
-				k.rows[row.Slot()] = append(k.rows[row.Slot()], row)
-			}
-			k.mu.Unlock()
+		if err == nil || isPermanent(err) {
+			k.store(rows, err)
 		}
-		done(err)
+		watch.Done(err)
 	})
 	return nil
+}
+
+// store keeps the rows; with an error those that answer for it are left out.
+func (k *sink) store(rows []uptime.Result, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.rows == nil {
+		k.rows, k.first = map[uptime.Slot][]uptime.Result{}, time.Now()
+	}
+	for _, row := range rows {
+		if err == nil || k.answer([]uptime.Result{row}) == nil {
+			k.rows[row.Slot()] = append(k.rows[row.Slot()], row)
+		}
+	}
 }
 
 // feed counts announced rows; stuck, it takes none.
@@ -267,94 +151,4 @@ func (f *feed) Announce(ctx context.Context, rows []uptime.Result) error {
 	}
 	f.rows += len(rows)
 	return nil
-}
-
-// rig is a consumer with fakes around it, inside a synctest bubble.
-type rig struct {
-	stream  *stream
-	visitor *visitor
-	sink    *sink
-	feed    *feed
-	options Options
-	stop    context.CancelFunc
-	ended   chan struct{}
-	c       *Consumer
-}
-
-func newRig() *rig {
-	return &rig{
-		stream: newStream(), visitor: &visitor{}, sink: &sink{}, feed: &feed{},
-		options: Options{Region: "eu", Name: "p1", Capacity: 1000, ReclaimIdle: 45 * time.Second},
-	}
-}
-
-func (r *rig) start(t *testing.T) {
-	t.Helper()
-	r.c = New(Parts{
-		Source: r.stream, Settler: r.stream, Presence: r.stream, Time: shared{}, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
-		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
-	}, r.options)
-	ctx, stop := context.WithCancel(t.Context())
-	r.stop, r.ended = stop, make(chan struct{})
-	go func() {
-		defer close(r.ended)
-		if err := r.c.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-}
-
-// look lets a test read the fakes between two instants.
-func (r *rig) look(f func()) {
-	for _, mu := range []*sync.Mutex{&r.stream.mu, &r.visitor.mu, &r.sink.mu, &r.feed.mu} {
-		mu.Lock()
-		defer mu.Unlock()
-	}
-	f()
-}
-
-// finish drains and checks that every delivery ended acked XOR pending, once.
-func (r *rig) finish(t *testing.T) {
-	t.Helper()
-	r.stop()
-	<-r.ended
-	r.sink.wg.Wait()
-	r.stream.mu.Lock()
-	defer r.stream.mu.Unlock()
-	for _, wrong := range r.stream.wrong {
-		t.Error(wrong)
-	}
-	for id := range r.stream.delivered {
-		_, pending := r.stream.pending[id]
-		_, dead := r.stream.dead[id]
-		ends := r.stream.acked[id]
-		for _, is := range []bool{pending, dead} {
-			if is {
-				ends++
-			}
-		}
-		if ends != 1 {
-			t.Errorf("%s ended %d times: acked %d, pending %v, dead %v", id, ends, r.stream.acked[id], pending, dead)
-		}
-	}
-	if !r.stream.left {
-		t.Error("left without a goodbye")
-	}
-}
-
-// entryIn makes an entry whose slot is that far from the shared now.
-func entryIn(id int64, in time.Duration, change ...func(*checkstream.Entry)) checkstream.Entry {
-	at := time.Now().Add(skew + in).UTC().Truncate(time.Millisecond)
-	e := checkstream.Entry{
-		ID: fmt.Sprintf("%d-%d", at.Unix()*1000, id), TargetID: id, Second: at.Unix(),
-		Check: uptime.Check{TargetID: id, ScheduledAt: at, Interval: time.Minute, Regions: []string{"eu"}, Kind: uptime.KindHTTP, Timeout: 10 * time.Second},
-	}
-	for _, f := range change {
-		f(&e)
-	}
-	return e
-}
-
-func again(deliveries int64) func(*checkstream.Entry) {
-	return func(e *checkstream.Entry) { e.Deliveries = deliveries }
 }

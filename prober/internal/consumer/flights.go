@@ -1,84 +1,113 @@
 package consumer
 
 import (
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/failpoint"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// stage is where a flight is on its way; see the package comment.
-type stage uint8
-
-const (
-	waiting stage = iota
-	probing
-	measured
-	recording
-	acking
-	stages
-)
-
-var stageNames = [stages]string{"waiting", "probing", "measured", "recording", "acking"}
-
 // flight is one delivered entry that is neither settled nor given back.
 type flight struct {
-	entry checkstream.Entry
-	row   uptime.Result // set from measured on
-	dead  string        // when not empty: settle as a dead letter, for this reason
+	entry  checkstream.Entry
+	letter *checkstream.Letter // not nil: no delivery but a dead letter that is tried again
+	row    uptime.Result       // set from measured on; while failing, what its slot gets
+	dead   string              // while failing: why
+	lost   *uptime.Result      // while failing: the row that was refused
+	acked  bool                // while failing: its entry was settled long ago
+	ended  func()              // not nil: gives back the place of a suspect
 
-	stage   stage     // guarded by flights.mu
-	renewed time.Time // guarded by flights.mu: taken, or last renewed
+	// Guarded by flights.mu.
+	state   state
+	since   time.Time // in this state
+	renewed time.Time // taken, or last renewed
+	refusal string    // why the store will never take its row
 }
 
-// flights knows every flight by its entry's id.
+// flights knows every flight by its entry's id, and moves them along the statechart.
 type flights struct {
 	capacity int
+	machine  *machine
+	log      *slog.Logger
+	taken    func(*edge)  // told of every edge, outside the lock
+	illegal  atomic.Int64 // transitions that were refused
+	changed  chan struct{}
 
 	mu      sync.Mutex
 	byID    map[string]*flight
-	count   [stages]int
-	changed chan struct{} // holds a token when a flight moved on
+	count   [states]int
+	batches map[*batch]struct{}
 }
 
-func newFlights(capacity int) *flights {
-	return &flights{capacity: capacity, byID: make(map[string]*flight), changed: make(chan struct{}, 1)}
+func newFlights(capacity int, log *slog.Logger) *flights {
+	return &flights{
+		capacity: capacity, machine: newMachine(), log: log, changed: make(chan struct{}, 1),
+		byID: make(map[string]*flight), batches: make(map[*batch]struct{}),
+		taken: func(e *edge) {
+			if !e.byRecorder() {
+				failpoint.Hit(e.failpoint)
+			}
+		},
+	}
 }
 
-// add starts a flight; false when this entry has one already.
-func (fs *flights) add(e checkstream.Entry) (*flight, bool) {
+// add starts flights for what was read, and leaves out those that fly already.
+func (fs *flights) add(begun ...*flight) []*flight {
+	now := time.Now()
+	fresh := begun[:0]
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if _, known := fs.byID[e.ID]; known {
-		return nil, false
+	for _, f := range begun {
+		if _, known := fs.byID[f.entry.ID]; known {
+			continue
+		}
+		f.since, f.renewed = now, now
+		fs.byID[f.entry.ID] = f
+		fs.count[reading]++
+		fresh = append(fresh, f)
 	}
-	f := &flight{entry: e, renewed: time.Now()}
-	fs.byID[e.ID] = f
-	fs.count[waiting]++
-	return f, true
+	return fresh
 }
 
-func (fs *flights) move(to stage, moved ...*flight) {
+// move takes flights along an edge. Only here does a flight change its state. One
+// that has no such edge stays where it is: somebody else is in charge of it.
+func (fs *flights) move(on event, moved ...*flight) {
+	var took *edge
+	now := time.Now()
 	fs.mu.Lock()
 	for _, f := range moved {
-		fs.count[f.stage]--
-		f.stage = to
-		fs.count[to]++
+		e := fs.machine[f.state][on]
+		if e == nil {
+			fs.refuse(f, on)
+			continue
+		}
+		took = e
+		fs.count[f.state]--
+		f.state, f.since = e.to, now
+		if e.to == settled || e.to == released {
+			delete(fs.byID, f.entry.ID)
+			if f.ended != nil {
+				f.ended()
+			}
+		} else {
+			fs.count[e.to]++
+		}
 	}
 	fs.mu.Unlock()
 	fs.signal()
+	if took != nil {
+		fs.taken(took)
+	}
 }
 
-// end forgets flights that were settled or given back.
-func (fs *flights) end(ended ...*flight) {
-	fs.mu.Lock()
-	for _, f := range ended {
-		fs.count[f.stage]--
-		delete(fs.byID, f.entry.ID)
-	}
-	fs.mu.Unlock()
-	fs.signal()
+// refuse is a defect of ours come to light: two parties in charge of one flight.
+func (fs *flights) refuse(f *flight, on event) {
+	fs.illegal.Add(1)
+	fs.log.Error("illegal transition refused", "entry", f.entry.ID, "state", f.state.String(), "event", on.String())
 }
 
 func (fs *flights) signal() {
@@ -92,7 +121,7 @@ func (fs *flights) signal() {
 func (fs *flights) free() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return fs.capacity - fs.count[waiting] - fs.count[probing] - fs.count[measured]
+	return fs.capacity - fs.count[reading] - fs.count[waiting] - fs.count[probing] - fs.count[measured]
 }
 
 // stale gives the ids held for longer than age since they were last given, and
@@ -103,7 +132,7 @@ func (fs *flights) stale(age time.Duration) []string {
 	defer fs.mu.Unlock()
 	var ids []string
 	for id, f := range fs.byID {
-		if now.Sub(f.renewed) > age {
+		if f.letter == nil && now.Sub(f.renewed) > age {
 			f.renewed = now
 			ids = append(ids, id)
 		}
@@ -111,14 +140,11 @@ func (fs *flights) stale(age time.Duration) []string {
 	return ids
 }
 
-func (fs *flights) counts() map[string]int {
+// counts are by state.
+func (fs *flights) counts() [states]int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	counts := make(map[string]int, stages)
-	for s, n := range fs.count {
-		counts[stageNames[s]] = n
-	}
-	return counts
+	return fs.count
 }
 
 // waitEmpty waits for the last flight to end and gives how many did not.

@@ -80,9 +80,11 @@ func (c *Consumer) awaitRoom(ctx context.Context) {
 // reclaim takes over what silent probers left, and what is pending in our own name
 // from an earlier life or because it was given back. It takes no more than can be
 // probed right away: a delivery counts against an entry, and one that only waited in
-// a queue when the process died has done nothing wrong.
+// a queue when the process died has done nothing wrong. With nothing of that to do it
+// replays dead letters.
 func (c *Consumer) reclaim(ctx, probing context.Context) {
 	failing := false
+	var asked time.Time // for dead letters to replay
 	for ctx.Err() == nil {
 		room := c.suspects.room(c.flights.free())
 		if room == (checkstream.Room{}) {
@@ -93,6 +95,13 @@ func (c *Consumer) reclaim(ctx, probing context.Context) {
 		if n > 0 {
 			c.metrics.reclaimed.Add(float64(n))
 			c.Log.Debug("took over checks", "count", n)
+		}
+		if err == nil && n == 0 && room.Alone > 0 && time.Since(asked) >= replayEvery {
+			var found bool
+			if found, err = c.replay(ctx, probing); found {
+				continue
+			}
+			asked = time.Now()
 		}
 		if err != nil && !failing {
 			c.Log.Warn("cannot take over checks", "error", err)
@@ -107,7 +116,7 @@ func (c *Consumer) reclaim(ctx, probing context.Context) {
 	}
 }
 
-// awaitSuspect waits for the end of a suspect's probe, which makes room for the next.
+// awaitSuspect waits for a suspect to be settled, which makes room for the next.
 func (c *Consumer) awaitSuspect(ctx context.Context, limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

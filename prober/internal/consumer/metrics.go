@@ -13,6 +13,8 @@ type metrics struct {
 	reclaimed   prometheus.Counter
 	released    prometheus.Counter
 	deadLetters prometheus.Counter
+	replayed    prometheus.Counter
+	refused     prometheus.Counter
 	unannounced prometheus.Counter
 	readErrors  prometheus.Counter
 }
@@ -33,6 +35,8 @@ func newMetrics(registry prometheus.Registerer, held *flights) *metrics {
 		reclaimed:   counter("reclaimed_total", "Entries taken over from silent probers or found again."),
 		released:    counter("released_total", "Entries given back unsettled."),
 		deadLetters: counter("dead_letters_total", "Entries moved to the dead letters."),
+		replayed:    counter("replayed_total", "Dead letters that were tried again and ended with a row."),
+		refused:     counter("refused_rows_total", "Rows that the store will never take."),
 		unannounced: counter("unannounced_results_total", "Results the live feed did not take in time."),
 		readErrors:  counter("read_errors_total", "Failed reads of the stream."),
 	}
@@ -45,14 +49,22 @@ func newMetrics(registry prometheus.Registerer, held *flights) *metrics {
 
 func (m *metrics) result(status uptime.Status) { m.results[status].Inc() }
 
-var heldDesc = prometheus.NewDesc("probefleet_prober_entries", "Entries held, by stage.", []string{"stage"}, nil)
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("probefleet_prober_"+name, help, labels, nil)
+}
 
 // Describe implements prometheus.Collector.
-func (fs *flights) Describe(out chan<- *prometheus.Desc) { out <- heldDesc }
+func (fs *flights) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(fs, out) }
 
 // Collect implements prometheus.Collector.
 func (fs *flights) Collect(out chan<- prometheus.Metric) {
-	for name, n := range fs.counts() {
-		out <- prometheus.MustNewConstMetric(heldDesc, prometheus.GaugeValue, float64(n), name)
+	entries := desc("entries", "Entries held, by state.", "state")
+	oldest := desc("state_oldest_seconds", "How long the first of a state's entries has been in it.", "state")
+	illegal := desc("illegal_transitions_total", "Transitions that the statechart does not have: each is a defect.")
+	held := fs.held()
+	for name, of := range held.States {
+		out <- prometheus.MustNewConstMetric(entries, prometheus.GaugeValue, float64(of.Entries), name)
+		out <- prometheus.MustNewConstMetric(oldest, prometheus.GaugeValue, float64(of.OldestMS)/1000, name)
 	}
+	out <- prometheus.MustNewConstMetric(illegal, prometheus.CounterValue, float64(held.Illegal))
 }

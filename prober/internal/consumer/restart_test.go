@@ -63,7 +63,7 @@ func TestRestartSettlesWhatTheKilledOneHad(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	started := time.Now()
-	go func() { ended <- runProber(ctx, redisURL, path, "p1") }()
+	go func() { ended <- runProber(ctx, redisURL, path, "p1", 0) }()
 	await(t, "every entry to be settled", func() bool {
 		groups, err := fleet.Groups(t.Context())
 		return err == nil && len(groups) == 1 && groups[0].Pending == 0 && len(rowsIn(t, path)) == left

@@ -14,36 +14,38 @@ func (c *Consumer) take(ctx context.Context, entries []checkstream.Entry) int {
 	if len(entries) == 0 {
 		return 0
 	}
-	fresh := 0
-	now := c.clock.now()
-	for _, e := range entries {
-		f, added := c.flights.add(e)
-		if !added {
-			continue
-		}
-		fresh++
-		r := admit(e, &c.o, now, &c.slots)
-		f.dead = r.dead
-		if r.remark != "" {
-			c.Log.Warn("entry is set aside", "remark", r.remark, "entry", e.ID, "target_id", e.TargetID, "deliveries", e.Deliveries, "error", e.Err)
-		}
-		switch r.action {
-		case actRun:
-			c.checks.Go(func() { c.fly(ctx, f) })
-		case actSuspect, actAlone:
-			done := c.suspects.begin(r.action)
-			c.checks.Go(func() {
-				defer done()
-				c.fly(ctx, f)
-			})
-		case actRecord:
-			c.checks.Go(func() { c.land(ctx, f, r.row) })
-		case actSettle:
-			c.flights.move(acking, f)
-			c.acks.add(f)
-		}
+	flights := make([]*flight, len(entries))
+	for i, e := range entries {
+		flights[i] = &flight{entry: e}
 	}
-	return fresh
+	flights = c.flights.add(flights...)
+	now := c.clock.now()
+	for _, f := range flights {
+		c.begin(ctx, f, admit(f.entry, &c.o, now, &c.slots))
+	}
+	return len(flights)
+}
+
+// begin starts a flight as the admission has ruled.
+func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
+	if r.remark != "" {
+		c.Log.Warn("entry is set aside", "remark", r.remark, "entry", f.entry.ID, "target_id", f.entry.TargetID, "deliveries", f.entry.Deliveries, "error", f.entry.Err)
+	}
+	switch r.action {
+	case actRun, actSuspect, actAlone:
+		if r.action != actRun {
+			f.ended = c.suspects.begin(r.action)
+		}
+		c.flights.move(admitted, f)
+		c.checks.Go(func() { c.fly(ctx, f) })
+	case actRecord:
+		c.checks.Go(func() { c.land(ctx, f, explained, r.row) })
+	case actSettle:
+		c.flights.move(owesNothing, f)
+		c.acks.add(f)
+	case actFail:
+		c.fail(hopeless, f, r.dead, r.row)
+	}
 }
 
 // fly brings a flight to its row. When ctx ends first the entry is given back.
@@ -63,25 +65,27 @@ func (c *Consumer) awaitSlot(ctx context.Context, f *flight) bool {
 	return ctx.Err() == nil
 }
 
-// visit probes and lands.
+// visit probes and lands. A dead letter is probed however late it is.
 func (c *Consumer) visit(ctx context.Context, f *flight) {
 	check := &f.entry.Check
-	if !c.clock.now().Before(check.ExpiresAt()) { // it waited for its turn for too long
-		c.land(ctx, f, check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))
+	if f.letter == nil && !c.clock.now().Before(check.ExpiresAt()) {
+		c.land(ctx, f, explained, check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))
 		return
 	}
-	c.flights.move(probing, f)
+	c.flights.move(slotCame, f)
 	start := c.clock.now()
 	o := c.Prober.Check(ctx, *check)
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		c.release(f)
 		return
 	}
-	late := start.Sub(check.ScheduledAt)
-	c.late.add(late)
-	c.metrics.lateness.Observe(max(0, late.Seconds()))
+	if f.letter == nil {
+		late := start.Sub(check.ScheduledAt)
+		c.late.add(late)
+		c.metrics.lateness.Observe(max(0, late.Seconds()))
+	}
 	attempt := max(f.entry.Deliveries, 1) - 1 + int64(max(o.Attempts, 1))
-	c.land(ctx, f, uptime.Result{
+	c.land(ctx, f, answered, uptime.Result{
 		TargetID: check.TargetID, Region: c.o.Region, ScheduledAt: check.ScheduledAt, CheckedAt: start,
 		Status: o.Status, Failure: o.Failure, Reason: o.Reason, HTTPStatus: o.HTTPStatus, Phases: o.Phases, TotalUS: o.TotalUS,
 		Message: o.Message, Address: o.Address, CertNotAfter: o.CertNotAfter, Attempt: uint8(min(attempt, math.MaxUint8)),
@@ -90,10 +94,10 @@ func (c *Consumer) visit(ctx context.Context, f *flight) {
 }
 
 // land hands a flight with its row to the settling loop.
-func (c *Consumer) land(ctx context.Context, f *flight, row uptime.Result) {
+func (c *Consumer) land(ctx context.Context, f *flight, how event, row uptime.Result) {
 	row.IngestedAt = c.clock.now()
 	f.row = row
-	c.flights.move(measured, f)
+	c.flights.move(how, f)
 	select {
 	case c.measured <- f:
 		c.metrics.result(row.Status)
@@ -102,14 +106,20 @@ func (c *Consumer) land(ctx context.Context, f *flight, row uptime.Result) {
 	}
 }
 
-// release gives entries back: they stay pending and are delivered again.
+// release gives entries back: they stay pending and are delivered again. A dead letter
+// stays one: its claim lapses, and then it is tried again.
 func (c *Consumer) release(given ...*flight) {
-	ids := make([]string, len(given))
-	for i, f := range given {
-		ids[i] = f.entry.ID
+	ids := make([]string, 0, len(given))
+	for _, f := range given {
+		if f.letter == nil {
+			ids = append(ids, f.entry.ID)
+		}
 	}
-	c.flights.end(given...)
+	c.flights.move(dropped, given...)
+	if len(ids) == 0 {
+		return
+	}
 	c.Settler.Release(ids)
 	c.orphaned.note()
-	c.metrics.released.Add(float64(len(given)))
+	c.metrics.released.Add(float64(len(ids)))
 }

@@ -1,10 +1,12 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -14,25 +16,24 @@ const (
 	recordPatience = time.Second // between two beats while the recorder is full
 )
 
-// settle collects measured flights into small batches, announces each at once and
-// hands it to the recorder. It ends with ctx; what has not landed stays pending.
+// settle collects measured flights into batches, announces each at once and hands it
+// to the recorder. It ends with ctx; what has not landed stays pending.
 func (c *Consumer) settle(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	age := time.NewTimer(settleAge)
 	age.Stop()
-	var batch []*flight
+	var together []*flight
 	flush := func() {
 		age.Stop()
-		c.announce(rowsOf(batch))
-		c.record(ctx, batch)
-		batch = nil
+		c.record(ctx, together)
+		together = nil
 	}
 	for {
 		select {
 		case f := <-c.measured:
-			batch = append(batch, f)
-			switch len(batch) {
+			together = append(together, f)
+			switch len(together) {
 			case 1:
 				age.Reset(settleAge)
 			case settleBatch:
@@ -40,61 +41,77 @@ func (c *Consumer) settle(ctx context.Context) {
 			}
 		case <-age.C:
 			flush()
-		case <-c.again.wake:
-			for _, f := range c.again.takeAll() {
-				c.record(ctx, []*flight{f})
+		case <-c.failing.wake:
+			for _, f := range c.failing.takeAll() {
+				c.explain(ctx, f)
 			}
 		case <-tick.C:
 		case <-ctx.Done():
-			c.release(batch...)
+			c.release(together...)
 			return
 		}
 		c.o.BeatRecord.Beat()
 	}
 }
 
-func rowsOf(batch []*flight) []uptime.Result {
-	rows := make([]uptime.Result, len(batch))
-	for i, f := range batch {
-		rows[i] = f.row
+// record hands flights over as one batch.
+func (c *Consumer) record(ctx context.Context, together []*flight) {
+	b := c.flights.begin(together) // before: the answer may come at once
+	rows := b.rows()
+	c.announce(rows)
+	watch := recorder.Watch{
+		Done:  func(err error) { c.recorded(b, err) },
+		Phase: func(p recorder.Phase, attempt int) { c.flights.phase(b, p, attempt) },
 	}
-	return rows
+	if !c.hand(ctx, rows, watch) {
+		c.flights.end(b)
+		c.release(together...)
+	}
 }
 
-// record hands a batch over, waiting for room as long as ctx lives.
-func (c *Consumer) record(ctx context.Context, batch []*flight) {
-	rows := rowsOf(batch)
-	c.flights.move(recording, batch...) // before: done may come at once
+// hand waits for room in the recorder as long as ctx lives, and says whether it took the rows.
+func (c *Consumer) hand(ctx context.Context, rows []uptime.Result, watch recorder.Watch) bool {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, recordPatience)
-		err := c.Recorder.Record(attempt, rows, func(err error) { c.recorded(batch, err) })
+		err := c.Recorder.Record(attempt, rows, watch)
 		cancel()
-		switch {
-		case err == nil:
-			return
-		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			c.o.BeatRecord.Beat() // full: wait on, the watchdog need not worry
-		default:
-			c.release(batch...)
-			return
+		if err == nil {
+			return true
 		}
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return false
+		}
+		c.o.BeatRecord.Beat() // full: wait on, the watchdog need not worry
 	}
 }
 
 // recorded is the recorder's answer. Only here, with nil, does an entry earn its
-// acknowledgement. It runs on the recorder's writer and must be quick.
-func (c *Consumer) recorded(batch []*flight, err error) {
+// acknowledgement; a permanent error speaks of the refused rows, and says that the
+// others are durable. It runs on the recorder's writer and must be quick.
+func (c *Consumer) recorded(b *batch, err error) {
+	c.flights.end(b)
 	switch {
 	case err == nil:
-		c.flights.move(acking, batch...)
-		c.acks.add(batch...)
-	case c.o.Permanent(err) && len(batch) > 1: // one of them: find out which
-		c.again.add(batch...)
+		c.earned(b.flights)
 	case c.o.Permanent(err):
-		batch[0].dead = "row cannot be stored: " + err.Error()
-		c.flights.move(acking, batch...)
-		c.acks.add(batch...)
+		bad, good := c.flights.split(b)
+		if len(bad) == 0 { // which row is not known: none of them counts as durable
+			c.release(good...)
+			return
+		}
+		c.earned(good)
+		for _, f := range bad {
+			c.refuse(f, cmp.Or(f.refusal, err.Error()))
+		}
 	default:
-		c.release(batch...)
+		c.release(b.flights...)
 	}
+}
+
+func (c *Consumer) earned(flights []*flight) {
+	if len(flights) == 0 {
+		return
+	}
+	c.flights.move(durable, flights...)
+	c.acks.add(flights...)
 }

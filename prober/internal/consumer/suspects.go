@@ -11,9 +11,12 @@ import (
 // a short list. See docs/decisions/0006-suspects.md.
 const suspectsAtOnce = 32
 
-// suspects counts the probes of entries that were delivered before and not settled.
+// suspects counts the entries in hand that were delivered before and not settled. One
+// has its place until it is settled, not only until its visit is over: a neighbour whose
+// row is not durable yet when another one ends the prober would be counted as its
+// accomplice, and after a few such deaths be given up with it.
 type suspects struct {
-	freed chan struct{} // holds a token when one has ended
+	freed chan struct{} // holds a token when one was settled or given back
 
 	mu            sync.Mutex
 	second, alone int

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -31,11 +32,13 @@ import (
 const (
 	victimRedis = "PROBEFLEET_TEST_VICTIM_REDIS"
 	victimFile  = "PROBEFLEET_TEST_VICTIM_FILE"
+	victimBane  = "PROBEFLEET_TEST_VICTIM_BANE" // the target whose visit ends it
 )
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(victimRedis); url != "" {
-		if err := runProber(context.Background(), url, os.Getenv(victimFile), "victim"); err != nil {
+		bane, _ := strconv.ParseInt(os.Getenv(victimBane), 10, 64)
+		if err := runProber(context.Background(), url, os.Getenv(victimFile), "victim", bane); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -56,8 +59,22 @@ func (f file) Insert(_ context.Context, batch resultstore.Batch) error {
 	return err
 }
 
-// runProber is a whole prober but for ClickHouse.
-func runProber(ctx context.Context, redisURL, path, name string) error {
+// bane ends this process when it is to visit a certain target, as a defect in a library would.
+type bane struct {
+	Prober
+	target int64
+}
+
+func (b bane) Check(ctx context.Context, check uptime.Check) probe.Outcome {
+	if check.TargetID == b.target {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+	return b.Prober.Check(ctx, check)
+}
+
+// runProber is a whole prober but for ClickHouse; one target may be its bane.
+func runProber(ctx context.Context, redisURL, path, name string, target int64) error {
 	redis, err := checkstream.Open(redisURL)
 	if err != nil {
 		return err
@@ -71,10 +88,14 @@ func runProber(ctx context.Context, redisURL, path, name string) error {
 	log := slog.New(slog.DiscardHandler)
 	registry := prometheus.NewRegistry()
 	engine := probe.New(probe.Options{Version: "test", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), Log: log, Metrics: registry})
-	rows := recorder.New(file{out}, recorder.Options{Prober: name, Region: "eu", MaxAge: 300 * time.Millisecond, Log: log, Metrics: registry})
+	var c *Consumer
+	rows := recorder.New(file{out}, recorder.Options{
+		Prober: name, Region: "eu", MaxAge: 300 * time.Millisecond, Log: log, Metrics: registry,
+		Reject: func(row uptime.Result, err error) { c.Refused(row, err) },
+	})
 	stream := checkstream.NewConsumer(redis, "eu", name)
-	c := New(Parts{
-		Source: stream, Settler: stream, Presence: stream, Time: redis, Prober: engine, Recorder: rows,
+	c = New(Parts{
+		Source: stream, Settler: stream, Presence: stream, Time: redis, Prober: bane{engine, target}, Recorder: rows,
 		Announcer: livefeed.NewAnnouncer(redis), Log: log, Metrics: registry,
 	}, Options{Region: "eu", Name: name, Capacity: 2000, ReclaimIdle: 45 * time.Second})
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -83,6 +104,9 @@ func runProber(ctx context.Context, redisURL, path, name string) error {
 	err = c.Run(ctx)
 	stop()
 	<-recorded
+	if n := c.flights.illegal.Load(); err == nil && n > 0 {
+		return fmt.Errorf("%d illegal transitions", n)
+	}
 	return err
 }
 
@@ -113,7 +137,7 @@ func TestKilledProberLosesNothing(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	survived := make(chan error, 1)
-	go func() { survived <- runProber(ctx, redisURL, path, "survivor") }()
+	go func() { survived <- runProber(ctx, redisURL, path, "survivor", 0) }()
 	victim := exec.Command(os.Args[0])
 	victim.Env = append(os.Environ(), victimRedis+"="+redisURL, victimFile+"="+path)
 	victim.Stderr = os.Stderr

@@ -17,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -64,15 +63,9 @@ func New(dump *os.File) *Watchdog {
 	return w
 }
 
-// DumpFile opens the file that a watchdog of that name writes to.
-func DumpFile(name string) (*os.File, error) {
-	safe := strings.Map(func(r rune) rune {
-		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-	path := filepath.Join(os.TempDir(), "probefleet-watchdog-"+safe+".txt")
+// DumpFile opens the file in a folder that a watchdog writes to.
+func DumpFile(folder string) (*os.File, error) {
+	path := filepath.Join(folder, "watchdog.txt")
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("watchdog dump: %w", err)

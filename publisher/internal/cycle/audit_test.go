@@ -69,7 +69,7 @@ func (h *house) audit(t *testing.T) audit {
 // sweep closes the ledger, a good while later.
 func (h *house) sweep(t *testing.T) {
 	t.Helper()
-	sweeper := ledger.NewSweeper(h.database, h.database, h, h.results)
+	sweeper := ledger.NewSweeper(h.database, h.database, h, h.results, nil, ledger.DefaultSettle)
 	if _, err := sweeper.Sweep(t.Context(), time.Now().Add(time.Hour), time.Unix(h.redis.tick+1, 0)); err != nil {
 		t.Error(err)
 	}

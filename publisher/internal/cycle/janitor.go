@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -91,13 +92,17 @@ func (l *Loop) settleExpired(ctx context.Context, v *View, region string) (int, 
 	}
 	var rows []uptime.Result
 	var ids []string
+	var unnamed []checkstream.Entry
 	for _, entry := range entries {
 		ids = append(ids, entry.ID)
-		row, owed := l.missedRow(v, region, entry)
-		if owed {
+		switch row, answer := l.missedRow(v, region, entry); answer {
+		case owed:
 			rows = append(rows, row)
+		case cannotName:
+			unnamed = append(unnamed, entry)
 		}
 	}
+	rows = append(rows, l.formerSlots(limited, region, unnamed)...)
 	if len(rows) > 0 {
 		switch err := l.Rows.RecordWait(limited, rows); {
 		case resultstore.IsPermanent(err): // such as slots older than rows are kept: they must not hold up the stream for ever
@@ -113,34 +118,69 @@ func (l *Loop) settleExpired(ctx context.Context, v *View, region string) (int, 
 	return len(entries), nil
 }
 
+// What an entry's slot is owed.
+const (
+	nothing    = iota
+	owed       // a row
+	cannotName // a row perhaps, but the slot cannot be told from the schedule in force
+)
+
 // missedRow is the row an entry's slot is owed. None is owed by a region the
-// check was not for, or to a target that is deleted. A slot that cannot be named
-// any more (its body is gone and the target has another interval now) is left to
-// the sweep, which knows every version.
-func (l *Loop) missedRow(v *View, region string, entry checkstream.Entry) (uptime.Result, bool) {
+// check was not for, or to a target that is deleted.
+func (l *Loop) missedRow(v *View, region string, entry checkstream.Entry) (uptime.Result, int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.wheel == nil || !l.wheel.Knows(entry.TargetID) {
-		return uptime.Result{}, false
+		return uptime.Result{}, nothing
 	}
 	check := entry.Check
 	if entry.Gone || entry.Err != nil {
 		var named bool
 		if check, named = l.wheel.SlotIn(entry.TargetID, entry.Second); !named {
-			return uptime.Result{}, false
+			return uptime.Result{}, cannotName
 		}
 	}
 	if !slices.Contains(check.Regions, region) {
-		return uptime.Result{}, false
+		return uptime.Result{}, nothing
 	}
-	reason := uptime.ReasonRegionDown
-	switch {
-	case entry.Gone:
-		reason = uptime.ReasonTrimmed
-	case v.inOutage(check.ScheduledAt, check.ExpiresAt()):
+	reason := unsettled(entry)
+	if !entry.Gone && v.inOutage(check.ScheduledAt, check.ExpiresAt()) {
 		reason = uptime.ReasonRedisDown
 	}
-	return check.Missed(region, reason, l.Name), true
+	return check.Missed(region, reason, l.Name), owed
+}
+
+func unsettled(entry checkstream.Entry) uptime.Reason {
+	if entry.Gone {
+		return uptime.ReasonTrimmed
+	}
+	return uptime.ReasonRegionDown
+}
+
+// formerSlots are the rows of entries whose body cannot be read and whose target
+// has another schedule by now: the versions know the slot. While the database is
+// away they are left to the sweep, which states them as lost.
+func (l *Loop) formerSlots(ctx context.Context, region string, entries []checkstream.Entry) []uptime.Result {
+	if len(entries) == 0 {
+		return nil
+	}
+	first, last := entries[0].Second, entries[0].Second
+	for _, e := range entries {
+		first, last = min(first, e.Second), max(last, e.Second)
+	}
+	plan, err := ledger.Load(ctx, l.Versions, time.Unix(first, 0), time.Unix(last+1, 0))
+	if err != nil {
+		l.Log.Warn("slots of some entries are left to the sweep", "region", region, "entries", len(entries), "error", err)
+		return nil
+	}
+	var rows []uptime.Result
+	for _, e := range entries {
+		if at, seq, planned := plan.SlotIn(e.TargetID, region, e.Second); planned {
+			rows = append(rows, uptime.Result{TargetID: e.TargetID, Region: region, ScheduledAt: at,
+				Status: uptime.StatusMissed, Reason: unsettled(e), Prober: l.Name, SpecVersion: seq})
+		}
+	}
+	return rows
 }
 
 func (l *Loop) countSettled(region string, rows []uptime.Result, without int) {

@@ -10,11 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const (
-	purgeAfter  = 10 * time.Minute // after the last slot of a deleted target nothing of it is on the way
-	forgetAfter = time.Hour        // a prober not heard for so long
-	purgeAtOnce = 500
-)
+const forgetAfter = time.Hour // a prober not heard for so long
 
 var errStandby = errors.New("the lease is held elsewhere")
 
@@ -40,8 +36,7 @@ type job struct {
 // not made up for: each job works from what is stored, not from being called.
 func (l *Loop) jobs(ctx context.Context) error {
 	return runJobs(ctx, l, []job{
-		{"sweep", time.Minute, 50 * time.Second, l.sweep},
-		{"purge", time.Minute, 50 * time.Second, l.purge},
+		{"sweep", l.SweepEvery, 50 * time.Second, l.sweep},
 		{"forget_probers", 10 * time.Minute, 10 * time.Second, l.forgetProbers},
 	})
 }
@@ -97,6 +92,7 @@ func (l *Loop) sweep(ctx context.Context) error {
 		l.metrics.missed.WithLabelValues(string(reason)).Add(float64(n))
 	}
 	l.metrics.swept.Set(float64(written))
+	l.metrics.held.Set(float64(swept.Held))
 	if !swept.To.IsZero() {
 		l.metrics.lastSweep.Set(float64(swept.To.Unix()))
 	}
@@ -104,27 +100,6 @@ func (l *Loop) sweep(ctx context.Context) error {
 		l.Log.Warn("sweep explained slots nobody had explained", "slots", written, "reasons", swept.Written, "swept_to", swept.To)
 	}
 	return err
-}
-
-// purge removes the rows of deleted targets. Each step can be repeated: a target
-// is marked only after its rows are gone.
-func (l *Loop) purge(ctx context.Context) error {
-	ids, err := l.Purges.Unpurged(ctx, l.view.Load().now().Add(-purgeAfter))
-	if err != nil {
-		return err
-	}
-	for len(ids) > 0 {
-		n := min(len(ids), purgeAtOnce)
-		if err := l.Eraser.DeleteTargets(ctx, ids[:n]); err != nil {
-			return err
-		}
-		if err := l.Purges.MarkPurged(ctx, ids[:n]); err != nil {
-			return err
-		}
-		l.Log.Info("rows of deleted targets removed", "targets", n)
-		ids = ids[n:]
-	}
-	return nil
 }
 
 // forgetProbers removes the heartbeats of probers that are long gone.

@@ -38,9 +38,9 @@ type Options struct {
 	Notes      Notes
 	Rows       Rows
 	Lease      Lease
-	Purges     Purges
-	Eraser     Eraser
 	Sweeper    Sweeper
+	SweepEvery time.Duration
+	Accounts   Accounts
 	Health     Health
 	Log        *slog.Logger
 	Metrics    prometheus.Registerer
@@ -99,11 +99,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	group.Go(func() error { return l.tickLoop(ctx) })
 	group.Go(func() error { return l.feed.run(ctx) })
 	group.Go(func() error { return l.followChanges(ctx) })
-	group.Go(func() error { return every(ctx, time.Second, l.trim) })
-	group.Go(func() error { return every(ctx, 2*time.Second, l.adoptRegions) })
-	group.Go(func() error { return every(ctx, janitorEvery, l.janitor) })
-	group.Go(func() error { return every(ctx, 5*time.Second, l.checkAlive) })
 	group.Go(func() error { return l.jobs(ctx) })
+	l.tend(ctx, group)
 	err := group.Wait()
 	stop()
 	return errors.Join(err, <-written)

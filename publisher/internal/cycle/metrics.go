@@ -12,7 +12,9 @@ type metrics struct {
 	missed, refused, settled                       *prometheus.CounterVec
 	leader, lag, seq, targets, rate, backlog       prometheus.Gauge
 	scheduleAge, oldestUnsettled, lastSweep, swept prometheus.Gauge
+	held                                           prometheus.Gauge
 	jobs                                           *prometheus.CounterVec
+	account, unexplained                           *prometheus.GaugeVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -48,7 +50,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		oldestUnsettled: gauge("oldest_unsettled_age_seconds", "Age of the oldest slot some region has not settled."),
 		lastSweep:       gauge("swept_to_timestamp_seconds", "Every slot before it is explained."),
 		swept:           gauge("swept_slots", "Slots the last sweep had to explain."),
-		jobs:            vec("jobs_total", "Coarse jobs, by name and outcome.", "job", "outcome"),
+		held:            gauge("swept_held_slots", "Slots without a row the last sweep left alone, because they may be on a disk."),
+		account: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "probefleet_ledger_slots",
+			Help: "Slots of the last hour, by what became of them; only of the publisher at work."}, []string{"region", "outcome"}),
+		unexplained: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "probefleet_ledger_unexplained_slots",
+			Help: "Slots of the last hour with neither row nor reason: must be 0; only of the publisher at work."}, []string{"region"}),
+		jobs: vec("jobs_total", "Coarse jobs, by name and outcome.", "job", "outcome"),
 	}
 	for _, reason := range []uptime.Reason{uptime.ReasonPublisherDown, uptime.ReasonRedisDown, uptime.ReasonBackpressure, uptime.ReasonRegionDown, uptime.ReasonTrimmed} {
 		m.missed.WithLabelValues(string(reason))
@@ -58,7 +65,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	}
 	if registry != nil {
 		registry.MustRegister(m.lateness, m.due, m.published, m.missed, m.refused, m.settled, m.trimmed, m.lost, m.notesDropped,
-			m.leader, m.lag, m.seq, m.targets, m.rate, m.backlog, m.scheduleAge, m.oldestUnsettled, m.lastSweep, m.swept, m.jobs)
+			m.leader, m.lag, m.seq, m.targets, m.rate, m.backlog, m.scheduleAge, m.oldestUnsettled, m.lastSweep, m.swept, m.held, m.jobs, m.account, m.unexplained)
 	}
 	return m
 }

@@ -72,20 +72,14 @@ type Lease interface {
 	Yield(time.Duration)
 }
 
-// Purges removes what deleted targets left behind.
-type Purges interface {
-	Unpurged(ctx context.Context, before time.Time) ([]int64, error)
-	MarkPurged(ctx context.Context, ids []int64) error
-}
-
-// Eraser removes the rows of targets.
-type Eraser interface {
-	DeleteTargets(ctx context.Context, ids []int64) error
-}
-
 // Sweeper explains slots nobody explained.
 type Sweeper interface {
 	Sweep(ctx context.Context, now, published time.Time) (ledger.Swept, error)
+}
+
+// Accounts compares what was planned with what is there.
+type Accounts interface {
+	Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error)
 }
 
 // Changes wakes the publisher when somebody saved a target. The database says what
@@ -103,10 +97,9 @@ type Health interface {
 
 var (
 	_ Versions = (*schedulestore.Store)(nil)
-	_ Purges   = (*schedulestore.Store)(nil)
 	_ Notes    = (*resultstore.Store)(nil)
-	_ Eraser   = (*resultstore.Store)(nil)
 	_ Sweeper  = (*ledger.Sweeper)(nil)
+	_ Accounts = (*ledger.Ledger)(nil)
 	_ Stream   = (*checkstream.Publisher)(nil)
 	_ Upkeep   = (*checkstream.Publisher)(nil)
 	_ Lease    = (*lease.Lease)(nil)

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	seeds    = flag.Int("seeds", 150, "how many random histories the simulator runs")
+	seeds    = flag.Int("seeds", 250, "how many random histories the simulator runs")
 	firstOne = flag.Uint64("seed", 1, "the first seed: its events repeat, the interleaving of publishers need not")
 )
 

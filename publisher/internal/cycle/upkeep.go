@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/probefleet/probefleet/internal/livefeed"
 )
 
@@ -18,6 +20,22 @@ func every(ctx context.Context, interval time.Duration, fn func(context.Context)
 			return nil
 		case <-ticker.C:
 		}
+	}
+}
+
+// tend starts what is done at fixed intervals beside the tick.
+func (l *Loop) tend(ctx context.Context, group *errgroup.Group) {
+	for _, task := range []struct {
+		every time.Duration
+		run   func(context.Context)
+	}{
+		{time.Second, l.trim},
+		{2 * time.Second, l.adoptRegions},
+		{janitorEvery, l.janitor},
+		{5 * time.Second, l.checkAlive},
+		{time.Minute, l.account},
+	} {
+		group.Go(func() error { return every(ctx, task.every, task.run) })
 	}
 }
 

@@ -248,50 +248,45 @@ func TestJobsFollowTheLeaseAndSurviveAPanic(t *testing.T) {
 	})
 }
 
-type undertaker struct {
-	ids    []int64
-	erased []int64
-	fail   bool
-}
+type undertaker struct{ lines []ledger.Line }
 
-func (u *undertaker) Unpurged(_ context.Context, before time.Time) ([]int64, error) {
-	if time.Since(before) < purgeAfter {
-		return nil, errors.New("too early")
-	}
-	return u.ids, nil
-}
-func (u *undertaker) MarkPurged(_ context.Context, ids []int64) error {
-	u.ids = u.ids[len(ids):]
-	return nil
-}
-func (u *undertaker) DeleteTargets(_ context.Context, ids []int64) error {
-	if u.fail {
-		return errDown
-	}
-	u.erased = append(u.erased, ids...)
-	return nil
-}
 func (u *undertaker) Sweep(context.Context, time.Time, time.Time) (ledger.Swept, error) {
 	return ledger.Swept{To: time.Now(), Written: map[uptime.Reason]int64{uptime.ReasonLost: 3}}, nil
 }
 
-func TestPurgeMarksOnlyWhatIsErased(t *testing.T) {
+func (u *undertaker) Report(_ context.Context, from, to time.Time) ([]ledger.Line, error) {
+	if to.Sub(from) != time.Hour {
+		return nil, errors.New("not the last hour")
+	}
+	return u.lines, nil
+}
+
+func TestCoarseJobsTellWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, p, care := tended(t)
 		defer p.stop()
-		u := &undertaker{ids: make([]int64, 1200), fail: true}
-		p.loop.Purges, p.loop.Eraser, p.loop.Sweeper = u, u, u
-		if err := p.loop.purge(t.Context()); err == nil || len(u.ids) != 1200 {
-			t.Error("marked without erasing")
-		}
-		u.fail = false
-		if err := p.loop.purge(t.Context()); err != nil || len(u.ids) != 0 || len(u.erased) != 1200 {
-			t.Errorf("%d left, %d erased, %v", len(u.ids), len(u.erased), err)
-		}
+		u := &undertaker{lines: []ledger.Line{{Region: "eu", Planned: 60, Up: 50, Spooled: 8, Unexplained: 2}}}
+		p.loop.Sweeper, p.loop.Accounts = u, u
 		if err := p.loop.sweep(t.Context()); err != nil || testutil.ToFloat64(p.loop.metrics.swept) != 3 {
 			t.Error("the sweep is not told")
 		}
+		account := func(what string, unexplained float64, series int) {
+			t.Helper()
+			p.loop.account(t.Context())
+			if n := testutil.CollectAndCount(p.loop.metrics.account); n != series || unexplained > 0 && testutil.ToFloat64(p.loop.metrics.unexplained) != unexplained {
+				t.Errorf("%s: %d series", what, n)
+			}
+		}
+		account("at work", 2, 9)
+		if n := testutil.ToFloat64(p.loop.metrics.account.WithLabelValues("eu", "spooled")); n != 8 {
+			t.Errorf("%v spooled", n)
+		}
+		u.lines = nil
+		account("the store is away", 0, 0)
+		u.lines = []ledger.Line{{Region: "eu"}}
+		p.lease.give(false)
+		account("on standby", 0, 0)
 		care.probers = []checkstream.Heartbeat{{Region: "eu", Name: "old", Age: 2 * time.Hour}, {Region: "eu", Name: "new"}}
 		if err := p.loop.forgetProbers(t.Context()); err != nil || !slices.Equal(care.forgotten, []string{"eu/old"}) {
 			t.Errorf("forgot %v", care.forgotten)

@@ -26,6 +26,8 @@ export type TargetInput = Partial<
 >;
 
 export interface Page<T> {
+  /** Set on a copy, which is what the API answers while ClickHouse does not: when it was made. */
+  stale_since?: string;
   items: T[];
   next_cursor: string | null;
 }
@@ -65,6 +67,7 @@ export interface LatestResult {
 }
 
 export interface LatestResults {
+  stale_since?: string;
   items: { target_id: number; results: LatestResult[] }[];
 }
 
@@ -72,6 +75,7 @@ type Column = (number | null)[];
 
 /** Columnar: every list has one entry per element of `x`. Phase columns are means. */
 export interface Series {
+  stale_since?: string;
   tier: string;
   step_s: number;
   partial: boolean;
@@ -93,6 +97,7 @@ export interface Series {
 }
 
 export interface Uptime {
+  stale_since?: string;
   from: string;
   to: string;
   up: number;
@@ -161,7 +166,14 @@ export interface Snapshot {
   regions: Region[];
 }
 
-export interface Prober {
+/** Results that are safe on disks and not in ClickHouse yet, and their slots. */
+export interface Spool {
+  spooled: number;
+  spool_first: string | null;
+  spool_last: string | null;
+}
+
+export interface Prober extends Spool {
   name: string;
   version: string;
   heartbeat_at: string;
@@ -171,15 +183,26 @@ export interface Prober {
   lateness_p50_ms: number;
   lateness_p99_ms: number;
   clickhouse: string;
-  spooled: number;
+  /** Empty when the prober does not say. */
+  breaker: "closed" | "half_open" | "open" | "";
   allow_cidrs: string[] | null;
 }
 
+export interface FleetRegion extends Spool {
+  region: string;
+  live: boolean;
+  pending: number;
+  lag_s: number;
+  probers: Prober[] | null;
+}
+
 export interface Fleet {
+  /** Set while Redis does not answer: when it last did. */
+  stale_since?: string;
   redis: { version: string; embedded: boolean; durable: boolean; backlog: number; dead_letters: number };
-  clickhouse: { ok: boolean };
+  clickhouse: { ok: boolean; down_since: string | null };
   publisher: { leader: string | null; last_tick: string | null };
-  regions: { region: string; live: boolean; pending: number; lag_s: number; probers: Prober[] | null }[];
+  regions: FleetRegion[];
 }
 
 export interface LedgerLine {
@@ -196,6 +219,7 @@ export interface LedgerLine {
 }
 
 export interface Ledger {
+  stale_since?: string;
   items: LedgerLine[];
   from: string;
   to: string;

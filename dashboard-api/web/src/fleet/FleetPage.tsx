@@ -3,6 +3,7 @@ import { useState } from "react";
 import { api } from "../api/endpoints";
 import type { Fleet, State } from "../api/types";
 import { ErrorNote } from "../ui/ErrorNote";
+import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { count, duration, plural } from "../ui/words";
@@ -21,7 +22,7 @@ const ledgerRanges: [LedgerRange, string][] = [
 /** Who is probing, what they are waiting for, and whether every planned check is accounted for. */
 export function FleetPage() {
   const [hours, setHours] = useState<LedgerRange>("1");
-  const fleet = useQuery({ queryKey: ["fleet"], queryFn: api.fleet, refetchInterval: 5_000 });
+  const fleet = useFleet();
   const ledger = useQuery({
     queryKey: ["ledger", hours],
     queryFn: () => {
@@ -31,7 +32,7 @@ export function FleetPage() {
         to: new Date(to).toISOString(),
       });
     },
-    refetchInterval: 30_000,
+    refetchInterval: untilFresh(30_000),
     placeholderData: keepPreviousData,
   });
   return (
@@ -46,6 +47,7 @@ export function FleetPage() {
       {fleet.isPending && <div className="skeleton page-skeleton" />}
       {fleet.data && (
         <>
+          <StoreNotices fleet={fleet.data} />
           <Stores fleet={fleet.data} />
           {fleet.data.regions.length === 0 && (
             <div className="card empty">
@@ -65,6 +67,7 @@ export function FleetPage() {
             <h2 id="ledger">Ledger</h2>
             <p className="muted">Every planned check ends in exactly one outcome.</p>
           </div>
+          <CopyNote of={ledger.data} />
           <label className="push">
             <span className="sr">Period</span>
             <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
@@ -103,16 +106,17 @@ function Stores({ fleet }: { fleet: Fleet }) {
         before="last tick "
       />
       <Stat
-        state={redis.durable ? "up" : "degraded"}
+        state={fleet.stale_since ? "down" : redis.durable ? "up" : "degraded"}
         label="Redis"
-        value={redis.embedded ? "Embedded" : `Version ${redis.version}`}
+        value={fleet.stale_since ? "Not answering" : redis.embedded ? "Embedded" : `Version ${redis.version}`}
         note={redis.durable ? "durable" : "not durable: a restart loses the queue"}
       />
       <Stat
         state={clickhouse.ok ? "up" : "down"}
         label="ClickHouse"
         value={clickhouse.ok ? "Answering" : "Not answering"}
-        note="stores the results"
+        note={clickhouse.down_since ? <Ago at={clickhouse.down_since} bare /> : "stores the results"}
+        before={clickhouse.down_since ? "for " : ""}
       />
       <Stat
         state={redis.dead_letters > 0 ? "degraded" : "up"}
@@ -152,6 +156,7 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
         <span className="muted push">
           {count(region.pending)} pending,{" "}
           {region.lag_s >= LAG_WORTH_SAYING_S ? `${duration(region.lag_s)} behind` : "no lag"}
+          {region.spooled > 0 && `, ${count(region.spooled)} spooled`}
         </span>
       </div>
       {probers.length === 0 ? (
@@ -197,8 +202,15 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
                   <td className="num">{count(prober.waiting)}</td>
                   <td className="num">{Math.round(prober.lateness_p50_ms)} ms</td>
                   <td className="num">{Math.round(prober.lateness_p99_ms)} ms</td>
-                  <td>{prober.clickhouse}</td>
-                  <td className="num">{count(prober.spooled)}</td>
+                  <td>{prober.breaker === "open" ? "cut off" : prober.clickhouse}</td>
+                  <td className="num">
+                    {count(prober.spooled)}
+                    {prober.spool_first && (
+                      <span className="muted">
+                        , oldest <Ago at={prober.spool_first} bare />
+                      </span>
+                    )}
+                  </td>
                   <td>{prober.allow_cidrs?.length ? prober.allow_cidrs.join(", ") : "none"}</td>
                   <td className="muted">{prober.version}</td>
                 </tr>

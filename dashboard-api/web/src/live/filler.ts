@@ -31,16 +31,22 @@ export class HistoryFiller {
     for (const id of ids) this.inFlight.add(id);
     try {
       const latest = await this.fetchLatest(ids, BAR_SLOTS);
-      this.store.mergeLatest(latest, ids, generation);
+      // A copy shows something, but it lacks what came after it: ask again.
+      this.store.mergeLatest(latest, latest.stale_since ? [] : ids, generation);
+      if (latest.stale_since) this.later();
     } catch {
-      this.retry ??= setTimeout(() => {
-        this.retry = undefined;
-        void this.want(this.wanted);
-      }, RETRY_MS);
+      this.later();
     } finally {
       for (const id of ids) this.inFlight.delete(id);
     }
     // A gap while the answer was under way: it may lack what the gap lost.
     if (this.store.historyGeneration !== generation) await this.want(this.wanted);
+  }
+
+  private later(): void {
+    this.retry ??= setTimeout(() => {
+      this.retry = undefined;
+      void this.want(this.wanted);
+    }, RETRY_MS);
   }
 }

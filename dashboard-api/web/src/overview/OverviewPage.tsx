@@ -9,6 +9,7 @@ import { useRemove } from "../app/useRemove";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { SilentRegions } from "../ui/SilentRegions";
+import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
 import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
@@ -22,6 +23,7 @@ const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 export function OverviewPage() {
   const list = useList();
   const live = useLive();
+  const fleet = useFleet();
   const search = useSearch({ from: "/app/" });
   const navigate = useNavigate({ from: "/" });
   const input = useRef<HTMLInputElement>(null);
@@ -58,6 +60,7 @@ export function OverviewPage() {
           <Plus size={16} aria-hidden /> Add target
         </button>
       </div>
+      <StoreNotices fleet={fleet.data} />
       <SilentRegions regions={list.regions} />
       <StateStrip counts={list.counts} chosen={search.state} onChoose={(state) => change({ state })} />
 

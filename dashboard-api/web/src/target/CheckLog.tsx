@@ -4,6 +4,7 @@ import { memo, useEffect, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
+import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import { explain, latency, stateOfStatus, statusWords } from "../ui/words";
@@ -45,6 +46,7 @@ export function CheckLog({ target }: { target: TargetView }) {
     <section className="card" aria-labelledby="checks">
       <div className="card-head">
         <h2 id="checks">Recent checks</h2>
+        <CopyNote of={pages?.find((page) => page.stale_since)} />
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton" />}

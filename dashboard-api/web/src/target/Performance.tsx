@@ -4,6 +4,7 @@ import { useState } from "react";
 import { api } from "../api/endpoints";
 import { type Range, ranges } from "../app/router";
 import { ErrorNote } from "../ui/ErrorNote";
+import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
 import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
@@ -31,15 +32,17 @@ export function Performance({
       const to = Math.ceil(Date.now() / 1000 / step) * step;
       const from = to - Math.ceil(spanSeconds[range] / step) * step;
       const span = { from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString() };
-      return { data: await api.series(id, span, step), from, to };
+      const data = await api.series(id, span, step);
+      return { data, from, to, ...(data.stale_since && { stale_since: data.stale_since }) };
     },
-    refetchInterval: range === "1h" ? 10_000 : range === "6h" ? 60_000 : 300_000,
+    refetchInterval: untilFresh(range === "1h" ? 10_000 : range === "6h" ? 60_000 : 300_000),
     placeholderData: keepPreviousData,
   });
   return (
     <section className="card" aria-labelledby="performance">
       <div className="card-head">
         <h2 id="performance">Response time</h2>
+        <CopyNote of={series.data} />
         {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
         <div className="segments push" role="group" aria-label="Range">
           {ranges.map((r) => (

@@ -8,6 +8,7 @@ import { useRemove } from "../app/useRemove";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { SilentRegions } from "../ui/SilentRegions";
+import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
@@ -46,6 +47,7 @@ function Details({ target }: { target: TargetView }) {
   const { range } = useSearch({ from: "/app/targets/$id" });
   const navigate = useNavigate({ from: "/targets/$id" });
   const { regions } = useList();
+  const fleet = useFleet();
   const [editing, setEditing] = useState(false);
   const toggle = useActivity();
   const remove = useRemove();
@@ -94,6 +96,7 @@ function Details({ target }: { target: TargetView }) {
         </div>
       </div>
       <Address target={target} />
+      <StoreNotices fleet={fleet.data} />
       <SilentRegions
         regions={regions.filter((r) => target.regions.length === 0 || target.regions.includes(r.region))}
       />

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/endpoints";
+import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, percent } from "../ui/words";
 
 /** Uptime with what it rests on: checks counted, and the share of planned checks that measured anything. */
@@ -13,13 +14,15 @@ export function UptimeCard({ id, days, label }: { id: number; days: number; labe
         to: new Date(to).toISOString(),
       });
     },
-    refetchInterval: 60_000,
+    refetchInterval: untilFresh(60_000),
   });
   const u = uptime.data;
   const measured = u ? u.up + u.degraded + u.down : 0;
   return (
     <div className="card stat">
-      <h2>{label}</h2>
+      <h2>
+        {label} <CopyNote of={u} />
+      </h2>
       <p className="big">{u ? percent(u.uptime) : uptime.error ? "–" : <span className="skeleton" />}</p>
       {u && (
         <p className="muted">

@@ -1,19 +1,27 @@
 // Package supervisor keeps the processes of a one-machine installation running:
 // the outside half of every watchdog.
 //
-// Guarantees. A program that ends is started again: at once after it had run well
-// for five seconds, else with a delay that doubles up to a minute; never when it
-// exits with 78 (its configuration is wrong, a restart cannot help). Programs die
-// with the supervisor, however it ends (Linux). Their output goes straight to
-// files, so nobody who stops reading can block them. Stop ends all of them at
-// once, with SIGTERM first and SIGKILL after a grace.
+// Guarantees.
+//   - A program that ends is started again: at once when a signal ended it or it
+//     had been well for five seconds, else (it exits while it starts) after a delay
+//     with jitter that doubles up to a minute; never when it exits with 78, for its
+//     configuration is wrong and a restart cannot help.
+//   - A program that has answered and then gives no HTTP answer for 15 seconds is
+//     killed, whatever keeps it: stopped, swapped out, its runtime wedged. One that
+//     never answers is killed after a minute. Time in which the supervisor itself
+//     stood still does not count.
+//   - How each life ended is written to RunDir/NAME.exit, which the next life finds
+//     in LAST_EXIT_FILE.
+//   - Programs die with the supervisor, however it ends (Linux). Their output goes
+//     straight to files, so nobody who stops reading can block them. Stop ends all
+//     of them at once, with SIGTERM first and SIGKILL after a grace.
 package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,23 +30,18 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// Delays between restarts.
-const (
-	healthyAfter = 5 * time.Second
-	firstDelay   = 500 * time.Millisecond
-	longestDelay = time.Minute
-	exitConfig   = 78
+	"github.com/probefleet/probefleet/internal/service"
 )
 
 // Program is what to run.
 type Program struct {
-	Name  string
-	Path  string
-	Args  []string
-	Env   []string // the whole environment
-	Grace time.Duration
+	Name   string
+	Path   string
+	Args   []string
+	Env    []string // the whole environment, but for LAST_EXIT_FILE
+	Health string   // URL that answers while the program is there; empty: nobody asks
+	Grace  time.Duration
 }
 
 // State of a program, for people and tools.
@@ -50,11 +53,17 @@ type State struct {
 	GivenUp  bool   `json:"given_up,omitempty"`
 }
 
+// Options of a supervisor.
+type Options struct {
+	LogDir  string // each program's output goes to NAME.log here
+	RunDir  string // NAME.exit says here how its last life ended
+	Log     *slog.Logger
+	Changed func() // called after every start and end; may be nil
+}
+
 // Supervisor owns programs.
 type Supervisor struct {
-	logDir  string
-	log     *slog.Logger
-	changed func()
+	o Options
 
 	mu       sync.Mutex
 	programs []*program
@@ -70,13 +79,12 @@ type program struct {
 	state State
 }
 
-// New makes a supervisor that writes each program's output to logDir/NAME.log.
-// changed is called after every start and end; it may be nil.
-func New(logDir string, log *slog.Logger, changed func()) *Supervisor {
-	if changed == nil {
-		changed = func() {}
+// New makes a supervisor without programs.
+func New(o Options) *Supervisor {
+	if o.Changed == nil {
+		o.Changed = func() {}
 	}
-	return &Supervisor{logDir: logDir, log: log, changed: changed}
+	return &Supervisor{o: o}
 }
 
 // Start begins to keep a program running.
@@ -87,10 +95,14 @@ func (s *Supervisor) Start(p Program) error {
 	if _, err := exec.LookPath(p.Path); err != nil {
 		return fmt.Errorf("program %s: %w", p.Name, err)
 	}
-	out, err := openLog(filepath.Join(s.logDir, p.Name+".log"))
+	out, err := openLog(filepath.Join(s.o.LogDir, p.Name+".log"))
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(s.o.RunDir, 0o700); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	p.Env = append(slices.Clone(p.Env), "LAST_EXIT_FILE="+s.exitFile(p.Name))
 	child := &program{Program: p, stop: make(chan struct{}), ended: make(chan struct{}), state: State{Name: p.Name}}
 	s.mu.Lock()
 	s.programs = append(s.programs, child)
@@ -106,31 +118,30 @@ func (s *Supervisor) Start(p Program) error {
 	return nil
 }
 
+func (s *Supervisor) exitFile(name string) string { return filepath.Join(s.o.RunDir, name+".exit") }
+
 func (s *Supervisor) keep(p *program, out *os.File) {
-	delay := firstDelay
+	var delays backoff
 	for {
-		started := time.Now()
-		code, err := s.runOnce(p, out)
+		d := p.live(out, s.o.Changed)
+		p.update(func(st *State) { st.PID, st.LastExit = 0, d.String() })
+		if err := d.record(time.Now()).Write(s.exitFile(p.Name)); err != nil {
+			s.o.Log.Warn("last exit was not written", "program", p.Name, "error", err)
+		}
 		select {
 		case <-p.stop:
 			return
 		default:
 		}
-		if code == exitConfig {
+		if d.code() == service.ExitConfig {
 			p.update(func(st *State) { st.GivenUp = true })
-			s.log.Error("program refuses its configuration: not restarted", "program", p.Name, "log", out.Name())
-			s.changed()
+			s.o.Log.Error("program refuses its configuration: not restarted", "program", p.Name, "log", out.Name())
+			s.o.Changed()
 			return
 		}
-		wait := time.Duration(0)
-		if time.Since(started) < healthyAfter {
-			wait = delay/2 + rand.N(delay/2)
-			delay = min(2*delay, longestDelay)
-		} else {
-			delay = firstDelay
-		}
-		s.log.Warn("program ended; restarting", "program", p.Name, "exit", fmt.Sprint(err), "in", wait.Round(time.Millisecond))
-		s.changed()
+		wait := delays.next(d)
+		s.o.Log.Warn("program ended; restarting", "program", p.Name, "exit", d.String(), "lived", d.lived.Round(time.Millisecond), "in", wait.Round(time.Millisecond))
+		s.o.Changed()
 		select {
 		case <-time.After(wait):
 		case <-p.stop:
@@ -140,39 +151,53 @@ func (s *Supervisor) keep(p *program, out *os.File) {
 	}
 }
 
-func (s *Supervisor) runOnce(p *program, out *os.File) (code int, err error) {
+// live runs the program once, watched, until it has ended.
+func (p *program) live(out *os.File, changed func()) (d death) {
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.Env, out, out
 	cmd.SysProcAttr = childAttributes()
-	if err := cmd.Start(); err != nil {
-		p.update(func(st *State) { st.LastExit = err.Error() })
-		return 0, err
+	started := time.Now()
+	if d.err = cmd.Start(); d.err != nil {
+		return d
 	}
-	p.mu.Lock()
-	p.state.PID = cmd.Process.Pid
-	p.mu.Unlock()
-	s.changed()
+	p.update(func(st *State) { st.PID = cmd.Process.Pid })
+	changed()
 
-	done := make(chan struct{})
-	go func() { // asks it to end when the supervisor stops
+	over, done := context.WithCancel(context.Background())
+	var beside sync.WaitGroup
+	beside.Go(func() { p.askToEnd(over, cmd.Process) })
+	var eye *watch
+	if p.Health != "" {
+		eye = &watch{ask: asker(p.Health), kill: func(silent time.Duration) {
+			d.silent = silent
+			_ = cmd.Process.Kill()
+		}}
+		beside.Go(func() { eye.run(over) })
+	}
+	_ = cmd.Wait()
+	d.lived, d.state = time.Since(started), cmd.ProcessState
+	d.healthy = d.lived
+	if eye != nil {
+		d.healthy = eye.answeredFor()
+	}
+	done()
+	beside.Wait()
+	d.answered = d.healthy > 0
+	return d
+}
+
+// askToEnd ends the process when the supervisor stops.
+func (p *program) askToEnd(over context.Context, process *os.Process) {
+	select {
+	case <-p.stop:
+		_ = process.Signal(syscall.SIGTERM)
 		select {
-		case <-p.stop:
-			_ = cmd.Process.Signal(syscall.SIGTERM)
-			select {
-			case <-time.After(p.Grace):
-				_ = cmd.Process.Kill()
-			case <-done:
-			}
-		case <-done:
+		case <-time.After(p.Grace):
+			_ = process.Kill()
+		case <-over.Done():
 		}
-	}()
-	err = cmd.Wait()
-	close(done)
-	p.mu.Lock()
-	p.state.PID = 0
-	p.state.LastExit = cmd.ProcessState.String()
-	p.mu.Unlock()
-	return cmd.ProcessState.ExitCode(), err
+	case <-over.Done():
+	}
 }
 
 func (p *program) update(change func(*State)) {
@@ -205,45 +230,4 @@ func (s *Supervisor) Stop() {
 	for _, p := range programs {
 		<-p.ended
 	}
-}
-
-// Rotate keeps every log under limit bytes until ctx ends: the programs append,
-// so a log that is copied aside and cut goes on from its beginning.
-func (s *Supervisor) Rotate(ctx context.Context, limit int64) {
-	ticker := time.NewTicker(30 * time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			for _, state := range s.States() {
-				if err := rotate(filepath.Join(s.logDir, state.Name+".log"), limit); err != nil {
-					s.log.Warn("log was not rotated", "program", state.Name, "error", err)
-				}
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func rotate(path string, limit int64) error {
-	info, err := os.Stat(path)
-	if err != nil || info.Size() < limit {
-		return err
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".1", content, 0o600); err != nil {
-		return err
-	}
-	return os.Truncate(path, 0)
-}
-
-func openLog(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }

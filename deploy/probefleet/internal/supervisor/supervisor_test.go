@@ -12,11 +12,16 @@ import (
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	awaitFor(t, 20*time.Second, what, ok)
+}
+
+func awaitFor(t *testing.T, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(limit)
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within %v: %s", limit, what)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -29,7 +34,7 @@ func shell(name, script string) Program {
 func TestProgramsAreRestartedAndStopped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := New(dir, slog.New(slog.DiscardHandler), nil)
+	s := New(Options{LogDir: dir, RunDir: dir, Log: slog.New(slog.DiscardHandler)})
 	for _, p := range []Program{shell("steady", "echo hello; exec sleep 1000"), shell("crash", "echo again; exit 1"), shell("wrong", "exit 78"), shell("stubborn", "trap '' TERM; while :; do read x </dev/zero; done")} {
 		if err := s.Start(p); err != nil {
 			t.Fatal(err)

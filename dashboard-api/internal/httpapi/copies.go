@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"bytes"
+	chain "container/list"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Bounds of the copies that are kept of answers.
+const (
+	maxCopies    = 1000
+	maxCopyBytes = 32 << 20
+	maxCopySize  = 4 << 20 // one huge answer must not push all others out
+)
+
+// staleHeader says on an answer that it is a copy, and of when.
+const staleHeader = "X-Probefleet-Stale"
+
+// rolling is how close to now a range must end to be the same question a moment
+// later: pages ask for "the last hour" by two instants.
+const rolling = 2 * time.Minute
+
+var errNotAnswering = errors.New("it did not answer when last asked")
+
+// pastOutput is the answer to a question about the past: what the store said just
+// now or, while it does not answer, what it said when it was last asked the same.
+type pastOutput[T any] struct {
+	Age   string `header:"Age" doc:"on a copy: seconds since it was made"`
+	Stale string `header:"X-Probefleet-Stale" doc:"on a copy: since=INSTANT when it was made; ClickHouse does not answer now"`
+	Body  stored[T]
+}
+
+// past asks the store and keeps a copy of its answer. While the store is down the
+// copy is the answer, marked as such; without one the outage is. A store that is
+// known not to answer is not asked: nobody waits for what will not come.
+func past[T any](ctx context.Context, a *api, question string, ask func(context.Context) (T, error)) (*pastOutput[T], error) {
+	asked := a.Now()
+	err := down(clickHouse, errNotAnswering)
+	if a.Fleet.HistoryOK() {
+		var body T
+		if body, err = ask(ctx); err == nil {
+			raw, err := encode(body)
+			if err != nil {
+				return nil, err
+			}
+			a.copies.put(question, raw, asked)
+			return &pastOutput[T]{Body: stored[T]{raw: raw}}, nil
+		}
+	}
+	if _, is := errors.AsType[*outage](err); !is {
+		return nil, err
+	}
+	raw, at, found := a.copies.get(question)
+	if !found {
+		return nil, err
+	}
+	a.metrics.copies.Inc()
+	out := &pastOutput[T]{Body: stored[T]{raw: markStale(raw, at)}}
+	out.Age, out.Stale = staleness(at, asked)
+	return out, nil
+}
+
+// encode writes an answer as answers are written.
+func encode(body any) ([]byte, error) {
+	var out bytes.Buffer
+	if err := huma.DefaultJSONFormat.Marshal(&out, body); err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+// staleness gives the headers of what is of the instant at.
+func staleness(at, now time.Time) (age, stale string) {
+	return strconv.FormatInt(int64(max(now.Sub(at), 0)/time.Second), 10), "since=" + at.UTC().Format(time.RFC3339)
+}
+
+// markStale puts the member stale_since in front of the others of an object.
+func markStale(object []byte, at time.Time) []byte {
+	since, _ := instant(at).MarshalJSON() // cannot fail
+	marked := make([]byte, 0, len(object)+len(since)+20)
+	marked = append(append(append(marked, `{"stale_since":`...), since...), ',')
+	return append(marked, object[1:]...)
+}
+
+// window names a range in a question. One that ends now is named by its length.
+func window(from, to, now time.Time) string {
+	if to.After(now.Add(-rolling)) {
+		return "last " + to.Sub(from).Round(time.Minute).String()
+	}
+	return fmt.Sprintf("%d-%d", from.UnixMilli(), to.UnixMilli())
+}
+
+// copies are the last good answers by question. The least recently used goes first.
+type copies struct {
+	mu         sync.Mutex
+	byQuestion map[string]*chain.Element
+	order      *chain.List // of *copied, the most recently used in front
+	bytes      int
+}
+
+type copied struct {
+	question string
+	body     []byte // never changed once it is here
+	at       time.Time
+}
+
+func newCopies() *copies { return &copies{byQuestion: map[string]*chain.Element{}, order: chain.New()} }
+
+func (c *copies) put(question string, body []byte, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old, found := c.byQuestion[question]; found {
+		c.drop(old)
+	}
+	if len(body) > maxCopySize {
+		return
+	}
+	c.byQuestion[question] = c.order.PushFront(&copied{question, body, at})
+	c.bytes += len(body)
+	for c.bytes > maxCopyBytes || c.order.Len() > maxCopies {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *copies) drop(e *chain.Element) {
+	gone := c.order.Remove(e).(*copied)
+	delete(c.byQuestion, gone.question)
+	c.bytes -= len(gone.body)
+}
+
+func (c *copies) get(question string) (body []byte, at time.Time, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, found := c.byQuestion[question]
+	if !found {
+		return nil, time.Time{}, false
+	}
+	c.order.MoveToFront(e)
+	kept := e.Value.(*copied)
+	return kept.body, kept.at, true
+}

@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// pastRoutes ask about the past, each as a page asks: "the last day" as of now.
+func pastRoutes(now time.Time) map[string]string {
+	last := "from=" + now.Add(-24*time.Hour).Format(time.RFC3339) + "&to=" + now.Format(time.RFC3339)
+	return map[string]string{
+		"results": "/api/v1/targets/1/results?limit=30",
+		"series":  "/api/v1/targets/1/series?step_s=60&" + last,
+		"uptime":  "/api/v1/targets/1/uptime?" + last,
+		"latest":  "/api/v1/results/latest?ids=2,1&n=90",
+		"ledger":  "/api/v1/ledger?" + last,
+	}
+}
+
+func TestHistoryIsAnsweredWithMarkedCopies(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	b.create(`{"url":"https://example.org/"}`)
+	b.results.rows = []uptime.Result{{TargetID: 1, Region: "eu", ScheduledAt: testNow.Add(-time.Minute), Status: uptime.StatusUp}}
+	b.ledger.lines = []ledger.Line{{Region: "eu", Planned: 1, Up: 1}}
+	fresh := map[string]string{}
+	for name, path := range pastRoutes(testNow) {
+		got := b.do("GET", path, "", as(viewerKey))
+		if fresh[name] = got.text; got.Code != http.StatusOK || got.Header().Get(staleHeader) != "" || got.Header().Get("Age") != "" || strings.Contains(got.text, "stale_since") {
+			t.Errorf("%s: %d %v %s", name, got.Code, got.Header(), got.text)
+		}
+	}
+	for what, breakIt := range map[string]func(){
+		"it fails":         func() { b.results.err, b.ledger.err = errors.New("dial secret-host"), errors.New("dial secret-host") },
+		"it is too slow":   func() { b.results.err, b.ledger.err = context.DeadlineExceeded, context.DeadlineExceeded },
+		"it is known down": func() { b.results.err, b.ledger.err, b.fleet.down = nil, nil, true },
+	} {
+		breakIt()
+		b.now = testNow.Add(5*time.Minute + 10*time.Second)
+		for name, path := range pastRoutes(b.now) {
+			got := b.do("GET", path, "", as(viewerKey))
+			want := `{"stale_since":"2026-03-01T12:00:00.000Z",` + fresh[name][1:]
+			if got.Code != http.StatusOK || got.text != want || got.Header().Get(staleHeader) != "since=2026-03-01T12:00:00Z" || got.Header().Get("Age") != "310" {
+				t.Errorf("%s, %s: %d %v\n%s, want\n%s", what, name, got.Code, got.Header(), got.text, want)
+			}
+		}
+		for _, path := range []string{
+			"/api/v1/targets/1/results?limit=31", "/api/v1/targets/2/uptime", "/api/v1/targets/1/series?step_s=60&from=2026-02-01T00:00:00Z&to=2026-02-02T00:00:00Z", "/api/v1/results/latest?ids=1", "/api/v1/ledger?from=2026-03-01T11:00:00Z",
+		} { // questions nobody has asked before
+			if got := b.do("GET", path, "", as(viewerKey)); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.problem(t).Code != codeUnavailable {
+				t.Errorf("%s, %s: %d %s", what, path, got.Code, got.text)
+			}
+		}
+	}
+	if got := b.do("DELETE", "/api/v1/targets/1", "", as(editorKey)); got.Code != http.StatusNoContent {
+		t.Fatalf("delete: %d %s", got.Code, got.text)
+	}
+	for name, want := range map[string]int{"results": 404, "series": 404, "uptime": 404, "latest": 503} {
+		if got := b.do("GET", pastRoutes(b.now)[name], "", as(viewerKey)); got.Code != want {
+			t.Errorf("%s of a deleted target: %d %s", name, got.Code, got.text)
+		}
+	}
+	b.fleet.down, b.results.err, b.results.rows = false, nil, nil
+	if got := b.do("GET", "/api/v1/results/latest?ids=2&n=90", "", as(viewerKey)); got.Code != http.StatusOK || strings.Contains(got.text, "stale") {
+		t.Errorf("once it is back: %d %s", got.Code, got.text)
+	}
+}
+
+func TestCallersMistakesAndDeparturesGetNoCopy(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	b.do("GET", "/api/v1/targets/1/results", "", as(viewerKey))
+	b.results.err = context.Canceled
+	if got := b.do("GET", "/api/v1/targets/1/results", "", as(viewerKey)); got.Code != 499 {
+		t.Errorf("a caller that went away: %d %s", got.Code, got.text)
+	}
+	b.fleet.down = true
+	if got := b.do("GET", "/api/v1/targets/1/results?limit=0", "", as(viewerKey)); got.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a mistake: %d %s", got.Code, got.text)
+	}
+}
+
+func TestFleetSaysSinceWhenItIsNotKnown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.fleet.stale = testNow.Add(-90 * time.Second)
+	got := b.do("GET", "/api/v1/fleet", "", as(viewerKey))
+	if got.Code != http.StatusOK || !strings.HasPrefix(got.text, `{"stale_since":"2026-03-01T11:58:30.000Z",`) || got.Header().Get("Age") != "90" || got.Header().Get(staleHeader) != "since=2026-03-01T11:58:30Z" {
+		t.Errorf("%d %v %s", got.Code, got.Header(), got.text)
+	}
+}
+
+func TestCopiesAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newCopies()
+	check := func(what string, want int) {
+		t.Helper()
+		bytes := 0
+		for e := c.order.Front(); e != nil; e = e.Next() {
+			bytes += len(e.Value.(*copied).body)
+		}
+		if c.order.Len() != want || len(c.byQuestion) != want || c.bytes != bytes || bytes > maxCopyBytes {
+			t.Fatalf("%s: %d copies of %d questions in %d bytes, counted %d; want %d", what, c.order.Len(), len(c.byQuestion), bytes, c.bytes, want)
+		}
+	}
+	for i := range 3 * maxCopies {
+		c.put(fmt.Sprint(i), []byte("{}"), testNow)
+		c.get("0") // used all the time
+		c.put("1", []byte(strings.Repeat("x", i)), testNow)
+	}
+	check("many", maxCopies)
+	for _, used := range []string{"0", "1", fmt.Sprint(3*maxCopies - 1)} {
+		if _, _, found := c.get(used); !found {
+			t.Errorf("%s was dropped though it was used lately", used)
+		}
+	}
+	for i := range 2 * maxCopyBytes / maxCopySize {
+		c.put(fmt.Sprint("large ", i), make([]byte, maxCopySize), testNow)
+	}
+	check("large", maxCopyBytes/maxCopySize)
+	c.put("large 15", make([]byte, maxCopySize+1), testNow)
+	if _, _, found := c.get("large 15"); found {
+		t.Error("an older answer outlived one that is too large to keep")
+	}
+	check("too large", maxCopyBytes/maxCopySize-1)
+}

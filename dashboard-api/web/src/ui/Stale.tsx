@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { Database } from "lucide-react";
+import { api } from "../api/endpoints";
+import type { Fleet } from "../api/types";
+import { Ago } from "./time";
+import { plural } from "./words";
+
+/** Something that may be a copy of an older answer, because ClickHouse does not answer now. */
+interface MaybeCopy {
+  stale_since?: string;
+}
+
+/** How soon to ask again: a copy is replaced soon after the store is back. */
+export const untilFresh =
+  (ms: number) =>
+  (query: { state: { data?: MaybeCopy | undefined } }): number =>
+    query.state.data?.stale_since ? Math.min(ms, 5_000) : ms;
+
+/** Says of figures from a copy of when they are. */
+export function CopyNote({ of }: { of: MaybeCopy | undefined }) {
+  if (!of?.stale_since) return null;
+  return (
+    <span className="copy-note">
+      <Database size={13} aria-hidden /> as of <Ago at={of.stale_since} />
+    </span>
+  );
+}
+
+export function useFleet() {
+  return useQuery({ queryKey: ["fleet"], queryFn: api.fleet, refetchInterval: 5_000 });
+}
+
+/** Says which store does not answer, since when, and what that means for the page. */
+export function StoreNotices({ fleet }: { fleet: Fleet | undefined }) {
+  if (!fleet) return null;
+  const spooled = fleet.regions.reduce((n, region) => n + region.spooled, 0);
+  const { down_since } = fleet.clickhouse;
+  if (!fleet.stale_since && !down_since && spooled === 0) return null;
+  return (
+    <div className="banner warn">
+      <Database size={17} aria-hidden className="s-degraded" />
+      <div>
+        {fleet.stale_since && (
+          <p>
+            Redis has not answered for <Ago at={fleet.stale_since} bare />: no new result arrives, and targets turn to
+            no data as their last ones age.
+          </p>
+        )}
+        {down_since && (
+          <p>
+            ClickHouse has not answered for <Ago at={down_since} bare />: history is stale, live results go on.
+          </p>
+        )}
+        {spooled > 0 && (
+          <p>
+            {plural(spooled, "result")} {spooled === 1 ? "waits" : "wait"} on the probers' disks and will be stored
+            {down_since ? " once ClickHouse answers." : " soon."}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutation takes one safety measure out of the source.
+type mutation struct {
+	name     string
+	file     string   // from the root
+	old, new string   // old must be there exactly once
+	row      string   // the row that must turn red …
+	test     []string // … or the arguments of the `go test` that must
+}
+
+// mutations are the measures without which a promise must be seen to break.
+func mutations() []mutation {
+	return []mutation{
+		{
+			name: "fsync of a spool file", file: "internal/spool/append.go",
+			old: "if err := f.Sync(); err != nil {", new: "if err := error(nil); err != nil {",
+			test: []string{"-run", "PowerCutAtEveryCall", "./internal/spool"},
+		},
+		{
+			name: "fsync of the spool's folder", file: "internal/spool/append.go",
+			old: "if err := s.fs.SyncDir(s.dir); err != nil {", new: "if err := error(nil); err != nil {",
+			test: []string{"-run", "PowerCutAtEveryCall", "./internal/spool"},
+		},
+		{
+			name: "checksum of a spool file", file: "internal/spool/codec.go",
+			old: "case binary.LittleEndian.Uint32(file[crcAt:]) != checksum(file):", new: "case false:",
+			test: []string{"-run", "EveryByteFlipped", "./internal/spool"},
+		},
+		{
+			name: "one token for all attempts", file: "internal/recorder/put.go",
+			old: "\t\t\tbatch.Attempt++\n", new: "\t\t\tbatch.Attempt++\n\t\t\tbatch.Token += \"x\"\n",
+			row: "F41",
+		},
+		{
+			name: "the token is sent along", file: "internal/resultstore/insert.go",
+			old: `clickhouse.Settings{"insert_deduplication_token": token}`, new: `clickhouse.Settings{"insert_deduplication_token": ""}`,
+			row: "F41",
+		},
+		{
+			name: "acknowledge only what is durable", file: "prober/internal/consumer/settle.go",
+			old: "\tif !c.hand(ctx, rows, watch) {\n", new: "\twatch.Done = func(error) {}\n\tif c.hand(ctx, rows, watch) {\n\t\tc.recorded(b, nil)\n\t} else {\n",
+			row: "F10",
+		},
+		{
+			name: "replay of the spool", file: "internal/recorder/writer.go",
+			old: "replayer.Go(func() { r.replay(r.stopped) })", new: "replayer.Go(func() {})",
+			row: "F40",
+		},
+		{
+			name: "takeover of a dead prober's checks", file: "prober/internal/consumer/intake.go",
+			old: "entries, err := c.Source.Reclaim(call, c.o.ReclaimIdle, room)", new: "entries, err, _ := []checkstream.Entry(nil), error(nil), call",
+			test: []string{"-run", "KilledProberLosesNothing", "./prober/internal/consumer"},
+		},
+		{
+			name: "fence: an old tick is refused", file: "internal/checkstream/lua/publish.lua",
+			old: "if second <= tick or second_of(newest) > second then", new: "if false then",
+			test: []string{"-run", "Refusals|Leaders", "./internal/checkstream"},
+		},
+		{
+			name: "fence: an old schedule is refused", file: "internal/checkstream/lua/publish.lua",
+			old: "if below(seq, stored) then", new: "if false then",
+			test: []string{"-run", "Refusals|Leaders", "./internal/checkstream"},
+		},
+		{
+			name: "trim only what is settled", file: "internal/checkstream/lua/trim.lua",
+			old: "removed = redis.call('XTRIM', checks, 'MINID', '~', floor, 'LIMIT', 0)", new: "removed = redis.call('XTRIM', checks, 'MAXLEN', '=', 10)",
+			test: []string{"-run", "TrimWaitsForEveryRegion", "./internal/checkstream"},
+		},
+		{
+			name: "the sweep", file: "internal/ledger/sweep.go",
+			old: "case have.has(i, r, slot):", new: "case true:",
+			test: []string{"-run", "Sweep", "./internal/ledger"},
+		},
+	}
+}
+
+func (m mutation) proof() string {
+	if m.row != "" {
+		return "ROW=" + m.row + " go test -run TestRows ./internal/faults"
+	}
+	return "go test " + strings.Join(m.test, " ")
+}
+
+// mutated is the file without the measure.
+func (m mutation) mutated() ([]byte, error) {
+	source, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		return nil, fmt.Errorf("mutation %s: %w", m.name, err)
+	}
+	if n := bytes.Count(source, []byte(m.old)); n != 1 {
+		return nil, fmt.Errorf("mutation %s is stale: its text is in %s %d times, not once", m.name, m.file, n)
+	}
+	return bytes.Replace(source, []byte(m.old), []byte(m.new), 1), nil
+}
+
+// TestMutationsFit keeps the table in step with the source: a mutation that no
+// longer fits would prove nothing.
+func TestMutationsFit(t *testing.T) {
+	t.Parallel()
+	for _, m := range mutations() {
+		if _, err := m.mutated(); err != nil {
+			t.Error(err)
+		}
+		if _, err := rowNamed(m.row); m.row != "" && err != nil || m.row == "" && len(m.test) == 0 {
+			t.Errorf("mutation %s names nothing that proves it", m.name)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+func redisRows() []row {
+	return []row{
+		{id: "F09", allowed: []string{"missed(redis_lost)"}, run: redisEmptied},
+		{id: "F23", suite: 3, allowed: []string{"missed(trimmed)"}, run: pendingTrimmed},
+		{id: "F30", suite: 3, chunk: 1, outage: 10 * time.Minute, targets: 10_000, intervalS: 60, allowed: []string{"missed(redis_down)"}, unwell: []string{"publisher", "prober"}, run: redisDown},
+		{id: "F31", chunk: 25, run: redisForgetsASecond},
+		{id: "F32", chunk: 1, outage: 5 * time.Minute, allowed: []string{"missed(redis_down)"}, unwell: []string{"publisher", "prober"}, run: redisHangs},
+		{id: "F33", chunk: 1, outage: time.Minute, allowed: []string{"missed(redis_down)"}, run: redisSlow},
+		{id: "F34", chunk: 1, outage: 2 * time.Minute, allowed: []string{"missed(region_down)"}, unwell: []string{"prober"}, run: regionCut},
+		{id: "F35", outage: 20 * time.Second, unwell: []string{"publisher"}, run: redisOutOfMemory},
+		{id: "F36", run: redisFailover},
+	}
+}
+
+// redisEmptied brings Redis back with nothing in it.
+func redisEmptied(r *rig, t *trial) {
+	t.inject()
+	r.redis.kill()
+	r.redis.forget(t)
+	t.wait(time.Duration(t.rng.Int64N(int64(5 * time.Second))))
+	away := time.Since(t.injected)
+	r.redis.start(t)
+	t.mended()
+	redis := t.console()
+	t.await(10*time.Second, "both regions have their groups again", func() bool {
+		groups, err := redis.r.Commands().XInfoGroups(t.Context(), checksKey).Result()
+		return err == nil && len(groups) == 2
+	})
+	if took := time.Since(t.injected); took > 3*time.Second { // a tick, and a pass that failed before
+		t.Errorf("the groups were back after %v", took)
+	}
+	t.recoveredAt(t.firstCheck(t.injected.Add(1500*time.Millisecond), 30*time.Second), 8*time.Second)
+	t.awaitEveryRow(time.Now(), 150*time.Second) // expiry, settling, a sweep
+	// What was in the stream, a second or two, and what was due meanwhile.
+	most := int((away + 3*time.Second).Seconds() * float64(2*r.targets) / float64(r.intervalS))
+	if missed := t.rowsOf("reason = 'redis_lost'"); missed > most {
+		t.Errorf("%d slots are missed, more than %d", missed, most)
+	}
+}
+
+// pendingTrimmed trims the stream while a prober that dies has at least 50 checks.
+func pendingTrimmed(r *rig, t *trial) {
+	redis := t.console()
+	victim, neighbour := r.named("eu-1"), r.named("eu-2")
+	t.inject()
+	neighbour.freeze() // what is read now is the victim's
+	victim.click.blackhole(t)
+	held := func() []string { return words(redis.do("EVAL", pendingOf, 1, checksKey, "eu", victim.name, "0")) }
+	t.await(40*time.Second, "50 checks are pending", func() bool { return len(held()) >= 50 })
+	victim.down()
+	trimmed := words(redis.do("EVAL", pendingOf, 1, checksKey, "eu", victim.name, "1"))
+	neighbour.thaw()
+	if t.number%2 == 1 {
+		victim.up(t) // it finds them itself
+	}
+	t.await(30*time.Second, "nobody holds them any more", func() bool { return len(held()) == 0 })
+	t.awaitEveryRow(t.injected, 150*time.Second)
+	t.recovered(150 * time.Second)
+	measured := t.rowsOf("region = 'eu' AND status != 'missed' AND " + slotsIn(trimmed)) // stored, and not acknowledged
+	stated, all := t.rowsOf("region = 'eu' AND reason = 'trimmed' AND "+slotsIn(trimmed)), t.rowsOf("reason = 'trimmed'")
+	if len(trimmed) < 50 || stated+measured != len(trimmed) || all != stated || measured > len(trimmed)/2 {
+		t.Errorf("%d pending checks were trimmed; %d of them are measured, %d stated as trimmed, %d in all", len(trimmed), measured, stated, all)
+	}
+}
+
+// pendingOf gives the checks pending of a consumer; asked to, it trims everything
+// that the group has read.
+const pendingOf = `
+	local out = {}
+	for _, row in ipairs(redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 100000, ARGV[2])) do table.insert(out, row[1]) end
+	if ARGV[3] == '1' then
+		local unread
+		for _, info in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
+			local n = #redis.call('XRANGE', KEYS[1], '(' .. info[8], '+')
+			if not unread or n > unread then unread = n end
+		end
+		redis.call('XTRIM', KEYS[1], 'MAXLEN', '=', unread)
+	end
+	return out`
+
+// redisDown kills Redis and starts it again after the outage.
+func redisDown(r *rig, t *trial) {
+	steady := t.leader().metric("probefleet_publisher_steady_checks_per_second")
+	t.inject()
+	r.redis.kill()
+	t.wait(t.outage)
+	r.redis.start(t)
+	t.mended()
+	redis := t.console()
+	before, _ := redis.stream()
+	watched := min(time.Minute, 15*time.Second+t.outage/10)
+	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), 30*time.Second), 5*time.Second)
+	t.wait(time.Until(t.injected.Add(watched)))
+	after, _ := redis.stream()
+	if most := 1.2*steady*watched.Seconds() + 2*steady; float64(after-before) > most {
+		t.Errorf("%d checks were published in the first %v, more than %.0f", after-before, watched, most)
+	}
+	t.awaitEveryRow(t.injected, 90*time.Second)
+	if missed := t.rowsOf("status = 'missed'"); t.outage < 40*time.Second && missed > 0 {
+		t.Errorf("%d slots were missed, none had expired", missed)
+	}
+}
+
+// redisHangs freezes Redis: connections stay, nothing answers.
+func redisHangs(r *rig, t *trial) {
+	t.inject()
+	r.redis.freeze()
+	if silent := ""; !r.within(5*time.Second, func() bool {
+		silent = ""
+		for _, p := range append(r.publishers[:2:2], r.probers...) {
+			if status, _ := p.health(); status == "ok" {
+				silent += " " + p.name
+			}
+		}
+		return silent == ""
+	}) {
+		t.Errorf("5 s after Redis hung, still ok:%s", silent)
+	}
+	t.wait(10 * time.Second)
+	before := map[string]float64{}
+	for _, p := range r.all() {
+		before[p.name] = p.metric("go_goroutines")
+	}
+	for until := t.injected.Add(t.outage); time.Now().Before(until); t.wait(2 * time.Second) {
+		asked := time.Now()
+		if status := r.call("GET", "/api/v1/fleet", nil, nil); status == 0 || time.Since(asked) > 4*time.Second {
+			t.Errorf("the API answers %d after %v", status, time.Since(asked).Round(time.Millisecond))
+		}
+	}
+	for _, p := range r.all() {
+		if now := p.metric("go_goroutines"); p.pid() != 0 && now > before[p.name]+20 {
+			t.Errorf("%s had %.0f goroutines, now %.0f", p.name, before[p.name], now)
+		}
+	}
+	r.redis.thaw()
+	t.mended()
+	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), 30*time.Second), 8*time.Second)
+}
+
+// redisSlow delays or dribbles every answer of Redis: nobody is dead, so nothing is
+// taken over and done again.
+func redisSlow(r *rig, t *trial) {
+	visited := t.countVisits()
+	t.inject()
+	r.toRedis().each(func(e *edge) {
+		if t.number%2 == 0 {
+			e.slow(t, 2*time.Second, time.Second)
+		} else {
+			e.trickle(t, 64, 5*time.Millisecond)
+		}
+	})
+	t.wait(t.outage)
+	r.toRedis().each(func(e *edge) { e.mend(t) })
+	t.mended()
+	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), 30*time.Second), 8*time.Second)
+	t.wait(10 * time.Second)
+	visits, rows := visited(120 * time.Second)
+	if visits > rows+rows/100 {
+		t.Errorf("%d visits for %d measurements", visits, rows)
+	}
+}
+
+// regionCut takes Redis and ClickHouse from one region alone.
+func regionCut(r *rig, t *trial) {
+	cut := r.named("us-1")
+	t.inject()
+	cut.redis.cut()
+	cut.click.cut()
+	t.await(30*time.Second, "its rows are on disk", func() bool { return cut.metric("probefleet_spool_rows") > 0 })
+	t.wait(time.Until(t.injected.Add(t.outage)))
+	cut.redis.mend(t)
+	cut.click.mend(t)
+	t.mended()
+	t.awaitRows(t.injected, 30*time.Second, "us")
+	t.recovered(30 * time.Second)
+	t.await(30*time.Second, "its spool is empty", func() bool { return cut.metric("probefleet_spool_rows") == 0 })
+	t.awaitEveryRow(t.injected, 150*time.Second)
+	began := t.injected.Add(-t.outage)
+	// What it had in hand was measured: those rows outrank what was stated meanwhile.
+	if n := t.rowsOf(fmt.Sprintf("status = 'missed' AND (region = 'eu' OR scheduled_at < fromUnixTimestamp64Milli(%d))", began.UnixMilli())); n > 0 {
+		t.Errorf("%d slots are missed that were measured, or in the other region", n)
+	}
+}
+
+// redisOutOfMemory gives Redis less memory than it uses, with noeviction.
+func redisOutOfMemory(r *rig, t *trial) {
+	redis := t.console()
+	t.inject()
+	redis.do("CONFIG", "SET", "maxmemory", "1mb")
+	t.await(15*time.Second, "what was taken on is acknowledged", func() bool { return redis.pending() == 0 })
+	added, _ := redis.stream()
+	t.wait(time.Until(t.injected.Add(t.outage)))
+	if now, _ := redis.stream(); now != added {
+		t.Errorf("%d checks were published without memory", now-added)
+	}
+	redis.do("CONFIG", "SET", "maxmemory", "0")
+	t.mended()
+	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), 30*time.Second), 8*time.Second)
+	t.awaitEveryRow(t.injected, 90*time.Second)
+}
+
+// redisFailover replaces Redis by a copy of itself that is one to three seconds behind.
+func redisFailover(r *rig, t *trial) {
+	redis := t.console()
+	behind := time.Second + time.Duration(t.rng.Int64N(int64(2*time.Second)))
+	replica := filepath.Join(r.dir, fmt.Sprint("replica-", t.number))
+	t.inject()
+	if err := os.CopyFS(replica, os.DirFS(filepath.Join(r.redis.dir, "appendonlydir"))); err != nil {
+		t.Fatalf("copy: %v", err)
+	}
+	t.wait(behind)
+	_, newest := redis.stream()
+	r.redis.kill()
+	r.redis.forget(t)
+	if err := os.Rename(replica, filepath.Join(r.redis.dir, "appendonlydir")); err != nil {
+		t.Fatalf("promote: %v", err)
+	}
+	r.redis.start(t)
+	t.mended()
+	t.await(15*time.Second, "the lost checks are published again", func() bool {
+		_, now := redis.stream()
+		return atOrAfter(now, newest)
+	})
+	if took := time.Since(t.injected); took > behind+5*time.Second {
+		t.Errorf("%v of checks were published again after %v", behind, took)
+	}
+	t.recoveredAt(t.firstCheck(t.injected.Add(1500*time.Millisecond), 30*time.Second), 8*time.Second)
+	t.awaitEveryRow(t.injected, 90*time.Second)
+}

@@ -1,0 +1,50 @@
+//go:build !faults
+
+package faults
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
+)
+
+const (
+	suiteOutage   = 15 * time.Second
+	suiteTargets  = 200
+	suiteInterval = 10
+)
+
+// TestRows runs the starred rows, a few trials each, with short outages.
+func TestRows(t *testing.T) {
+	seed := seedOf(t)
+	testfleet.Programs(t, build()) // before the clocks of the fleets run
+	for i, lane := range lanes() {
+		var fleets []fleet
+		var jobs [][]job
+		for _, w := range lane {
+			if only := os.Getenv("ROW"); w.suite == 0 || only != "" && only != w.id {
+				continue
+			}
+			f := w.fleet
+			f.targets, f.intervalS = suiteTargets, suiteInterval
+			at := slices.IndexFunc(fleets, func(other fleet) bool { return reflect.DeepEqual(other, f) })
+			if at < 0 {
+				at, fleets, jobs = len(fleets), append(fleets, f), append(jobs, nil)
+			}
+			jobs[at] = append(jobs[at], job{row: w, trials: w.suite, outage: min(w.outage, suiteOutage)})
+		}
+		t.Run(fmt.Sprintf("lane%d", i), func(t *testing.T) {
+			t.Parallel()
+			for n, f := range fleets {
+				t.Run(fmt.Sprintf("fleet%d", n), func(t *testing.T) {
+					runJobs(t, f, seed, jobs[n], func(*testing.T, account) {})
+				})
+			}
+		})
+	}
+}

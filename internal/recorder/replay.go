@@ -1,0 +1,130 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/recorder/bisect"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/spool"
+)
+
+const (
+	replayRate   = 4000                   // rows a second, so that live rows find the store free
+	giveWayEvery = 5                      // attempts of one batch: then the writer may make the trial,
+	giveWayFor   = 500 * time.Millisecond // so that a batch which never works cannot keep the breaker open
+	pollTrial    = 100 * time.Millisecond // while the writer makes it
+	diskPause    = time.Second            // after a spool error that may go away
+)
+
+// replay brings what is on disk to the store until ctx ends: oldest first, one batch
+// at a time, through the breaker.
+func (r *Recorder) replay(ctx context.Context) {
+	var deleted deletedRows
+	for ctx.Err() == nil {
+		it, ok := r.o.Spool.Oldest()
+		if !ok {
+			select {
+			case <-r.o.Spool.Wake():
+			case <-ctx.Done():
+			}
+			continue
+		}
+		start := time.Now()
+		if err := r.replayOnce(ctx, it, &deleted); err != nil {
+			r.o.Log.Error("batch not replayed", "seq", it.Seq, "rows", it.Rows, "error", err)
+			r.spoolFailed(err)
+			start = start.Add(diskPause)
+		}
+		sleep(ctx, time.Until(start.Add(time.Duration(it.Rows)*time.Second/replayRate)))
+	}
+}
+
+// replayOnce settles one batch of the spool: every row of it is stored, rejected or of
+// a deleted target, and only then is it removed. When ctx ends first it stays as it is.
+func (r *Recorder) replayOnce(ctx context.Context, it spool.Item, deleted *deletedRows) error {
+	batch, err := r.o.Spool.Read(it)
+	if errors.Is(err, spool.ErrCorrupt) {
+		return nil // the spool has said so, and goes on with the next
+	}
+	if err != nil {
+		return err
+	}
+	refused := map[int]error{}
+	left, gone := 0, 0
+	bisect.Settle(batch.Token, len(batch.Rows), func(p bisect.Part) (bisect.Outcome, error) {
+		part := batch
+		part.Token, part.Rows = p.Token, batch.Rows[p.From:p.To]
+		outcome, dropped, err := r.again(ctx, part, len(part.Rows) == len(batch.Rows), deleted)
+		if outcome == bisect.Stored {
+			left, gone = left+len(part.Rows)-dropped, gone+dropped
+		}
+		return outcome, err
+	}, func(row int, why error) { refused[row] = why })
+	if ctx.Err() != nil {
+		return nil
+	}
+	for i, row := range batch.Rows {
+		if why := refused[i]; why != nil {
+			r.rejected(row, fmt.Errorf("%w: %w", ErrReplayed, why))
+		}
+	}
+	if err := r.o.Spool.Remove(it); err != nil {
+		return err
+	}
+	r.metrics.batches.WithLabelValues(outcomeReplayed).Inc()
+	r.metrics.rows.WithLabelValues(outcomeReplayed).Add(float64(left))
+	r.metrics.rows.WithLabelValues(outcomeDeleted).Add(float64(gone))
+	r.metrics.rows.WithLabelValues(outcomeRejected).Add(float64(len(refused)))
+	return nil
+}
+
+// again asks the store until it takes or refuses a part, or ctx ends. It says how many
+// rows of deleted targets were left out.
+func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool, deleted *deletedRows) (bisect.Outcome, int, error) {
+	defer r.stuck(false)
+	rows := part.Rows
+	tries := 0
+	for turn := 1; ctx.Err() == nil; turn++ {
+		sleep(ctx, r.breaker.wait())
+		if turn%giveWayEvery == 0 && !r.breaker.closed() {
+			sleep(ctx, giveWayFor)
+		}
+		if whole {
+			deleted.forget()
+		}
+		part.Rows = deleted.without(ctx, r.o.Deleted, rows)
+		if len(part.Rows) == 0 {
+			return bisect.Stored, len(rows), nil
+		}
+		err := r.breaker.do(ctx, func() error {
+			part.Attempt++
+			return r.insert(ctx, part)
+		})
+		switch {
+		case errors.Is(err, errNotAsked): // the writer's trial is under way, or has just failed
+			sleep(ctx, pollTrial)
+		case err == nil:
+			return bisect.Stored, len(rows) - len(part.Rows), nil
+		case resultstore.IsPermanent(err):
+			return bisect.Refused, 0, err
+		default:
+			r.stuck(true)
+			if tries++; tries == 1 {
+				r.o.Log.Warn("replay failed, repeating until it works", "rows", len(part.Rows), "error", err)
+			}
+			if r.breaker.closed() { // else the breaker sets the pace
+				sleep(ctx, r.pauseAfter(tries))
+			}
+		}
+	}
+	return bisect.Aside, 0, nil
+}
+
+func (r *Recorder) stuck(is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.replayFails = is
+}

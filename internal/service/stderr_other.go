@@ -1,0 +1,7 @@
+//go:build !linux
+
+package service
+
+import "io"
+
+func detachStderr(out io.Writer) io.Writer { return out }

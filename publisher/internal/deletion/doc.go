@@ -1,0 +1,21 @@
+// Package deletion removes what deleted targets leave behind: a saga whose steps
+// stand in the database, so that whoever holds the lease goes on from where the
+// last publisher was.
+//
+// Guarantees:
+//
+//   - A deletion that was committed is carried through. The note of it is written in
+//     the delete's own transaction; a step is marked after it was done, so a crash
+//     between the two repeats it, and repeating it, even by two publishers at once,
+//     does no harm: ids are never used again.
+//   - The steps are independent. Probers are told through Redis (a tombstone), rows
+//     are removed from the results store; each has a loop of its own and waits for
+//     nothing but its own store, with a back-off.
+//   - Rows are looked for at once, and again when results that were in flight, being
+//     retried, or expired on the stream may have come: 30 s, 50 s, 2 min and 11 min
+//     after nothing new is published. A deletion is finished when the last look finds
+//     none and probers were told. For 31 days (results are kept for 30) it is looked at each hour, because a
+//     prober's disk may give rows back late.
+//   - Tombstones that Redis has lost are written again within a pass. A spool that is
+//     replayed asks for them, so rows of a deleted target do not come back with it.
+package deletion

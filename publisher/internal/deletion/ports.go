@@ -1,0 +1,52 @@
+package deletion
+
+import (
+	"context"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/lease"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/targetstore"
+)
+
+// Notes say what was deleted and how far its removal has come.
+type Notes interface {
+	Unfinished(ctx context.Context, afterID int64, limit int) ([]targetstore.Deletion, error)
+	DeletedSince(ctx context.Context, since time.Time, afterID int64, limit int) ([]targetstore.Deletion, error)
+	FinishedUnseen(ctx context.Context, requestedSince, seenBefore time.Time, limit int) ([]targetstore.Deletion, error)
+	CountDeletions(ctx context.Context, since time.Time) (targetstore.DeletionCounts, error)
+	MarkTombstoned(ctx context.Context, ids []int64, at time.Time) error
+	MarkLooked(ctx context.Context, look targetstore.Look) error
+	MarkFailed(ctx context.Context, ids []int64, problem string) error
+}
+
+// Tombstones tell probers, and whoever replays a spool, that targets are gone.
+type Tombstones interface {
+	Tombstones(ctx context.Context) (int64, error)
+	Tombstoned(ctx context.Context, ids []int64) (map[int64]bool, error)
+	Tombstone(ctx context.Context, ids ...int64) error
+}
+
+// Rows are the results.
+type Rows interface {
+	TargetsWithRows(ctx context.Context, ids []int64) ([]int64, error)
+	DeleteTargets(ctx context.Context, ids []int64) error
+}
+
+// Lease says whether this publisher is the one to work.
+type Lease interface{ Held() bool }
+
+// Health is where trouble is told.
+type Health interface {
+	Set(component string, level service.Level, reason string)
+}
+
+var (
+	_ Notes      = (*targetstore.Store)(nil)
+	_ Tombstones = (*checkstream.Redis)(nil)
+	_ Rows       = (*resultstore.Store)(nil)
+	_ Lease      = (*lease.Lease)(nil)
+	_ Health     = (*service.Health)(nil)
+)

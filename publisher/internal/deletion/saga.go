@@ -1,0 +1,139 @@
+package deletion
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/targetstore"
+)
+
+const (
+	passEvery   = 5 * time.Second
+	backOffMost = time.Minute
+	page        = 500
+	buryLimit   = 20 * time.Second
+	eraseLimit  = 5 * time.Minute
+	noteLimit   = 5 * time.Second
+	stuckAfter  = 30 * time.Minute
+)
+
+// Options of a Saga; all are required but Metrics.
+type Options struct {
+	Notes      Notes
+	Tombstones Tombstones
+	Rows       Rows
+	Lease      Lease
+	Health     Health
+	Log        *slog.Logger
+	Metrics    prometheus.Registerer
+}
+
+// Saga removes what deleted targets left behind. Run it once.
+type Saga struct {
+	Options
+	metrics *metrics
+}
+
+// New makes a saga.
+func New(o Options) *Saga { return &Saga{Options: o, metrics: newMetrics(o.Metrics)} }
+
+// Run works until ctx ends, while the lease is held.
+func (s *Saga) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, step := range []step{{"tombstone", buryLimit, s.bury}, {"erase", eraseLimit, s.erase}, {"count", noteLimit, s.count}} {
+		group.Go(func() error { s.repeat(ctx, step); return nil })
+	}
+	return group.Wait()
+}
+
+// step is one of the independent parts of the saga.
+type step struct {
+	name  string
+	limit time.Duration
+	pass  func(context.Context) error
+}
+
+func (s *Saga) repeat(ctx context.Context, step step) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	failures := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		wait := passEvery
+		if s.Lease.Held() {
+			err := s.once(ctx, step)
+			if failing := err != nil; failing != (failures > 0) && ctx.Err() == nil {
+				s.Log.Warn("removing deleted targets changed", "step", step.name, "failing", failing, "error", err)
+			}
+			if failures++; err == nil {
+				failures = 0
+			}
+			wait = min(passEvery<<min(failures, 4), backOffMost)
+		} else {
+			failures = 0
+			s.idle()
+		}
+		timer.Reset(wait)
+	}
+}
+
+// idle is what a standby shows: it knows nothing.
+func (s *Saga) idle() {
+	s.metrics.counted(0, 0)
+	s.Health.Set("deletions", service.OK, "")
+}
+
+func (s *Saga) once(ctx context.Context, step step) error {
+	ctx, cancel := context.WithTimeout(ctx, step.limit)
+	defer cancel()
+	err := step.pass(ctx)
+	s.metrics.passed(step.name, err)
+	return err
+}
+
+// count tells how much is left to do.
+func (s *Saga) count(ctx context.Context) error {
+	counts, err := s.Notes.CountDeletions(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	age := time.Duration(0)
+	if !counts.Oldest.IsZero() {
+		age = time.Since(counts.Oldest)
+	}
+	s.metrics.counted(counts.Unfinished, age)
+	if age < stuckAfter {
+		s.Health.Set("deletions", service.OK, "")
+		return nil
+	}
+	s.Health.Set("deletions", service.Degraded, fmt.Sprintf("%d deleted targets still leave traces, the oldest was deleted %v ago", counts.Unfinished, age.Round(time.Minute)))
+	return nil
+}
+
+// failed notes a failure with the deletions it concerns, as far as the database lets.
+func (s *Saga) failed(ctx context.Context, all []targetstore.Deletion, step string, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+	defer cancel()
+	if err := s.Notes.MarkFailed(ctx, ids(all), step+": "+err.Error()); err != nil {
+		s.Log.Debug("a failure could not be noted", "step", step, "error", err)
+	}
+	return err
+}
+
+func ids(all []targetstore.Deletion) []int64 {
+	out := make([]int64, len(all))
+	for i, d := range all {
+		out[i] = d.TargetID
+	}
+	return out
+}

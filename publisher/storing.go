@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/recorder"
+	"github.com/probefleet/probefleet/internal/service"
+)
+
+const storingEvery = 2 * time.Second
+
+// tellStoring keeps /healthz saying how well rows become durable, until ctx ends.
+func tellStoring(ctx context.Context, rows *recorder.Recorder, health *service.Health) error {
+	ticker := time.NewTicker(storingEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			s := rows.State()
+			clickHouse, spool := judgeStoring(s)
+			health.Set("clickhouse", clickHouse.level, clickHouse.reason)
+			health.Set("spool", spool.level, spool.reason)
+		}
+	}
+}
+
+type finding struct {
+	level  service.Level
+	reason string
+}
+
+// judgeStoring says how ClickHouse and the spool are. ClickHouse being away is never
+// worse than degraded: rows wait on disk. A spool without room is.
+func judgeStoring(s recorder.State) (clickHouse, spool finding) {
+	waiting := ""
+	if s.Spool != nil && s.Spool.Rows > 0 {
+		waiting = fmt.Sprintf("%d rows wait on disk (since %s)", s.Spool.Rows, s.Spool.First.Format(time.RFC3339))
+	}
+	switch {
+	case s.Retrying && waiting != "":
+		clickHouse = finding{service.Degraded, waiting + ": " + s.LastError}
+	case s.Retrying:
+		clickHouse = finding{service.Degraded, "rows are not stored: " + s.LastError}
+	case waiting != "":
+		clickHouse = finding{service.Degraded, waiting + ", being written"}
+	}
+	switch {
+	case s.Pressure == recorder.LevelError:
+		spool = finding{service.Error, "there is no room for rows, neither in ClickHouse nor on disk"}
+	case s.Spool != nil && 5*s.Spool.Bytes > 4*s.Spool.MaxBytes:
+		spool = finding{service.Degraded, fmt.Sprintf("%d of %d MiB are used", s.Spool.Bytes>>20, s.Spool.MaxBytes>>20)}
+	case s.Spool != nil && s.Spool.Corrupt > 0:
+		spool = finding{service.Degraded, fmt.Sprintf("%d damaged files were put aside in its folder corrupt", s.Spool.Corrupt)}
+	}
+	return clickHouse, spool
+}
