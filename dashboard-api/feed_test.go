@@ -174,6 +174,20 @@ func TestSpoolsOfLiveProbersAddUp(t *testing.T) {
 	}
 }
 
+// Rows on a disk are there whether Redis can be asked for heartbeats or not.
+func TestSpoolsOutliveRedis(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f := &fleetWatch{err: errBroken, seen: seen{at: time.Now().Add(-time.Hour), probers: []checkstream.Heartbeat{
+		{Region: "eu", Name: "a", Spooled: 3, SpoolFirst: at, SpoolLast: at.Add(time.Minute)},
+		{Region: "us", Name: "dead", Age: time.Hour, Spooled: 100, SpoolFirst: at, SpoolLast: at},
+	}}}
+	want := map[string]ledger.Spool{"eu": {Rows: 3, First: at, Last: at.Add(time.Minute)}}
+	if got := f.Spools(t.Context()); !maps.Equal(got, want) {
+		t.Errorf("redis is down for an hour: %+v, want %+v", got, want)
+	}
+}
+
 func TestRegionsDieWithTheirProbers(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -115,10 +115,14 @@ func (f *fleetWatch) OpenRanges() []netip.Prefix {
 	return f.open
 }
 
-// Spools gives what live probers have on their disks, for the ledger.
+// Spools gives what live probers have on their disks, for the ledger. While Redis does
+// not answer nobody has died for that: rows stay where they are.
 func (f *fleetWatch) Spools(context.Context) map[string]ledger.Spool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.err != nil {
+		return spools(f.seen.probers)
+	}
 	return spools(f.aged())
 }
 

@@ -43,7 +43,7 @@ func main() {
 //
 //	{pf}:checks ──▶ consumer ──▶ probe engine ──▶ targets (guarded dial)
 //	     ▲             │  ▲            └── freeze watch
-//	     │ ack         │  └── watchdog: beats of read, record, ack, heartbeat
+//	     │ ack         │  └── watchdog: beats of read, record, ack, heartbeat, write, replay
 //	     │             ├──▶ livefeed ──▶ {pf}:results
 //	     │             └──▶ recorder ──▶ breaker ──▶ ClickHouse
 //	     │                     └──▶ spool ──replay──────┘
@@ -60,6 +60,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if ctx.Err() != nil { // asked for the configuration's mistakes alone
 		return ctx.Err()
 	}
+	// The watchdog is the last to go: a disk that hangs would hold up the exit for ever.
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	defer unwatch()
 	files, err := spoolboot.Open(ctx, s, "PROBER", cfg.spool())
 	if err != nil {
 		return err
@@ -81,14 +84,15 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		broken <- err
 		end(err)
 	}
+	dog := watchdog.New(watchdogFile(func() (*os.File, error) { return watchdog.DumpFile(cfg.SpoolDir) }, log))
 	var work *consumer.Consumer
 	engine := probe.New(probe.Options{Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, FlushTimeout: 3 * time.Second,
 		Spool: files, Fatal: fatal, Deleted: redis.Tombstoned, Reject: func(row uptime.Result, err error) { work.Refused(row, err) },
+		BeatWrite: dog.Stage("write", 2*time.Minute).Beat, BeatReplay: dog.Stage("replay", 3*time.Minute).Beat,
 		Log: log, Metrics: s.Metrics,
 	})
-	dog := watchdog.New(watchdogFile(func() (*os.File, error) { return watchdog.DumpFile(cfg.SpoolDir) }, log))
 	stream := checkstream.NewConsumer(redis, cfg.Region, cfg.Name)
 	work = consumer.New(consumer.Parts{
 		Source: stream, Settler: stream, Presence: stream, Time: redis,
@@ -100,6 +104,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Store:     func() consumer.Store { return storeState(rows.State(), s.Health) },
 		Permanent: resultstore.IsPermanent,
 		Redis:     func(err error) { redisState(err, s.Health) },
+		Clock:     func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
 		Joined:    s.Health.Ready,
 		BeatRead:  dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
@@ -115,7 +120,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var background sync.WaitGroup
-	for _, loop := range []func(context.Context) error{about.Run, engine.Run, dog.Run, rows.Run} {
+	go func() { _ = dog.Run(watching) }()
+	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)
@@ -172,4 +178,17 @@ func redisState(err error, health *service.Health) {
 		return
 	}
 	health.Set("redis", service.Degraded, "checks cannot be read: "+err.Error())
+}
+
+// clockState flags a clock that is more than two seconds off. Slots go by the shared
+// clock, so nothing is measured wrongly; logs and certificates' days are.
+func clockState(skew time.Duration, err error, health *service.Health) {
+	switch {
+	case err != nil:
+		health.Set("clock", service.Degraded, err.Error())
+	case skew.Abs() > 2*time.Second:
+		health.Set("clock", service.Degraded, fmt.Sprintf("this machine's clock is %v ahead of the shared one: set it by NTP", skew.Round(time.Millisecond)))
+	default:
+		health.Set("clock", service.OK, "")
+	}
 }

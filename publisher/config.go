@@ -21,7 +21,7 @@ type Config struct {
 	SpoolDir      string         `env:"PUBLISHER_SPOOL_DIR" default:"/var/lib/probefleet/publisher" help:"folder, of this publisher alone, for missed rows while ClickHouse is away; it must survive a restart"`
 	SpoolMaxBytes envconf.Bytes  `env:"PUBLISHER_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
 	SpoolVolatile bool           `env:"PUBLISHER_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
-	Settle        time.Duration  `env:"PUBLISHER_SETTLE" default:"120s" min:"5s" max:"1h" help:"how long after its expiry a check's row may still be on its way; then the slot is stated as missed"`
+	Settle        time.Duration  `env:"PUBLISHER_SETTLE" default:"120s" min:"30s" max:"120s" help:"how long after its expiry a check's row may still be on its way; then the slot is stated as missed"`
 	BacklogMax    int64          `env:"PUBLISHER_BACKLOG_MAX" default:"0" min:"0" help:"checks in the stream from which on new ones are refused and stated as missed(backpressure); 0 is twice what one expiry window holds, at least 1000"`
 }
 

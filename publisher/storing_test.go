@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
@@ -30,6 +31,18 @@ func TestJudgeStoring(t *testing.T) {
 		clickHouse, disk := judgeStoring(c.state)
 		if clickHouse.level != c.clickHouse || disk.level != c.spool || !strings.Contains(clickHouse.reason+disk.reason, c.says) {
 			t.Errorf("%s: %+v %+v", name, clickHouse, disk)
+		}
+	}
+}
+
+// The API's account does not know what the publisher was given: a sweep that waits
+// for longer than accounts do would have it call slots unexplained.
+func TestSweepWaitsNoLongerThanAccountsDo(t *testing.T) {
+	t.Parallel()
+	for settle, allowed := range map[time.Duration]bool{ledger.DefaultSettle: true, ledger.DefaultSettle + time.Second: false} {
+		env := map[string]string{"DATABASE_URL": "sqlite:x", "REDIS_URL": "redis://x", "CLICKHOUSE_URL": "clickhouse://x", "PUBLISHER_SETTLE": settle.String()}
+		if _, err := loadConfig(func(name string) string { return env[name] }); (err == nil) != allowed {
+			t.Errorf("settling for %v: %v", settle, err)
 		}
 	}
 }

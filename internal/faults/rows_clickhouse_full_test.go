@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,7 +64,7 @@ func clickhouseFull(r *rig, t *trial) {
 	full := func() (empty func()) {
 		const room = "min_free_disk_bytes_to_perform_insert"
 		t.setting(room, "1000000000000000", "results")
-		return func() { t.setting(room, "", "results") }
+		return sync.OnceFunc(func() { t.setting(room, "", "results") })
 	}
 	if t.number%2 == 0 {
 		t.clickhouseOnSmallDisk("1g")
@@ -71,6 +72,7 @@ func clickhouseFull(r *rig, t *trial) {
 	}
 	t.inject()
 	empty := full()
+	defer empty()
 	t.awaitSpooling(60 * time.Second)
 	t.wait(time.Until(t.injected.Add(t.outage)))
 	empty()

@@ -1,11 +1,13 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -13,9 +15,9 @@ import (
 )
 
 // narrow is the environment of a prober that takes on 100 checks at most, so that it
-// is soon full, and sends every row alone: each takes a block of the spool.
+// is soon full, and sends few rows at a time: each batch takes a block of the spool.
 func narrow(more ...string) []string {
-	return append([]string{"PROBER_WORKERS_MIN=1", "PROBER_WORKERS_MAX=1", "PROBER_CHECKS_PER_WORKER=100", "PROBER_BATCH_SIZE=1"}, more...)
+	return append([]string{"PROBER_WORKERS_MIN=1", "PROBER_WORKERS_MAX=1", "PROBER_CHECKS_PER_WORKER=100", "PROBER_BATCH_AGE=150ms"}, more...)
 }
 
 // smallDisk gives a prober a spool on a disk of its own, of so many bytes, and narrow
@@ -40,26 +42,42 @@ func (t *trial) smallDisk(p *process, bytes string) {
 }
 
 // fill writes a file that leaves so many bytes of a disk; what it returns removes it.
+// With nothing left, whatever becomes free meanwhile is taken too.
 func (t *trial) fill(dir string, leave int64) (empty func()) {
 	t.Helper()
 	var disk unix.Statfs_t
 	name := filepath.Join(dir, "ballast")
 	file, err := os.Create(name)
 	if err == nil {
-		defer file.Close()
 		err = unix.Statfs(dir, &disk)
 	}
-	if err == nil {
+	if err == nil && leave > 0 {
 		err = unix.Fallocate(int(file.Fd()), 0, 0, int64(disk.Bavail)*disk.Bsize-leave)
 	}
 	if err != nil {
 		t.Fatalf("fill %s: %v", dir, err)
 	}
-	return func() {
-		if err := os.Remove(name); err != nil {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for block := make([]byte, 64<<10); leave == 0; {
+			if _, err := file.Write(block); err == nil {
+				continue
+			}
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(stop)
+		<-done
+		if err := errors.Join(file.Close(), os.Remove(name)); err != nil {
 			t.Errorf("%v", err)
 		}
-	}
+	})
 }
 
 // durable fails when a prober has acknowledged more than is stored or on disk.
@@ -93,6 +111,7 @@ func diskFull(r *rig, t *trial) {
 	victim := r.probers[t.rng.IntN(2)] // its neighbour goes on
 	t.smallDisk(victim, "8m")
 	empty := t.fill(victim.spool, 64<<10)
+	defer empty()
 	deaths := victim.deaths()
 	t.inject()
 	r.click.kill()
@@ -118,11 +137,12 @@ func diskFull(r *rig, t *trial) {
 	t.awaitEveryRow(time.Now(), 90*time.Second)
 }
 
-// spoolAtCap lets a spool of 4 MiB run full while ClickHouse is down.
+// spoolAtCap lets a spool of 1 MiB run full while ClickHouse is down.
 func spoolAtCap(r *rig, t *trial) {
-	const most = 4 << 20
+	const most = 1 << 20
 	victim := r.probers[t.rng.IntN(2)]
-	victim.restart(t, narrow("PROBER_SPOOL_MAX_BYTES=4MiB")...)
+	victim.restart(t, narrow("PROBER_SPOOL_MAX_BYTES=1MiB")...)
+	t.Cleanup(func() { victim.restart(t) })
 	t.awaitWell(30 * time.Second)
 	t.inject()
 	r.click.kill()
@@ -162,7 +182,7 @@ func blocksIn(dir string) (bytes int64) {
 // diskBroken takes the folder of a spool away while it is being written to: the next
 // write fails for another reason than want of room.
 func diskBroken(r *rig, t *trial) {
-	victim := r.probers[t.rng.IntN(len(r.probers))]
+	victim := r.named("us-1") // it has rows every second
 	away := victim.spool + ".away"
 	t.inject()
 	victim.click.cut()
@@ -196,10 +216,11 @@ func diskBroken(r *rig, t *trial) {
 }
 
 // regionCannotSettle cuts the only prober of a region off ClickHouse, with a spool of
-// 4 MiB, for long enough that its checks expire unread.
+// 1 MiB, for long enough that its checks expire unread.
 func regionCannotSettle(r *rig, t *trial) {
 	victim := r.named("us-1")
-	victim.restart(t, narrow("PROBER_SPOOL_MAX_BYTES=4MiB")...)
+	victim.restart(t, narrow("PROBER_SPOOL_MAX_BYTES=1MiB")...)
+	t.Cleanup(func() { victim.restart(t) })
 	t.awaitWell(30 * time.Second)
 	t.inject()
 	victim.click.cut()
@@ -209,9 +230,6 @@ func regionCannotSettle(r *rig, t *trial) {
 	t.wait(time.Until(began.Add(t.outage)))
 	if n := t.rowsOf("region = 'us' AND reason = 'region_down'"); n == 0 {
 		t.Errorf("no slot is stated as missed after %v, the spool was full after %v", t.outage, full.Sub(began))
-	}
-	if a, err := r.audit.Window(t.Context(), t.from, time.Now().Add(-5*time.Second)); err != nil || len(a.ByRegion["eu"]) != 1 || a.ByRegion["eu"]["up"] == 0 {
-		t.Errorf("the other region noticed: %v, %v", a.ByRegion["eu"], err)
 	}
 	victim.click.mend(t)
 	t.mended()
@@ -223,7 +241,7 @@ func regionCannotSettle(r *rig, t *trial) {
 	if n := t.rowsOf(fmt.Sprintf("region = 'us' AND status = 'missed' AND scheduled_at < fromUnixTimestamp64Milli(%d)", began.UnixMilli())); n > 0 {
 		t.Errorf("%d slots of before the outage are missed, though they were measured", n)
 	}
-	if n := t.rowsOf("region = 'eu' AND status > 3"); n > 0 {
+	if n := t.rowsOf("region = 'eu' AND " + unmeasured); n > 0 {
 		t.Errorf("%d slots of the other region are not measured", n)
 	}
 }

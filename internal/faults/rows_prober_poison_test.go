@@ -125,7 +125,7 @@ func poisoned(r *rig, t *trial) {
 	})
 	t.operator("purge", "--all")
 	t.awaitEveryRow(t.injected.Add(5*time.Second), 3*time.Minute)
-	if n, of := t.rowsOf("status > 3"), t.rowsOf("status > 3 AND "+slotsIn(bad)); n != of || n > 2*len(bad) {
+	if n, of := t.rowsOf(unmeasured), t.rowsOf(unmeasured+" AND "+slotsIn(bad)); n != of || n > 2*len(bad) {
 		t.Errorf("%d slots are not measured, %d of them were poison", n, of)
 	}
 	for _, id := range bad {

@@ -118,7 +118,7 @@ func (in *installed) prober() (pid, restarts int, lastExit string) {
 // has. Nothing inside can end it; the supervisor does.
 func runtimeWedged(r *rig, t *trial) {
 	in := t.install("GODEBUG=asyncpreemptoff=1", fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)),
-		fmt.Sprintf("PROBEFLEET_FAILPOINTS=probing.measured=spin@%d", 100+t.rng.IntN(20)))
+		fmt.Sprintf("PROBEFLEET_FAILPOINTS=probing.measured=spin@%d", 30+t.rng.IntN(20)))
 	audit, err := testfleet.NewAuditor(in.run.DatabaseURL, in.run.ClickHouseURL)
 	if err != nil {
 		t.Fatalf("%v", err)

@@ -56,6 +56,7 @@ func redisClockJumps(r *rig, t *trial) {
 	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), time.Minute), limit)
 	t.awaitEveryRow(t.injected, 90*time.Second)
 	ascending()
+	t.caughtUp()
 }
 
 // movableClock puts a redis-server on PATH whose wall clock is what set says it is.

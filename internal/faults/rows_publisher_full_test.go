@@ -10,11 +10,7 @@ import (
 func streamFull(r *rig, t *trial) {
 	redis := t.console()
 	room := max(300, r.targets*24/r.intervalS)
-	for _, p := range r.publishers[:2] {
-		p.restart(t, fmt.Sprint("PUBLISHER_BACKLOG_MAX=", room))
-		defer p.restart(t)
-	}
-	t.awaitWell(time.Minute)
+	t.settleLater(fmt.Sprint("PUBLISHER_BACKLOG_MAX=", room))
 	leader := t.leader()
 	stated := func() float64 {
 		return leader.metric("probefleet_publisher_missed_slots_total", `reason="backpressure"`)

@@ -12,7 +12,7 @@ func publisherRows() []row {
 		{id: "F02", suite: 3, run: publishersMany},
 		{id: "F03", chunk: 5, outage: time.Minute, run: publisherFrozen},
 		{id: "F04", chunk: 1, outage: 10 * time.Minute, fleet: fleet{postgres: true}, unwell: []string{"publisher", "dashboard-api"}, run: databaseDown},
-		{id: "F05", suite: 3, chunk: 1, outage: 5 * time.Minute, targets: 20_000, intervalS: 60, allowed: []string{"missed(backpressure)", "missed(region_down)"}, unwell: []string{"publisher"}, run: streamFull},
+		{id: "F05", suite: 3, chunk: 1, outage: 5 * time.Minute, targets: 20_000, intervalS: 60, allowed: []string{"missed(backpressure)", "missed(region_down)", "missed(expired)"}, unwell: []string{"publisher"}, run: streamFull},
 		{id: "F08", outage: 20 * time.Second, run: deletedMeanwhile},
 		{id: "F24", chunk: 5, run: rollingRestart},
 		{id: "F37", outage: 20 * time.Second, unwell: []string{"publisher"}, run: redisClockJumps},
@@ -37,8 +37,9 @@ func publishersMany(r *rig, t *trial) {
 	extra := t.extra(9, "/ok")
 	for n, publishers := range []int{2, 3} {
 		if publishers == 3 {
-			r.named("pub-3").up(t)
-			t.awaitWell(30 * time.Second)
+			third := r.named("pub-3")
+			third.up(t)
+			t.await(30*time.Second, "the third is there", func() bool { status, _ := third.health(); return status == "ok" })
 		}
 		leader := t.leader()
 		t.inject()
@@ -57,6 +58,7 @@ func publishersMany(r *rig, t *trial) {
 	for _, id := range extra {
 		r.call("DELETE", fmt.Sprint("/api/v1/targets/", id), nil, nil) // two are gone
 	}
+	t.caughtUp()
 }
 
 // extra adds targets for this trial alone.

@@ -32,6 +32,7 @@ type Lease struct {
 
 	mu    sync.Mutex
 	since time.Time // when the last successful request was sent; zero: not held
+	owed  bool      // given up, and its key not removed yet
 	rests time.Time // until then it is left to others
 	told  bool      // what Changed last told
 }
@@ -68,6 +69,7 @@ func (l *Lease) Changed() <-chan struct{} { return l.changed }
 // Yield leaves the lease to others for a while: for a holder that cannot do the job.
 func (l *Lease) Yield(d time.Duration) {
 	l.mu.Lock()
+	l.owed = l.owed || !l.since.IsZero()
 	l.since, l.rests = time.Time{}, time.Now().Add(d)
 	l.mu.Unlock()
 	l.tell()
@@ -96,7 +98,8 @@ func (l *Lease) Run(ctx context.Context) error {
 func (l *Lease) runOnce(ctx context.Context) time.Duration {
 	l.tell() // what ran out since the last attempt
 	if l.resting() {
-		return retry // the key runs out by itself
+		l.release(ctx) // it runs out by itself, unless the server's clock goes back
+		return retry
 	}
 	sent := time.Now()
 	limit := attempt
@@ -163,16 +166,28 @@ func (l *Lease) tell() {
 // giveBack stops believing first, so that nobody else can hold it at the same time.
 func (l *Lease) giveBack(ctx context.Context) {
 	l.mu.Lock()
-	had := !l.since.IsZero()
+	l.owed = l.owed || !l.since.IsZero()
 	l.since = time.Time{}
 	l.mu.Unlock()
 	l.tell()
-	if !had {
+	l.release(ctx)
+}
+
+// release removes the key of a lease that is not believed in any more.
+func (l *Lease) release(ctx context.Context) {
+	l.mu.Lock()
+	owed := l.owed
+	l.mu.Unlock()
+	if !owed {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	if err := l.store.release(ctx); err != nil {
 		l.log.Warn("lease not given back", "error", err)
+		return
 	}
+	l.mu.Lock()
+	l.owed = false
+	l.mu.Unlock()
 }

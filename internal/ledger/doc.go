@@ -13,8 +13,8 @@
 //   - Sweep compares slot by slot. Every planned slot that is past its expiry by
 //     the time a row may take (two minutes unless set otherwise) and has no row gets
 //     missed(reason), the reason coming from the recorded gaps, else lost. Its cursor
-//     moves only after the rows are durable; doing a stretch twice is harmless, and a
-//     measurement that arrives later outranks the row.
+//     moves only after the rows are durable; doing a stretch twice is harmless, and
+//     any other row of the slot outranks it, a measurement or a reason, early or late.
 //   - Slots that a live prober may have on its disk are not swept for six hours, and
 //     the cursor stays before them. They are swept when they are not there after all,
 //     or nobody alive speaks for that disk any more.

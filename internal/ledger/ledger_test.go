@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -236,6 +237,40 @@ func TestSettleIsTheSameForSweepAndReport(t *testing.T) {
 		}
 		if len(w.rows) != 360 {
 			t.Errorf("settle %v: %d rows", settle, len(w.rows))
+		}
+	}
+}
+
+type unreadable struct{ *world }
+
+func (unreadable) SlotsSeen(context.Context, time.Time, time.Time, func(uptime.Slot) error) error {
+	return errors.New("memory limit exceeded")
+}
+
+// A publisher that was started while nothing can be swept must be able to say so.
+func TestFailingSweepTellsWhereItStands(t *testing.T) {
+	t.Parallel()
+	w := one(10*time.Second, 1)
+	w.swept = epoch.Add(10 * time.Minute)
+	done, err := NewSweeper(w, w, unreadable{w}, w, nil, DefaultSettle).Sweep(t.Context(), epoch.Add(time.Hour), epoch.Add(time.Hour))
+	if err == nil || !done.To.Equal(w.swept) {
+		t.Errorf("swept to %v, want %v: %v", done.To, w.swept, err)
+	}
+}
+
+// Whoever knows more may speak later, such as a publisher whose spool is replayed,
+// or have spoken before, to a sweep that was frozen between its look and its rows.
+func TestAnyOtherRowOutranksTheSweeps(t *testing.T) {
+	t.Parallel()
+	w := one(10*time.Second, 1)
+	if _, err := NewSweeper(w, w, w, w, nil, DefaultSettle).Sweep(t.Context(), epoch.Add(time.Hour), epoch.Add(time.Hour)); err != nil || len(w.rows) == 0 {
+		t.Fatal(len(w.rows), err)
+	}
+	for slot, swept := range w.rows {
+		told := uptime.Check{TargetID: slot.TargetID, ScheduledAt: slot.ScheduledAt}.Missed(slot.Region, uptime.ReasonBackpressure, "publisher")
+		told.IngestedAt = slot.ScheduledAt.Add(-2 * time.Second) // the earliest: it is published a second ahead
+		if swept.IngestedAt.IsZero() || swept.Revision() >= told.Revision() {
+			t.Fatalf("%v: the sweep's row of %v hides what was known", slot, swept.IngestedAt)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func NewSweeper(versions VersionSource, cursor Cursor, slots SlotSource, rows Ro
 
 // Swept is what one Sweep did.
 type Swept struct {
-	To      time.Time // every slot before it is explained
+	To      time.Time // every slot before it is explained; also when the sweep failed
 	Planned int64
 	Held    int64 // without a row that may be on a prober's disk
 	Written map[uptime.Reason]int64
@@ -71,18 +71,17 @@ func (s *Sweeper) Sweep(ctx context.Context, now, published time.Time) (Swept, e
 	if err != nil || from == 0 {
 		return done, err
 	}
+	done.To = time.UnixMilli(from).UTC()
 	held := s.hold(ctx, now)
 	limit := ceilMilli(published)
 	all := min(limit, now.Add(-uptime.Expiry(uptime.MaxInterval)-s.settle).UnixMilli())
 	err = s.slices(ctx, from, min(all, held.first()), never, held, &done, func(to int64) error {
-		from = to
-		return s.cursor.SetSweptTo(ctx, time.UnixMilli(to))
+		from, done.To = to, time.UnixMilli(to).UTC()
+		return s.cursor.SetSweptTo(ctx, done.To)
 	})
 	if err != nil {
 		return done, err
 	}
-	done.To = time.UnixMilli(from).UTC()
-
 	err = s.slices(ctx, max(from, s.aheadTo), all, never, held, &done, func(to int64) error {
 		s.aheadTo = to
 		return nil
@@ -225,8 +224,10 @@ func (s *Sweeper) write(ctx context.Context, missing []uptime.Result, done *Swep
 	return nil
 }
 
+// row is dated before its slot's check was published: of two reasons the later one
+// counts, and everybody else's is better than a sweep's, whenever it comes.
 func row(slot uptime.Slot, seq int64, reason uptime.Reason) uptime.Result {
-	return uptime.Result{TargetID: slot.TargetID, Region: slot.Region, ScheduledAt: slot.ScheduledAt,
+	return uptime.Result{TargetID: slot.TargetID, Region: slot.Region, ScheduledAt: slot.ScheduledAt, IngestedAt: slot.ScheduledAt.Add(-time.Minute),
 		Status: uptime.StatusMissed, Reason: reason, Prober: sweeper, SpecVersion: seq}
 }
 

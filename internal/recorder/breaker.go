@@ -94,6 +94,7 @@ func (b *breaker) trip(c gobreaker.Counts) bool {
 }
 
 func (b *breaker) changed(_ string, from, to gobreaker.State) {
+	b.hung.Store(false) // of a trial, which needs no telling
 	b.mu.Lock()
 	b.state = to
 	now := time.Now()

@@ -20,6 +20,29 @@ import (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
+// Trials that hang say nothing about a failure after the store is back.
+func TestHungTrialsAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBreaker(true, quiet(), func(gobreaker.State) {})
+		hang := func() error { <-time.After(6 * time.Second); return errAway }
+		for range 3 {
+			if err := b.do(t.Context(), hang); !errors.Is(err, errAway) {
+				t.Fatal(err)
+			}
+			<-time.After(b.wait())
+		}
+		for _, answer := range []error{nil, nil, nil, errAway, nil} {
+			if err := b.do(t.Context(), func() error { return answer }); !errors.Is(err, answer) {
+				t.Error(err)
+			}
+		}
+		if !b.closed() {
+			t.Errorf("one failure, and the breaker is %s", b.name())
+		}
+	})
+}
+
 func TestBreakerOpens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -190,7 +213,7 @@ func TestStoreThatFailsHalfOfTheTime(t *testing.T) {
 				}
 				before = to
 			}
-			stop := start(r)
+			stop := start(t, r)
 			began := time.Now()
 			quit := make(chan struct{})
 			var feeding sync.WaitGroup

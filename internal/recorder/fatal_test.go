@@ -40,7 +40,7 @@ func TestDiskErrorEndsEverything(t *testing.T) {
 					defer mu.Unlock()
 					fatal = append(fatal, err)
 				}})
-				stop := start(r)
+				stop := start(t, r)
 				answers := 0
 				for i := range int64(30) {
 					err := r.Record(t.Context(), rowsOf(1000+10*i, 10), Watch{Done: func(err error) {
@@ -78,7 +78,7 @@ func TestPhasesAreTold(t *testing.T) {
 		store := newTable()
 		store.fail = away
 		r := New(store, Options{MaxRows: 10, Spool: openSpool(t, spooltest.New(), 0)})
-		stop := start(r)
+		stop := start(t, r)
 		type told struct {
 			phase   Phase
 			attempt int

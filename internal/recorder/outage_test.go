@@ -24,7 +24,7 @@ func TestOutageOfTenMinutes(t *testing.T) {
 		store.slow = 20 * time.Millisecond
 		disk := openSpool(t, spooltest.New(), 0)
 		r := New(store, Options{MaxRows: 100, Spool: disk})
-		stop := start(r)
+		stop := start(t, r)
 		var mu sync.Mutex
 		records, worst := 0, time.Duration(0)
 		quit := make(chan struct{})
@@ -104,12 +104,12 @@ func TestLiveRowsDoNotWaitForTrialsThatHang(t *testing.T) {
 		store.slow = 15 * time.Second
 		store.fail = away
 		r := New(store, Options{MaxRows: 20, Spool: openSpool(t, spooltest.New(), 0)})
-		stop := start(r)
+		stop := start(t, r)
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
 		waited, records := 0, 0
 		feeding.Go(func() {
-			feed(t, r, 20, time.Second, quit, func(delay time.Duration, err error) {
+			feed(t, r, 20, time.Second, quit, func(delay time.Duration, _ error) {
 				if records++; delay > 3*time.Second {
 					waited++
 				}
@@ -137,7 +137,7 @@ func TestAmbiguousInsertKeepsItsTokenOnDisk(t *testing.T) {
 		store.fail = func(resultstore.Batch) (error, bool) { return errAway, true }
 		fs := spooltest.New()
 		r := New(store, Options{Prober: "p1", Region: "eu", Spool: openSpool(t, fs, 0)})
-		stop := start(r)
+		stop := start(t, r)
 		if err := r.RecordWait(t.Context(), rowsOf(1, 50)); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestAmbiguousInsertKeepsItsTokenOnDisk(t *testing.T) {
 		store.set(nil)
 		disk := openSpool(t, fs, 0)
 		r = New(store, Options{Prober: "p2", Region: "eu", Spool: disk})
-		stop = start(r)
+		stop = start(t, r)
 		await(t, 3*time.Second, "replayed", func() bool { return disk.State().Batches == 0 })
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -175,7 +175,7 @@ func TestTwoBootsWithEqualCounts(t *testing.T) {
 		store := newTable()
 		for boot := range int64(2) {
 			r := New(store, Options{Prober: "p1", Region: "eu", MaxRows: 10})
-			stop := start(r)
+			stop := start(t, r)
 			for batch := range int64(5) {
 				if err := r.RecordWait(t.Context(), rowsOf(1+100*boot+10*batch, 10)); err != nil {
 					t.Fatal(err)

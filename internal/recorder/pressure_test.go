@@ -17,7 +17,7 @@ func TestSlowInsertsGrowBatchesThenHoldBack(t *testing.T) {
 		store := newTable()
 		store.slow = 5 * time.Second
 		r := New(store, Options{MaxRows: 100, MaxBuffered: 1000, Spool: openSpool(t, spooltest.New(), 0)})
-		stop := start(r)
+		stop := start(t, r)
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
 		records := 0
@@ -59,7 +59,7 @@ func TestFullSpoolHoldsCallersBack(t *testing.T) {
 		const most = 64 << 10
 		disk := openSpool(t, spooltest.New(), most)
 		r := New(store, Options{MaxRows: 50, MaxBuffered: 500, Spool: disk})
-		stop := start(r)
+		stop := start(t, r)
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
 		records := 0
@@ -104,7 +104,7 @@ func TestStopSpoolsWhatTheStoreDoesNotTake(t *testing.T) {
 		store.slow = time.Hour
 		disk := openSpool(t, spooltest.New(), 0)
 		r := New(store, Options{MaxRows: 10, FlushTimeout: 4 * time.Second, Spool: disk})
-		stop := start(r)
+		stop := start(t, r)
 		answers := 0
 		for i := range int64(5) {
 			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), Watch{Done: func(err error) {

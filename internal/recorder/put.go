@@ -23,6 +23,7 @@ func (r *Recorder) put(work, asking context.Context, token string, items []item)
 	defer r.attempted(0, false) // stored, refused, on disk or given back: no longer repeated
 	cause := context.Cause(work)
 	for work.Err() == nil && r.diskError.Load() == nil {
+		r.o.BeatWrite()
 		if asking.Err() == nil {
 			err := r.breaker.do(asking, func() error {
 				batch.Attempt++
@@ -55,6 +56,7 @@ func (r *Recorder) put(work, asking context.Context, token string, items []item)
 		pause := r.pauseAfter(max(1, batch.Attempt))
 		if r.o.Spool != nil && (asking.Err() != nil || !r.breaker.closed() || batch.Attempt >= patience) {
 			tell(items, Spooling, batch.Attempt)
+			r.o.BeatWrite()
 			err := r.o.Spool.Append(batch)
 			r.spoolFailed(err)
 			if r.diskError.Load() != nil {
@@ -69,6 +71,7 @@ func (r *Recorder) put(work, asking context.Context, token string, items []item)
 			cause, pause = err, min(pause, fullPause)
 		}
 		tell(items, BackingOff, batch.Attempt)
+		r.o.BeatWrite()
 		sleep(work, pause)
 	}
 	if disk := r.diskError.Load(); disk != nil {

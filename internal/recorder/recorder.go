@@ -65,7 +65,13 @@ type Options struct {
 	// Done, from the writer goroutine, and of a replayed one, whose Done was called long
 	// ago, from the replayer, with an error that is ErrReplayed. A replay that is cut off
 	// may reject the same row again.
-	Reject  func(row uptime.Result, err error)
+	Reject func(row uptime.Result, err error)
+	// BeatWrite and BeatReplay are for a watchdog: the writer and the replayer call theirs
+	// around every insert and every call to the disk, and every ten seconds while there is
+	// nothing to do. The longest silence of a healthy one is an insert, and for the
+	// replayer the minute for which a breaker may hold its trial.
+	BeatWrite, BeatReplay func()
+
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 }
@@ -88,6 +94,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.Reject == nil {
 		o.Reject = func(uptime.Result, error) {}
+	}
+	if o.BeatWrite == nil {
+		o.BeatWrite = func() {}
+	}
+	if o.BeatReplay == nil {
+		o.BeatReplay = func() {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -56,8 +56,8 @@ func rowsOf(first, n int64) []uptime.Result {
 }
 
 // start runs a recorder until the returned function is called, which gives Run's answer.
-func start(r *Recorder) func() error {
-	ctx, cancel := context.WithCancel(context.Background())
+func start(t *testing.T, r *Recorder) func() error {
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
 	return func() error { cancel(); return <-ended }
@@ -68,7 +68,7 @@ func TestBatchIsSealedBySizeOrAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
 		r := New(sink, Options{Prober: "p1", Region: "eu", MaxRows: 10, MaxAge: time.Second})
-		stop := start(r)
+		stop := start(t, r)
 		if err := r.RecordWait(t.Context(), rowsOf(1, 10)); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 		}}
 		registry := prometheus.NewRegistry()
 		r := New(sink, Options{MaxRows: 5, Metrics: registry})
-		stop := start(r)
+		stop := start(t, r)
 		answers := make(chan error, 1)
 		if err := r.Record(t.Context(), rowsOf(1, 5), Watch{Done: func(err error) { answers <- err }}); err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestEveryRecordIsAnsweredExactlyOnce(t *testing.T) {
 		}}
 		var rejected []int64
 		r := New(sink, Options{MaxRows: 16, MaxBuffered: 40, Reject: func(row uptime.Result, _ error) { rejected = append(rejected, row.TargetID) }})
-		stop := start(r)
+		stop := start(t, r)
 
 		const records = 200
 		var mu sync.Mutex
@@ -220,7 +220,7 @@ func TestHalvesKeepDerivedTokens(t *testing.T) {
 			return nil
 		}}
 		r := New(sink, Options{MaxRows: 4})
-		stop := start(r)
+		stop := start(t, r)
 		if err := r.RecordWait(t.Context(), rowsOf(1, 4)); !resultstore.IsPermanent(err) {
 			t.Errorf("answer %v", err)
 		}

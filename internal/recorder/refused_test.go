@@ -30,7 +30,7 @@ func TestOneBadRowInAThousand(t *testing.T) {
 					t.Error("not replayed")
 				}
 			}})
-			stop := start(r)
+			stop := start(t, r)
 			if err := r.RecordWait(t.Context(), rowsOf(1, 1000)); !resultstore.IsPermanent(err) {
 				t.Errorf("answered %v", err)
 			}
@@ -63,7 +63,7 @@ func TestRefusedBatchDuringAnOutage(t *testing.T) {
 		disk := openSpool(t, spooltest.New(), 0)
 		rejected := map[int64]error{}
 		r := New(store, Options{MaxRows: 8, Spool: disk, Reject: func(row uptime.Result, err error) { rejected[row.TargetID] = err }})
-		stop := start(r)
+		stop := start(t, r)
 		answers := 0
 		if err := r.Record(t.Context(), rowsOf(1, 8), Watch{Done: func(err error) {
 			if answers++; err != nil {
@@ -139,7 +139,7 @@ func TestReplayLeavesOutDeletedTargets(t *testing.T) {
 				},
 				Reject: func(uptime.Result, error) { rejected++ },
 			})
-			stop := start(r)
+			stop := start(t, r)
 			begin := time.Now()
 			await(t, 10*time.Second, "replayed", func() bool { return r.State().Spool.Batches == 0 })
 			took := time.Since(begin)
@@ -171,7 +171,7 @@ func TestDamagedFileCostsOnlyItself(t *testing.T) {
 		fs.Put("/spool/"+names[1], content)
 		store := newTable()
 		r := New(store, Options{Spool: disk})
-		stop := start(r)
+		stop := start(t, r)
 		await(t, 5*time.Second, "replayed", func() bool { return disk.State().Batches == 0 })
 		if err := stop(); err != nil {
 			t.Error(err)
@@ -197,7 +197,7 @@ func TestBatchThatNeverWorksHoldsUpNoLiveRows(t *testing.T) {
 		disk := spooled(t, spooltest.New(), 1)
 		r := New(store, Options{Spool: disk})
 		quit := make(chan struct{})
-		stop := start(r)
+		stop := start(t, r)
 		<-time.After(30 * time.Second) // the breaker is open by now
 		if r.State().Breaker == "closed" {
 			t.Error("the test has lost its point")
@@ -235,7 +235,7 @@ func TestLiveBatchThatNeverWorksStepsAside(t *testing.T) {
 		}
 		r := New(store, Options{MaxRows: 10, Spool: openSpool(t, spooltest.New(), 0)})
 		r.breaker.random = func(below time.Duration) time.Duration { return below - 1 }
-		stop := start(r)
+		stop := start(t, r)
 		others := time.NewTicker(10 * time.Millisecond) // a replay that works
 		defer others.Stop()
 		quit := make(chan struct{})
@@ -258,7 +258,8 @@ func TestLiveBatchThatNeverWorksStepsAside(t *testing.T) {
 		if took := time.Since(begin); took > 8*time.Second {
 			t.Errorf("took %v", took)
 		}
-		if sent := len(store.sent()); sent != patience || !r.breaker.closed() {
+		if sent := len(store.sent()); sent < patience || sent > patience+1 || // the replayer may have tried once
+			!r.breaker.closed() {
 			t.Errorf("%d attempts, breaker %s", sent, r.breaker.name())
 		}
 		close(quit)

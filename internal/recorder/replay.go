@@ -23,11 +23,15 @@ const (
 // at a time, through the breaker.
 func (r *Recorder) replay(ctx context.Context) {
 	var deleted deletedRows
+	idle := time.NewTicker(idleBeat)
+	defer idle.Stop()
 	for ctx.Err() == nil {
+		r.o.BeatReplay()
 		it, ok := r.o.Spool.Oldest()
 		if !ok {
 			select {
 			case <-r.o.Spool.Wake():
+			case <-idle.C:
 			case <-ctx.Done():
 			}
 			continue
@@ -71,6 +75,7 @@ func (r *Recorder) replayOnce(ctx context.Context, it spool.Item, deleted *delet
 			r.rejected(row, fmt.Errorf("%w: %w", ErrReplayed, why))
 		}
 	}
+	r.o.BeatReplay()
 	if err := r.o.Spool.Remove(it); err != nil {
 		return err
 	}
@@ -88,6 +93,7 @@ func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool
 	rows := part.Rows
 	tries := 0
 	for turn := 1; ctx.Err() == nil; turn++ {
+		r.o.BeatReplay()
 		sleep(ctx, r.breaker.wait())
 		if turn%giveWayEvery == 0 && !r.breaker.closed() {
 			sleep(ctx, giveWayFor)

@@ -129,8 +129,10 @@ func (l *life) consume(ctx context.Context) {
 				answered = true
 				l.answered(group, err)
 			}})
-			if err != nil {
+			if err != nil { // it takes no more: the process is about to end
 				l.answered(group, ErrStopped)
+				<-ctx.Done()
+				return
 			}
 		}
 		if ctx.Err() != nil {

@@ -17,7 +17,7 @@ func TestFullBufferHoldsCallersBack(t *testing.T) {
 		release := make(chan struct{})
 		sink := &fakeSink{answer: func(context.Context, int, resultstore.Batch) error { <-release; return nil }}
 		r := New(sink, Options{MaxRows: 10, MaxBuffered: 20})
-		stop := start(r)
+		stop := start(t, r)
 		ignore := Watch{Done: func(error) {}}
 		for i := range int64(2) {
 			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), ignore); err != nil {
@@ -55,7 +55,7 @@ func TestStopFlushesWhatItHolds(t *testing.T) {
 			return nil
 		}}
 		r := New(sink, Options{MaxRows: 10, MaxAge: time.Hour})
-		stop := start(r)
+		stop := start(t, r)
 		var answers []error
 		if err := r.Record(t.Context(), rowsOf(1, 5), Watch{Done: func(err error) { answers = append(answers, err) }}); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestStopGivesBackWhatCannotBeStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: func(ctx context.Context, _ int, _ resultstore.Batch) error { <-ctx.Done(); return ctx.Err() }}
 		r := New(sink, Options{MaxRows: 10, MaxBuffered: 30})
-		stop := start(r)
+		stop := start(t, r)
 		var answers []error
 		for i := range int64(3) {
 			if err := r.Record(t.Context(), rowsOf(1+10*i, 10), Watch{Done: func(err error) { answers = append(answers, err) }}); err != nil {
@@ -112,7 +112,7 @@ func TestRefusedRowDoesNotHideAnAbandonedOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{answer: func(context.Context, int, resultstore.Batch) error { return errAway }}
 		r := New(sink, Options{MaxRows: 10, MaxAge: time.Second, FlushTimeout: time.Second})
-		stop := start(r)
+		stop := start(t, r)
 		rows := rowsOf(1, 5)
 		rows[0].Region = ""
 		answer := make(chan error, 1)

@@ -53,7 +53,7 @@ func TestLostAnswersCountOnce(t *testing.T) {
 	for range 2 {
 		sink := &forgetful{store: store}
 		r := New(sink, Options{Prober: "p1", Region: "eu", MaxAge: 10 * time.Millisecond})
-		stop := start(r)
+		stop := start(t, r)
 		if err := r.RecordWait(t.Context(), rows); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,8 @@ const (
 	longestPause = 15 * time.Second
 	fullPause    = time.Second // at most, while neither store nor spool takes anything
 	patience     = 5           // attempts before a batch goes to the spool though others are stored
+
+	idleBeat = 10 * time.Second // between two beats while there is nothing to do
 )
 
 // Run writes batches, and replays the spool, until ctx ends. Then it accepts no more
@@ -105,6 +107,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func (r *Recorder) next(ctx context.Context) []item {
 	ended := ctx.Done()
 	for {
+		r.o.BeatWrite()
 		batch, wait, closed := r.take()
 		if batch != nil {
 			return batch
@@ -131,7 +134,7 @@ func (r *Recorder) take() (batch []item, wait time.Duration, closed bool) {
 	r.writing = nil
 	if len(r.queue) == 0 {
 		r.queue = nil // let a burst's memory go
-		return nil, time.Hour, r.closed
+		return nil, idleBeat, r.closed
 	}
 	wait = r.o.MaxAge - time.Since(r.queue[0].at)
 	if len(r.queue) < r.o.MaxRows && wait > 0 && !r.closed {

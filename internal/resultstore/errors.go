@@ -13,16 +13,14 @@ type RowError struct{ Problem string }
 func (e *RowError) Error() string { return "invalid row: " + e.Problem }
 
 // Server codes that judge the data sent, not the server's state. Everything else
-// (memory, disk, too many parts, a missing table, a wrong password, an unknown
-// code) may be healed by time or by the operator, so the rows must be kept.
+// (memory, disk, too many parts, a missing or altered table, a wrong password, an
+// unknown code) may be healed by time or by the operator, so the rows must be kept.
 var dataCodes = [...]int32{
 	6,   // CANNOT_PARSE_TEXT
 	27,  // CANNOT_PARSE_INPUT_ASSERTION_FAILED
 	38,  // CANNOT_PARSE_DATE
 	41,  // CANNOT_PARSE_DATETIME
-	53,  // TYPE_MISMATCH
 	69,  // ARGUMENT_OUT_OF_BOUND
-	70,  // CANNOT_CONVERT_TYPE
 	72,  // CANNOT_PARSE_NUMBER
 	117, // INCORRECT_DATA
 	321, // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE

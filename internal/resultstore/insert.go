@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/column"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -64,7 +65,11 @@ func (s *Store) insert(ctx context.Context, token, sql string, columns []any) (e
 	}
 	defer closeUnsent(batch)
 	for i, values := range columns {
-		if err := batch.Column(i).Append(values); err != nil {
+		err := batch.Column(i).Append(values)
+		if _, altered := errors.AsType[*column.ColumnConverterError](err); altered { // the table's fault, not the rows'
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+		if err != nil {
 			return &RowError{Problem: fmt.Sprintf("column %d: %v", i, err)}
 		}
 	}

@@ -104,7 +104,9 @@ func serve(name, opsDefault string, getenv func(string) string, out *logWriter, 
 
 	ctx, cancel := notify(context.Background(), s.Log)
 	defer cancel()
-	go watchSystemd(ctx)
+	alive, ended := context.WithCancel(context.Background()) // a drain is alive, too
+	defer ended()
+	go watchSystemd(alive)
 
 	s.Log.Info("starting", "version", s.Version, "ops_addr", s.OpsAddr)
 	err = run(ctx, s)

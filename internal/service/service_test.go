@@ -7,9 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/envconf"
 )
@@ -90,5 +92,38 @@ func TestExitCodes(t *testing.T) {
 	}
 	if Exit(ExitConfig, nil) != nil || Code(errors.New("x")) != ExitFailure {
 		t.Error("nil stays nil; unknown is 1")
+	}
+}
+
+// A drain takes up to half a minute, systemd's patience is 15 s: a process that
+// fell silent when it was asked to stop would be killed in the middle of it.
+func TestSystemdHearsOfADrain(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	systemd, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer systemd.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	t.Setenv("WATCHDOG_USEC", "60000")
+	env := func(name string) string { return map[string]string{"OPS_ADDR": "127.0.0.1:0"}[name] }
+	var out strings.Builder
+	code := Main("sample", ":1", nil, env, &out, func(ctx context.Context, _ *Service) error {
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGTERM); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		_ = systemd.SetReadDeadline(time.Now().Add(5 * time.Second))
+		message := make([]byte, 100)
+		for range 5 { // the first may be from before
+			n, err := systemd.Read(message)
+			if err != nil || string(message[:n]) != "WATCHDOG=1" {
+				return fmt.Errorf("while draining: %q %w", message[:n], err)
+			}
+		}
+		return ctx.Err()
+	})
+	if code != ExitOK {
+		t.Errorf("exit %d: %s", code, out.String())
 	}
 }

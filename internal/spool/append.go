@@ -13,7 +13,8 @@ import (
 
 // Append keeps a batch. Nil: it is on the disk, file and directory. ErrFull: nothing
 // was kept, try again later. *IOError: the disk failed, end the process; every later
-// Append answers the same. Anything else judges the batch itself.
+// Append answers the same. Anything else judges the batch, or this moment: nothing was
+// kept, and it may be tried again.
 func (s *Spool) Append(b resultstore.Batch) error {
 	if len(b.Rows) == 0 {
 		return nil
@@ -46,7 +47,9 @@ func (s *Spool) append(b resultstore.Batch) error {
 		if noSpace(err) {
 			return s.gaveUp(e, err)
 		}
-		s.broken = err
+		if _, final := errors.AsType[*IOError](err); final {
+			s.broken = err
+		}
 		return err
 	}
 	// An error here is final, a full disk too: the entry may or may not survive.
@@ -66,6 +69,9 @@ func (s *Spool) append(b resultstore.Batch) error {
 func (s *Spool) write(e entry, content []byte) error {
 	temp := filepath.Join(s.dir, e.tempName())
 	f, err := s.fs.Create(temp)
+	if scarce(err) {
+		return err
+	}
 	if err != nil {
 		return &IOError{Op: "create", Path: temp, Err: err}
 	}

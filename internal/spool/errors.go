@@ -51,3 +51,17 @@ func (e *IOError) Unwrap() error { return e.Err }
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// ill says that an error is the disk's, whatever the folder.
+func ill(err error) bool { return noSpace(err) || errors.Is(err, syscall.EIO) }
+
+// scarce says that the machine lacks what opening a file takes: nothing is wrong with
+// the disk, and nothing was done.
+func scarce(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}

@@ -77,6 +77,24 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// TestNoDescriptorIsLeft: that says nothing about the disk. Nothing is kept, and the same
+// batch works again later.
+func TestNoDescriptorIsLeft(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		f := spooltest.New()
+		s := open(t, spool.Options{FS: f})
+		f.Fail(spooltest.OpCreate, 1, cause)
+		err := s.Append(makeBatch(1, 2))
+		if _, disk := errors.AsType[*spool.IOError](err); disk || !errors.Is(err, cause) || errors.Is(err, spool.ErrFull) {
+			t.Errorf("%v: got %v", cause, err)
+		}
+		mustAppend(t, s, makeBatch(2, 1), makeBatch(1, 2))
+		got, _ := replay(t, s)
+		sameTokens(t, got, makeBatch(2, 1), makeBatch(1, 2))
+	}
+}
+
 // TestFullDisk: nothing is kept, the same batch works again once there is space, and
 // an fsync that ran out of space is not repeated on the same file.
 func TestFullDisk(t *testing.T) {
@@ -218,12 +236,33 @@ func TestReplayOnAFailingDisk(t *testing.T) {
 	sameTokens(t, got, makeBatch(1, 1))
 }
 
+// TestNoRoomForADamagedFile: a full disk may have none left in the folder it belongs to.
+// That is no reason to end the process, which would end up here again: it waits.
+func TestNoRoomForADamagedFile(t *testing.T) {
+	t.Parallel()
+	f := spooltest.New()
+	s := open(t, spool.Options{FS: f})
+	mustAppend(t, s, makeBatch(1, 1), makeBatch(2, 1))
+	f.Put(batchFiles(f)[0], []byte("nonsense"))
+	f.Fail(spooltest.OpRename, 1, syscall.ENOSPC)
+	it, _ := s.Oldest()
+	_, err := s.Read(it)
+	if _, disk := errors.AsType[*spool.IOError](err); disk || !errors.Is(err, syscall.ENOSPC) || errors.Is(err, spool.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Read(it); !errors.Is(err, spool.ErrCorrupt) {
+		t.Errorf("then %v", err)
+	}
+	got, _ := replay(t, s)
+	sameTokens(t, got, makeBatch(2, 1))
+}
+
 // TestOpenFails: an ill or full disk is told from a folder that cannot be used, and
 // the lock is free afterwards.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	for _, op := range []spooltest.Op{spooltest.OpMkdir, spooltest.OpLock, spooltest.OpList, spooltest.OpSyncDir} {
-		for cause, ill := range map[error]bool{syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true, syscall.EACCES: false, syscall.ENOTDIR: false} {
+		for cause, ill := range map[error]bool{syscall.EIO: true, syscall.ENOSPC: true, syscall.EDQUOT: true, syscall.EACCES: false, syscall.EROFS: op == spooltest.OpLock, syscall.ENOTDIR: false} {
 			f := spooltest.New()
 			f.Fail(op, 0, cause)
 			_, err := spool.Open(spool.Options{Dir: dir, FS: f})

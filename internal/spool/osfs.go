@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -15,15 +16,18 @@ import (
 type osFS struct {
 	temps []string                          // folders that are emptied at a restart or by age
 	kind  func(path string) (string, error) // tmpfs, ramfs, or "" for a disk
+
+	mu   sync.Mutex
+	held *os.File // the locked folder: syncing it needs no other descriptor
 }
 
-func newOSFS() osFS {
-	return osFS{temps: []string{"/tmp", "/var/tmp", os.TempDir()}, kind: memoryKind}
+func newOSFS() *osFS {
+	return &osFS{temps: []string{"/tmp", "/var/tmp", os.TempDir()}, kind: memoryKind}
 }
 
 // Volatile judges where dir really is: symlinks are followed, also those of the
 // temporary folders. A folder that is still to be made is judged by the one it will be in.
-func (o osFS) Volatile(dir string) (string, error) {
+func (o *osFS) Volatile(dir string) (string, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -56,16 +60,16 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-func (osFS) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
+func (*osFS) Mkdir(dir string) error { return os.Mkdir(dir, 0o700) }
 
-func (osFS) Lock(path string) (io.Closer, error) {
+func (o *osFS) Lock(path string) (io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == nil {
-		return f, nil
+		return o.hold(f)
 	}
 	_ = f.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -74,7 +78,33 @@ func (osFS) Lock(path string) (io.Closer, error) {
 	return nil, &fs.PathError{Op: "flock", Path: path, Err: err}
 }
 
-func (osFS) List(dir string, each func(string, int64, time.Time)) error {
+// hold keeps the folder of a lock open for as long as the lock.
+func (o *osFS) hold(lock *os.File) (io.Closer, error) {
+	folder, err := os.Open(filepath.Dir(lock.Name()))
+	if err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	o.mu.Lock()
+	o.held = folder
+	o.mu.Unlock()
+	return &held{o, lock}, nil
+}
+
+type held struct {
+	fs   *osFS
+	lock *os.File
+}
+
+func (h *held) Close() error {
+	h.fs.mu.Lock()
+	folder := h.fs.held
+	h.fs.held = nil
+	h.fs.mu.Unlock()
+	return errors.Join(folder.Close(), h.lock.Close())
+}
+
+func (*osFS) List(dir string, each func(string, int64, time.Time)) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -104,7 +134,7 @@ func (osFS) List(dir string, each func(string, int64, time.Time)) error {
 	}
 }
 
-func (osFS) Create(path string) (File, error) {
+func (*osFS) Create(path string) (File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -112,7 +142,7 @@ func (osFS) Create(path string) (File, error) {
 	return f, nil
 }
 
-func (osFS) ReadFile(path string, limit int64) ([]byte, error) {
+func (*osFS) ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -130,11 +160,17 @@ func (osFS) ReadFile(path string, limit int64) ([]byte, error) {
 	return content[:n], err
 }
 
-func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
+func (*osFS) Rename(from, to string) error { return os.Rename(from, to) }
 
-func (osFS) Remove(path string) error { return os.Remove(path) }
+func (*osFS) Remove(path string) error { return os.Remove(path) }
 
-func (osFS) SyncDir(dir string) error {
+func (o *osFS) SyncDir(dir string) error {
+	o.mu.Lock()
+	folder := o.held
+	o.mu.Unlock()
+	if folder != nil && folder.Name() == filepath.Clean(dir) {
+		return folder.Sync()
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -74,6 +74,9 @@ func (s *Spool) quarantine(name string, problem error) error {
 	if errors.Is(err, fs.ErrNotExist) && s.mkdir(folder) == nil { // somebody cleared it away
 		err = s.fs.Rename(from, to)
 	}
+	if noSpace(err) { // ending the process would only bring us back here
+		return fmt.Errorf("move damaged spool file %s: %w", name, err)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &IOError{Op: "rename", Path: from, Err: err}
 	}
@@ -112,10 +115,5 @@ func (s *Spool) drop(it Item) {
 // passing says that an error of a read is about this moment, not about the file.
 // Everything else is damage: one file that never reads must not hold up the rest.
 func passing(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR, syscall.EACCES, syscall.EPERM} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
+	return scarce(err) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EPERM)
 }

@@ -71,7 +71,7 @@ func Open(o Options) (*Spool, error) {
 		s.max = defaultMax
 	}
 	if err := s.open(o.Volatile); err != nil {
-		if noSpace(err) || errors.Is(err, syscall.EIO) {
+		if ill(err) {
 			err = &IOError{Op: "open", Path: s.dir, Err: err}
 		}
 		return nil, fmt.Errorf("open spool %s: %w", s.dir, err)
@@ -93,12 +93,16 @@ func (s *Spool) open(volatile bool) error {
 	if err := s.mkdir(s.dir); err != nil {
 		return err
 	}
-	lock, err := s.fs.Lock(filepath.Join(s.dir, lockName))
+	path := filepath.Join(s.dir, lockName)
+	lock, err := s.fs.Lock(path)
+	if errors.Is(err, syscall.EROFS) { // the folder is there, so it was writable once: the kernel has given up on this disk
+		return &IOError{Op: "lock", Path: path, Err: err}
+	}
 	if err != nil {
 		return err
 	}
 	s.lock = lock
-	if err := errors.Join(s.mkdir(filepath.Join(s.dir, corruptName)), s.scan()); err != nil {
+	if err := errors.Join(s.mkdir(filepath.Join(s.dir, corruptName)), s.settle(), s.scan()); err != nil {
 		_ = lock.Close()
 		return err
 	}
@@ -122,6 +126,20 @@ func (s *Spool) mkdir(dir string) error {
 		return err
 	}
 	return s.fs.SyncDir(parent)
+}
+
+// settle makes the folders durable that were there already: a start that was killed may
+// have made them, and not come to say so to the disk. Those above that are not ours to
+// open were not made by it.
+func (s *Spool) settle() error {
+	err := s.fs.SyncDir(s.dir)
+	for dir := s.dir; err == nil && dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		if above := s.fs.SyncDir(dir); ill(above) {
+			err = above
+		}
+	}
+	return err
 }
 
 func (s *Spool) scan() error {

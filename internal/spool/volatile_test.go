@@ -25,7 +25,7 @@ func TestVolatileFolders(t *testing.T) {
 	for link, to := range map[string]string{"link": "temp/in", "templink": "temp", "disk/back": "../memory", "temp/out": "../disk"} {
 		must(os.Symlink(to, filepath.Join(root, link)))
 	}
-	o := osFS{
+	o := &osFS{
 		temps: []string{filepath.Join(root, "templink")},
 		kind: func(path string) (string, error) {
 			if strings.HasPrefix(path, filepath.Join(root, "memory")) {

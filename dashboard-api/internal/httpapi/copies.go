@@ -27,6 +27,9 @@ const staleHeader = "X-Probefleet-Stale"
 // later: pages ask for "the last hour" by two instants.
 const rolling = 2 * time.Minute
 
+// lookEvery is how often a question under way looks whether the store still answers.
+const lookEvery = 500 * time.Millisecond
+
 var errNotAnswering = errors.New("it did not answer when last asked")
 
 // pastOutput is the answer to a question about the past: what the store said just
@@ -39,13 +42,13 @@ type pastOutput[T any] struct {
 
 // past asks the store and keeps a copy of its answer. While the store is down the
 // copy is the answer, marked as such; without one the outage is. A store that is
-// known not to answer is not asked: nobody waits for what will not come.
+// known not to answer is not asked, or no longer: nobody waits for what will not come.
 func past[T any](ctx context.Context, a *api, question string, ask func(context.Context) (T, error)) (*pastOutput[T], error) {
 	asked := a.Now()
 	err := down(clickHouse, errNotAnswering)
 	if a.Fleet.HistoryOK() {
 		var body T
-		if body, err = ask(ctx); err == nil {
+		if body, err = whileAnswering(ctx, a.Fleet, ask); err == nil {
 			raw, err := encode(body)
 			if err != nil {
 				return nil, err
@@ -65,6 +68,33 @@ func past[T any](ctx context.Context, a *api, question string, ask func(context.
 	out := &pastOutput[T]{Body: stored[T]{raw: markStale(raw, at)}}
 	out.Age, out.Stale = staleness(at, asked)
 	return out, nil
+}
+
+// whileAnswering asks until the store is known not to answer any more: a frozen one
+// would keep a long question waiting for all the time that it may take.
+func whileAnswering[T any](ctx context.Context, fleet FleetSource, ask func(context.Context) (T, error)) (T, error) {
+	asking, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	go func() {
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+			case <-asking.Done():
+				return
+			}
+			if !fleet.HistoryOK() {
+				giveUp(errNotAnswering)
+				return
+			}
+		}
+	}()
+	body, err := ask(asking)
+	if err != nil && errors.Is(context.Cause(asking), errNotAnswering) {
+		err = down(clickHouse, errNotAnswering)
+	}
+	return body, err
 }
 
 // encode writes an answer as answers are written.
@@ -89,10 +119,11 @@ func markStale(object []byte, at time.Time) []byte {
 	return append(marked, object[1:]...)
 }
 
-// window names a range in a question. One that ends now is named by its length.
+// window names a range in a question. One that ends now, or later, is named by how
+// far it reaches back.
 func window(from, to, now time.Time) string {
 	if to.After(now.Add(-rolling)) {
-		return "last " + to.Sub(from).Round(time.Minute).String()
+		return "last " + earlier(to, now).Sub(from).Round(time.Minute).String()
 	}
 	return fmt.Sprintf("%d-%d", from.UnixMilli(), to.UnixMilli())
 }

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -87,6 +91,76 @@ func TestCallersMistakesAndDeparturesGetNoCopy(t *testing.T) {
 	b.fleet.down = true
 	if got := b.do("GET", "/api/v1/targets/1/results?limit=0", "", as(viewerKey)); got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a mistake: %d %s", got.Code, got.text)
+	}
+}
+
+// freezing is a fleet whose ClickHouse stops answering in the middle of a question.
+type freezing struct {
+	fakeFleet
+	frozen atomic.Bool
+}
+
+func (f *freezing) HistoryOK() bool { return !f.frozen.Load() }
+
+func TestNobodyWaitsForAStoreThatFroze(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fleet := &freezing{}
+		a := &api{Options: Options{Fleet: fleet, Now: time.Now}, metrics: newMetrics(prometheus.NewRegistry()), copies: newCopies()}
+		body, freeze := uptimeBody{Up: 7}, time.Duration(0)
+		ask := func(ctx context.Context) (uptimeBody, error) {
+			if freeze > 0 {
+				time.Sleep(freeze)
+				fleet.frozen.Store(true)
+				<-ctx.Done()
+				return body, down(clickHouse, ctx.Err())
+			}
+			return body, nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
+		defer cancel()
+		if _, err := past(ctx, a, "kept", ask); err != nil {
+			t.Fatal(err)
+		}
+		freeze = 3 * time.Second
+		for question, kept := range map[string]bool{"kept": true, "new": false} {
+			fleet.frozen.Store(false)
+			began := time.Now()
+			got, err := past(ctx, a, question, ask)
+			if took := time.Since(began); took > freeze+time.Second {
+				t.Errorf("%s: answered after %v", question, took)
+			}
+			if _, isOutage := errors.AsType[*outage](err); kept && (err != nil || got.Stale == "") || !kept && !isOutage {
+				t.Errorf("%s: %+v %v", question, got, err)
+			}
+		}
+		gone, leave := context.WithCancel(ctx)
+		fleet.frozen.Store(false)
+		freeze = 0
+		leave()
+		if _, err := past(gone, a, "kept", func(ctx context.Context) (uptimeBody, error) { return body, down(clickHouse, ctx.Err()) }); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller that went away: %v", err)
+		}
+	})
+}
+
+func TestRangesThatEndNowAreOneQuestion(t *testing.T) {
+	t.Parallel()
+	name := func(from, to time.Duration) string { return window(testNow.Add(from), testNow.Add(to), testNow) }
+	day := name(-24*time.Hour, 0)
+	for what, c := range map[string]struct {
+		from, to time.Duration
+		same     bool
+	}{
+		"a moment ago":              {-24*time.Hour - time.Minute, -time.Minute, true},
+		"a day, until tomorrow":     {-24 * time.Hour, 24 * time.Hour, true}, // nothing is there yet
+		"an hour, until tomorrow":   {-time.Hour, 23 * time.Hour, false},
+		"two days, until yesterday": {-48 * time.Hour, -24 * time.Hour, false},
+		"an hour":                   {-time.Hour, 0, false},
+	} {
+		if got := name(c.from, c.to); (got == day) != c.same {
+			t.Errorf("%s is %q, the last day %q", what, got, day)
+		}
 	}
 }
 

@@ -73,10 +73,12 @@ func (f *fakeResults) Uptime(context.Context, int64, time.Time, time.Time) (resu
 
 type fakeLedger struct {
 	lines []ledger.Line
+	from  time.Time // of the last question
 	err   error
 }
 
-func (f *fakeLedger) Report(context.Context, time.Time, time.Time) ([]ledger.Line, error) {
+func (f *fakeLedger) Report(_ context.Context, from, _ time.Time) ([]ledger.Line, error) {
+	f.from = from
 	return f.lines, f.err
 }
 

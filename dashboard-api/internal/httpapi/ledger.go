@@ -40,6 +40,12 @@ func (a *api) ledger(ctx context.Context, in *Between) (*pastOutput[ledgerBody],
 	if err != nil {
 		return nil, err
 	}
+	if kept := now.Add(-resultstore.Retention).UTC(); from.Before(kept) {
+		from = kept // rows before it are gone, and would be missed
+	}
+	if !from.Before(to) {
+		return nil, mistakes([]Mistake{{Parameter: "to", Code: codeInvalidRange, Message: "nothing is kept of this range: results are kept for 30 days"}})
+	}
 	return past(ctx, a, "ledger "+window(from, to, now), func(ctx context.Context) (ledgerBody, error) {
 		lines, err := a.Ledger.Report(ctx, from, to)
 		if err != nil {

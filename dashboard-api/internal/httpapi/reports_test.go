@@ -103,3 +103,25 @@ func TestRangesAndBounds(t *testing.T) {
 		t.Errorf("steps of an hour, a day, 90 days: %s", got)
 	}
 }
+
+// Rows older than that are gone, while their slots were planned all the same: an
+// account of them would call every one unexplained.
+func TestLedgerAccountsForWhatIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	oldest := testNow.Add(-resultstore.Retention)
+	for query, want := range map[string]time.Time{
+		"from=2026-02-27T00:00:00Z":                         time.Date(2026, 2, 27, 0, 0, 0, 0, time.UTC),
+		"from=2025-12-01T00:00:00Z":                         oldest,
+		"from=2025-12-01T00:00:00Z&to=2026-02-01T00:00:00Z": oldest,
+	} {
+		b.ledger.from = time.Time{}
+		got := b.do("GET", "/api/v1/ledger?"+query, "", as(viewerKey))
+		if said := `"from":"` + want.Format("2006-01-02T15:04:05.000Z") + `"`; got.Code != 200 || !b.ledger.from.Equal(want) || !strings.Contains(got.text, said) {
+			t.Errorf("%s: asked from %v, want %v: %d %s", query, b.ledger.from, want, got.Code, got.text)
+		}
+	}
+	if got := b.do("GET", "/api/v1/ledger?from=2025-12-01T00:00:00Z&to=2026-01-01T00:00:00Z", "", as(viewerKey)); got.Code != 422 {
+		t.Errorf("a range of which nothing is kept: %d %s", got.Code, got.text)
+	}
+}

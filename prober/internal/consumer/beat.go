@@ -17,16 +17,26 @@ const (
 // heartbeat tells the others every two seconds that this prober lives, whatever
 // its other loops wait for.
 func (c *Consumer) heartbeat(ctx context.Context) {
-	failing := false
+	failures := 0
 	for sleep(ctx, beatEvery) {
 		c.o.BeatHeartbeat.Beat()
 		call, cancel := context.WithTimeout(ctx, beatTimeout)
 		err := c.Presence.Beat(call, c.beat())
 		cancel()
-		if err != nil && !failing && ctx.Err() == nil {
-			c.Log.Warn("heartbeat was not heard", "error", err)
+		switch {
+		case ctx.Err() != nil:
+		case err == nil:
+			if failures > 1 {
+				c.o.Redis(nil)
+			}
+			failures = 0
+		default:
+			if failures++; failures == 1 {
+				c.Log.Warn("heartbeat was not heard", "error", err)
+			} else { // sooner than a read, which may wait for several seconds, notices that Redis hangs
+				c.o.Redis(err)
+			}
 		}
-		failing = err != nil
 	}
 }
 

@@ -89,6 +89,9 @@ type Options struct {
 	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
 	Joined    func()               // told when this prober is part of its region
 	Redis     func(err error)      // told when reading begins to fail (err) and works again (nil)
+	// Clock is told how far this machine's clock is ahead of the shared one, and what
+	// is wrong with that one.
+	Clock func(skew time.Duration, err error)
 
 	BeatRead, BeatRecord, BeatAck, BeatHeartbeat Beater
 }
@@ -146,13 +149,16 @@ func (o *Options) setDefaults() {
 	if o.Redis == nil {
 		o.Redis = func(error) {}
 	}
+	if o.Clock == nil {
+		o.Clock = func(time.Duration, error) {}
+	}
 }
 
 // New makes a consumer.
 func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
-		Parts: parts, o: o, clock: clock{source: parts.Time}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity, parts.Log),
+		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity, parts.Log),
 		suspects: newSuspects(), measured: make(chan *flight, settleBatch),
 		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
@@ -188,8 +194,11 @@ func (c *Consumer) Run(ctx context.Context) error {
 	probing, abandon := context.WithCancel(work)
 	defer abandon()
 
-	var loops, intake sync.WaitGroup
-	for _, loop := range []func(context.Context){c.measureClock, c.heartbeat, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
+	beating, hush := context.WithCancel(work)
+	defer hush()
+	var loops, intake, pulse sync.WaitGroup
+	pulse.Go(func() { c.heartbeat(beating) })
+	for _, loop := range []func(context.Context){c.measureClock, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
 		loops.Go(func() { loop(work) })
 	}
 	intake.Go(func() { c.read(ctx, probing) })
@@ -204,6 +213,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	defer late.Stop()
 	intake.Wait()
 	c.drain(asked.Add(drainSettle))
+	hush() // a heartbeat after the goodbye would bring us back to life
+	pulse.Wait()
 	leave, cancel := context.WithTimeout(work, drainLeave)
 	defer cancel()
 	if err := c.Presence.Leave(leave); err != nil {

@@ -153,6 +153,17 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// A heartbeat after the goodbye would bring the prober back to life for the others.
+func TestNoHeartbeatAfterTheGoodbye(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.stream.goodbye = 2100 * time.Millisecond
+		r.start(t)
+		wait(5 * time.Second)
+		r.finish(t)
+	})
+}
+
 func TestStuckFeedDelaysNothing(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := newRig()

@@ -41,8 +41,8 @@ func (c *Consumer) read(ctx, probing context.Context) {
 			c.metrics.readErrors.Inc()
 			if !failing {
 				c.Log.Warn("cannot read checks", "error", err)
-				c.o.Redis(err)
 			}
+			c.o.Redis(err)
 			failing = true
 			sleep(ctx, retry.NextBackOff())
 		case failing:

@@ -27,7 +27,9 @@ func (c *Consumer) replay(ctx, probing context.Context) (bool, error) {
 	if letter.Check != nil {
 		f.entry.Check = *letter.Check
 	}
-	if letter.Row != nil && letter.ReplayTries <= 1 { // it was measured then: nothing seen today says more about that slot
+	// Its row was measured then, and nothing seen today says more about that slot. Without
+	// its check, as of a row from a spool, there is nothing to visit either.
+	if letter.Row != nil && (letter.ReplayTries <= 1 || letter.Check == nil) {
 		r = ruling{action: actRecord, row: *letter.Row}
 	}
 	if len(c.flights.add(f)) == 0 { // it is on its way already

@@ -51,25 +51,27 @@ func TestReplayGivesALateRowAndRemovesTheLetter(t *testing.T) {
 }
 
 // What the store refused once is offered to it again as it was; when it is refused
-// again the letter stays, and the next attempt is a visit.
+// again the letter stays, and the next attempt is a visit; but of a row from a spool
+// there is no check any more, and nothing to visit.
 func TestReplayOfARefusedRow(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := newRig()
-		good, bad, again := letterOf(1, time.Hour), letterOf(2, time.Hour), letterOf(3, time.Hour)
-		for _, l := range []*checkstream.Letter{&good, &bad, &again} {
+		good, bad, again, bare := letterOf(1, time.Hour), letterOf(2, time.Hour), letterOf(3, time.Hour), letterOf(4, time.Hour)
+		for _, l := range []*checkstream.Letter{&good, &bad, &again, &bare} {
 			l.Row = &uptime.Result{TargetID: l.TargetID, Region: "eu", ScheduledAt: l.ScheduledAt, CheckedAt: l.ScheduledAt, Status: uptime.StatusDown, Failure: uptime.FailureTimeout}
 		}
-		again.ReplayTries = 2
+		again.ReplayTries, bare.ReplayTries = 2, 2
+		bare.Check = nil
 		r.sink.refusing(func(id int64) bool { return id == 2 })
-		r.stream.letters = []checkstream.Letter{good, bad, again}
+		r.stream.letters = []checkstream.Letter{good, bad, again, bare}
 		r.start(t)
 		wait(30 * time.Second)
 		r.look(func() {
-			if len(r.stream.replayed) != 2 || len(r.visitor.at) != 1 || len(r.stream.dead) != 0 {
+			if len(r.stream.replayed) != 3 || len(r.visitor.at) != 1 || len(r.stream.dead) != 0 {
 				t.Errorf("removed %v, visited %v, dead %v", r.stream.replayed, r.visitor.at, r.stream.dead)
 			}
 			for slot, rows := range r.sink.rows {
-				if want := map[int64]uptime.Status{1: uptime.StatusDown, 3: uptime.StatusUp}[slot.TargetID]; rows[0].Status != want {
+				if want := map[int64]uptime.Status{1: uptime.StatusDown, 3: uptime.StatusUp, 4: uptime.StatusDown}[slot.TargetID]; rows[0].Status != want {
 					t.Errorf("%+v", rows)
 				}
 			}
@@ -119,7 +121,7 @@ func TestRowFromTheSpoolIsRefused(t *testing.T) {
 		wait(5 * time.Second)
 		r.look(func() {
 			rows := r.sink.rows[row.Slot()]
-			if len(rows) != 1 || rows[0].Reason != uptime.ReasonDeadLetter || r.stream.lost[entryID(row)].Status != uptime.StatusUp {
+			if len(rows) == 0 || rows[len(rows)-1].Reason != uptime.ReasonDeadLetter || r.stream.lost[entryID(row)].Status != uptime.StatusUp {
 				t.Errorf("%+v, letters with %+v", rows, r.stream.lost)
 			}
 		})

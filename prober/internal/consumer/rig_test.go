@@ -47,6 +47,7 @@ func (r *rig) start(t *testing.T) {
 		Source: life, Settler: life, Presence: life, Time: &r.shared, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	}, r.options)
+	r.c.clock.doubt = 1 // a jump stands for a process that stood still
 	r.sink.reject = r.c.Refused
 	if r.edges != nil {
 		r.c.flights.taken = r.edges

@@ -29,6 +29,7 @@ type stream struct {
 	asked     []int
 	beats     []checkstream.Heartbeat
 	left      bool
+	goodbye   time.Duration // how long its answer takes
 	readsFail int
 	acksFail  int
 	wrong     []string
@@ -275,12 +276,16 @@ func (s *stream) Beat(_ context.Context, beat checkstream.Heartbeat) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.beats = append(s.beats, beat)
+	if s.left && s.goodbye > 0 {
+		s.wrong = append(s.wrong, "a heartbeat after the goodbye")
+	}
 	return nil
 }
 
 func (s *stream) Leave(context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.left = true
+	s.mu.Unlock()
+	time.Sleep(s.goodbye)
 	return nil
 }

@@ -129,3 +129,29 @@ func TestFreezeWatchRemembersAGap(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// After a freeze the checks whose slots went by start at once, and before the beat that
+// notices it: what they measure is the target.
+func TestProbeThatBeganAfterAFreezeMeasures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newFreezeWatch(func(time.Duration) {})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = w.run(ctx) }()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		before := w.mark()
+		w.last.Store(w.mark() - int64(time.Minute)) // the process stood still until now
+		after := w.mark()
+		time.Sleep(150 * time.Millisecond)
+		synctest.Wait()
+		if w.frozenSince(after) {
+			t.Error("a probe that began after the freeze counts as frozen")
+		}
+		if !w.frozenSince(before - int64(30*time.Second)) {
+			t.Error("a probe that was frozen for half a minute does not count as frozen")
+		}
+		cancel()
+		synctest.Wait()
+	})
+}

@@ -51,10 +51,11 @@ func (w *freezeWatch) run(ctx context.Context) error {
 // mark is the present, for a later frozenSince.
 func (w *freezeWatch) mark() int64 { return int64(time.Since(w.base)) }
 
-// frozenSince says whether a freeze ended after mark, or one just ended that the
-// beat has not noticed yet.
+// frozenSince says whether the process stood still for more than freezeLimit of the time
+// since mark, also when the beat has not noticed it yet. One that began between the end
+// of a freeze and that beat was not frozen.
 func (w *freezeWatch) frozenSince(mark int64) bool {
-	if w.thawed.Load() >= mark {
+	if w.thawed.Load()-mark > int64(freezeLimit) {
 		return true
 	}
 	last := w.last.Load()

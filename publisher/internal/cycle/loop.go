@@ -69,6 +69,7 @@ type Loop struct {
 	lostAt   int64 // tick of the last loss of Redis that was dealt with
 	refusals bool  // a look at what was refused is owed
 	refused  map[int64]int64
+	fullAt   time.Time // when the stream had no room last
 	outage   outage
 	pacer    pacer
 	clock    redisClock

@@ -10,6 +10,10 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
+// runMargin is the time a check needs from here to its probe: one that expires on the
+// way is better stated here, where the reason is known.
+const runMargin = 3 * time.Second
+
 // work is what is left to do of one second.
 type work struct {
 	second  int64
@@ -34,7 +38,7 @@ func (l *Loop) look(second, after int64) work {
 		case check.TargetID <= after:
 		case refused && check.TargetID >= first:
 			w.full = append(w.full, check)
-		case !now.Before(check.ExpiresAt()):
+		case !now.Add(runMargin).Before(check.ExpiresAt()):
 			w.expired = append(w.expired, check)
 		default:
 			kept = append(kept, check)
@@ -85,6 +89,7 @@ func (l *Loop) publishChunks(ctx context.Context, w *work) error {
 		var full *checkstream.FullError
 		if errors.As(err, &full) {
 			l.metrics.refused.WithLabelValues("full").Inc()
+			l.fullAt = time.Now()
 			w.full = append(w.fresh[begin:len(w.fresh):len(w.fresh)], w.full...)
 			w.fresh = w.fresh[:begin]
 			for len(w.full) > 0 && w.full[0].TargetID < full.FirstRefused { // was there already

@@ -9,6 +9,9 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 )
 
+// fullFor is how long after a refusal the stream counts as full.
+const fullFor = 10 * time.Second
+
 // View is what the loop lets others see: complete after each pass, never changed.
 type View struct {
 	Leader  bool
@@ -55,6 +58,11 @@ func (l *Loop) tell(clock checkstream.Clock) {
 	l.metrics.backlog.Set(float64(clock.Backlog))
 	l.metrics.scheduleAge.Set(l.feed.age().Seconds())
 
+	if v.Leader && !l.fullAt.IsZero() && time.Since(l.fullAt) < fullFor {
+		l.Health.Set("stream", service.Degraded, "full: probers do not keep up, and new checks are stated as missed(backpressure)")
+	} else {
+		l.Health.Set("stream", service.OK, "")
+	}
 	switch {
 	case !v.Leader || v.Lag <= 5:
 		l.Health.Set("publishing", service.OK, "")
