@@ -25,7 +25,7 @@ func TestOpenRefusesAnOldSchema(t *testing.T) {
 	for name, url := range urls {
 		_, err := database.Open(t.Context(), url)
 		outdated, ok := errors.AsType[*migrations.OutdatedError](err)
-		if !ok || outdated.Have != 0 || outdated.Error() != "database schema is at version 0, this program needs 1: run `probefleet migrate up`" {
+		if !ok || outdated.Have != 0 || outdated.Error() != "database schema is at version 0, this program needs 2: run `probefleet migrate up`" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

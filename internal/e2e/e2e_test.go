@@ -127,7 +127,7 @@ func TestOneCommand(t *testing.T) {
 		return a.Missing == 0
 	})
 	t.Logf("audit: %v", a)
-	if a.Doubled != 0 || a.Unplanned != 0 || a.Planned < 6 {
+	if a.Doubled != 0 || a.Unplanned != 0 || a.Planned < 4 {
 		t.Errorf("audit: %v", a)
 	}
 }

@@ -108,14 +108,17 @@ func (t *trial) awaitPause(p *process, limit time.Duration) {
 // diskFull fills the disk of a prober's spool while ClickHouse is down. In every other
 // trial the prober is killed then, and starts on the full disk.
 func diskFull(r *rig, t *trial) {
-	victim := r.probers[t.rng.IntN(2)] // its neighbour goes on
+	n := t.rng.IntN(2)
+	victim, neighbour := r.probers[n], r.probers[1-n]
 	t.smallDisk(victim, "8m")
 	empty := t.fill(victim.spool, 64<<10)
 	defer empty()
 	deaths := victim.deaths()
 	t.inject()
+	neighbour.down() // the victim has the region to itself until it is full
 	r.click.kill()
-	t.awaitPause(victim, 90*time.Second)
+	t.awaitPause(victim, 45*time.Second)
+	neighbour.up(t)
 	if t.number%2 == 1 {
 		victim.kill()
 		deaths++
@@ -140,11 +143,13 @@ func diskFull(r *rig, t *trial) {
 // spoolAtCap lets a spool of 1 MiB run full while ClickHouse is down.
 func spoolAtCap(r *rig, t *trial) {
 	const most = 1 << 20
-	victim := r.probers[t.rng.IntN(2)]
+	n := t.rng.IntN(2)
+	victim, neighbour := r.probers[n], r.probers[1-n]
 	victim.restart(t, narrow("PROBER_SPOOL_MAX_BYTES=1MiB")...)
 	t.Cleanup(func() { victim.restart(t) })
 	t.awaitWell(30 * time.Second)
 	t.inject()
+	neighbour.down() // the victim has the region to itself until it is full
 	r.click.kill()
 	within := func() {
 		if on, said := blocksIn(victim.spool), victim.metric("probefleet_spool_bytes"); on > most || said > most {
@@ -154,6 +159,7 @@ func spoolAtCap(r *rig, t *trial) {
 	}
 	t.await(10*time.Minute, "the spool is full", func() bool { within(); return victim.metric("probefleet_spool_full") > 0 })
 	t.awaitPause(victim, time.Minute)
+	neighbour.up(t)
 	within()
 	held := victim.metric("probefleet_spool_rows")
 	t.wait(5 * time.Second)

@@ -20,7 +20,7 @@ func proberRows() []row {
 		{id: "F21", chunk: 5, allowed: []string{"unknown(dead_letter)", "missed(lost)"}, run: poisoned},
 		{id: "F22", chunk: 5, run: deliveredTwice},
 		{id: "F42", suite: len(killEdges), chunk: 18, allowed: []string{"unknown(dead_letter)"}, run: killedAtEdge},
-		{id: "F48", chunk: 1, outage: 3 * time.Minute, allowed: []string{"missed(region_down)", "missed(expired)"}, unwell: []string{"prober"}, run: regionCannotSettle},
+		{id: "F48", chunk: 1, outage: 4 * time.Minute, allowed: []string{"missed(region_down)", "missed(expired)"}, unwell: []string{"prober"}, run: regionCannotSettle},
 	}
 }
 

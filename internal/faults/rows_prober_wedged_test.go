@@ -117,8 +117,9 @@ func (in *installed) prober() (pid, restarts int, lastExit string) {
 // runtimeWedged has the prober of an installation of its own stop every goroutine it
 // has. Nothing inside can end it; the supervisor does.
 func runtimeWedged(r *rig, t *trial) {
+	// The second life must not meet the same end before it has caught up.
 	in := t.install("GODEBUG=asyncpreemptoff=1", fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)),
-		fmt.Sprintf("PROBEFLEET_FAILPOINTS=probing.measured=spin@%d", 30+t.rng.IntN(20)))
+		fmt.Sprintf("PROBEFLEET_FAILPOINTS=probing.measured=spin@%d", 90+t.rng.IntN(20)))
 	audit, err := testfleet.NewAuditor(in.run.DatabaseURL, in.run.ClickHouseURL)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -138,6 +139,7 @@ func runtimeWedged(r *rig, t *trial) {
 		}
 	}
 	killed := time.Now()
+	t.rig.within(5*time.Second, func() bool { _, n, _ := in.prober(); return n > 0 })
 	if _, n, how := in.prober(); restarts != 0 || n != 1 || killed.Sub(wedged) > 20*time.Second {
 		t.Errorf("after %v without an answer it was started again %d times (%s), want once, within 20 s", killed.Sub(wedged).Round(time.Millisecond), n, how)
 	}
