@@ -80,7 +80,7 @@ func openRedis(t *testing.T, server *testbackend.Server) *checkstream.Redis {
 // get asks and says how long the answer took.
 func (n *node) get(path string) (header http.Header, code int, body string, took time.Duration) {
 	n.Helper()
-	r, err := http.NewRequestWithContext(n.Context(), "GET", n.url+path, nil)
+	r, err := http.NewRequestWithContext(n.Context(), http.MethodGet, n.url+path, nil)
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (n *node) within(limit time.Duration, what string, done func() bool) {
 
 func (n *node) ready() int {
 	answer := httptest.NewRecorder()
-	service.OpsHandler(n.health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(n.Context(), "GET", "/readyz", nil))
+	service.OpsHandler(n.health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequestWithContext(n.Context(), http.MethodGet, "/readyz", nil))
 	return answer.Code
 }
 

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/url"
@@ -116,7 +115,7 @@ func (r *rig) close(t *testing.T, w *row, trials []*trial, problems []string) ac
 		if lost+a.Doubled+a.Unplanned > 0 || a.Planned == 0 {
 			out.Notes = append(out.Notes, fmt.Sprintf("trial %d: %v %v", tr.number, a, a.SomeAbsent))
 		}
-		unexplained, problem := r.ledger(t.Context(), tr.from, tr.to, a)
+		unexplained, problem := r.ledger(tr.from, tr.to, a)
 		out.Unexplained += unexplained
 		if problem != "" {
 			out.Notes = append(out.Notes, fmt.Sprintf("trial %d: %s", tr.number, problem))
@@ -133,7 +132,7 @@ func (r *rig) close(t *testing.T, w *row, trials []*trial, problems []string) ac
 }
 
 // ledger asks the installation itself about a window, and compares it with the audit.
-func (r *rig) ledger(ctx context.Context, from, to time.Time, a testfleet.Audit) (unexplained int64, problem string) {
+func (r *rig) ledger(from, to time.Time, a testfleet.Audit) (unexplained int64, problem string) {
 	var said struct {
 		Items []struct {
 			Region                                                                       string

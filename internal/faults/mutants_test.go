@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -82,13 +81,6 @@ func mutations() []mutation {
 			test: []string{"-run", "Sweep", "./internal/ledger"},
 		},
 	}
-}
-
-func (m mutation) proof() string {
-	if m.row != "" {
-		return "ROW=" + m.row + " go test -run TestRows ./internal/faults"
-	}
-	return "go test " + strings.Join(m.test, " ")
 }
 
 // mutated is the file without the measure.

@@ -101,3 +101,10 @@ func (m mutation) overlay(t *testing.T, dir string) string {
 	}
 	return path
 }
+
+func (m mutation) proof() string {
+	if m.row != "" {
+		return "ROW=" + m.row + " go test -run TestRows ./internal/faults"
+	}
+	return "go test " + strings.Join(m.test, " ")
+}

@@ -3,10 +3,12 @@ package faults
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -186,17 +188,10 @@ func (r *rig) leader() *process {
 	return nil
 }
 
-// toRedis and toClickHouse are the ways of every process to a store.
+// toRedis are the ways of every process to Redis.
 func (r *rig) toRedis() (all edges) {
 	for _, p := range r.all() {
 		all = append(all, p.redis)
-	}
-	return all
-}
-
-func (r *rig) toClickHouse() (all edges) {
-	for _, p := range r.all() {
-		all = append(all, p.click)
 	}
 	return all
 }
@@ -285,16 +280,18 @@ func build() testfleet.Build { return testfleet.Build{Race: raceDetector(), Fail
 // raceDetector says whether the programs carry it: always, unless RACE=0.
 func raceDetector() bool { return os.Getenv("RACE") != "0" }
 
+// freePort is below those the kernel gives to outgoing connections: a process must
+// find its port free in every life.
 func freePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(10_000))
+		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no free port between 20000 and 30000")
+	return ""
 }

@@ -21,7 +21,7 @@ func publisherRows() []row {
 }
 
 // publisherKilled kills the publisher that works; the standby takes over.
-func publisherKilled(r *rig, t *trial) {
+func publisherKilled(_ *rig, t *trial) {
 	leader := t.leader()
 	t.inject()
 	leader.kill()
@@ -85,7 +85,7 @@ func (t *trial) change(method string, id int64, body any) {
 
 // publisherFrozen freezes the leader with a tick on its way to Redis, which arrives
 // when the standby has gone on: it must be refused.
-func publisherFrozen(r *rig, t *trial) {
+func publisherFrozen(_ *rig, t *trial) {
 	redis := t.console()
 	refused := func() float64 {
 		return redis.info("errorstats", "errorstat_STALE") + redis.info("errorstats", "errorstat_SUPERSEDED")

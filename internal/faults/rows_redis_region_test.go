@@ -73,7 +73,7 @@ func spooled(t *trial, p *process) (first, last int64) {
 }
 
 // redisOutOfMemory gives Redis less memory than it uses, with noeviction.
-func redisOutOfMemory(r *rig, t *trial) {
+func redisOutOfMemory(_ *rig, t *trial) {
 	redis := t.console()
 	t.inject()
 	redis.do("CONFIG", "SET", "maxmemory", "1mb")

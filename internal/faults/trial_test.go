@@ -182,7 +182,7 @@ func (t *trial) keepCopies() (count func()) {
 	}
 	t.Cleanup(func() {
 		if err := fold(); err != nil {
-			t.T.Log(err)
+			t.Log(err)
 		}
 	})
 	return func() {

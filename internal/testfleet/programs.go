@@ -21,7 +21,7 @@ type Build struct {
 
 // built are the variants of this test binary, and what has to be removed. Tests
 // have no other place for what outlives one test.
-var built struct {
+var built struct { //nolint:gochecknoglobals // one build for all tests of a binary
 	mu   sync.Mutex
 	dirs map[Build]string
 }

@@ -38,7 +38,7 @@ func TestClockThatJumps(t *testing.T) {
 				for look := 1; ; look++ {
 					time.Sleep(clockEvery)
 					err := clock.measure(t.Context())
-					off := clock.now().Sub(time.Now()).Round(time.Second)
+					off := time.Until(clock.now()).Round(time.Second)
 					if err == nil {
 						if look != c.believed || off != c.after {
 							t.Errorf("believed after %d looks, off by %v", look, off)
