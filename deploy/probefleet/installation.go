@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -155,13 +156,23 @@ func portFree(bind string, port int) error {
 	return err
 }
 
+// Ports of the ops servers are below those that the kernel gives to outgoing
+// connections: a program must find its own free in every life.
+const (
+	firstFreePort = 20_000
+	freePorts     = 10_000
+)
+
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	var listener net.Listener
+	var err error
+	for range 100 {
+		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", firstFreePort+mathrand.IntN(freePorts))); err == nil {
+			defer listener.Close()
+			return listener.Addr().String(), nil
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return "", fmt.Errorf("no free port from %d to %d: %w", firstFreePort, firstFreePort+freePorts-1, err)
 }
 
 func hostForPeople(bind string) string {

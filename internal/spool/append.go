@@ -104,6 +104,9 @@ func (s *Spool) gaveUp(e entry, cause error) error {
 		return s.broken
 	}
 	s.refuse()
+	if disk, ok := errors.AsType[*IOError](cause); ok { // no longer one: the disk is sound
+		cause = disk.Err
+	}
 	return fmt.Errorf("%w: %w", ErrFull, cause)
 }
 

@@ -125,19 +125,27 @@ func (fs *flights) free() int {
 }
 
 // stale gives the ids held for longer than age since they were last given, and
-// counts them as renewed.
-func (fs *flights) stale(age time.Duration) []string {
+// counts them as renewed. An expired check that has no durable row yet is left out: by
+// then the publisher may state it and clear the way for other regions, and its row
+// counts all the same when it comes.
+func (fs *flights) stale(age time.Duration, shared time.Time) []string {
 	now := time.Now()
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var ids []string
 	for id, f := range fs.byID {
-		if f.letter == nil && now.Sub(f.renewed) > age {
+		if f.letter == nil && now.Sub(f.renewed) > age && !f.hopeless(shared) {
 			f.renewed = now
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// hopeless says that a check has expired while its row waits to become durable.
+func (f *flight) hopeless(now time.Time) bool {
+	unsaved := f.state >= measured && f.state <= spooling
+	return unsaved && f.entry.Check.TargetID != 0 && now.After(f.entry.Check.ExpiresAt())
 }
 
 // counts are by state.
