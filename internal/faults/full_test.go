@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// full runs leave nothing out.
+const full = true
+
 // TestRow runs ROW until docs/faults.jsonl counts N good trials of it for this
 // pipeline, in chunks, each with an account and a line of its own. TARGETS,
 // INTERVAL (seconds) and OUTAGE replace what the row asks for; a smaller run is
