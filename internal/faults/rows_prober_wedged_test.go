@@ -65,7 +65,7 @@ func (t *trial) install(env ...string) *installed {
 		if in.look() != nil {
 			return false
 		}
-		response, err := http.Get(in.run.URL + "/readyz") //nolint:noctx // on loopback
+		response, err := http.Get(in.run.URL + "/readyz")
 		if err != nil {
 			return false
 		}
@@ -89,7 +89,7 @@ func (in *installed) look() error {
 
 func (in *installed) add(url string) bool {
 	text := fmt.Sprintf(`{"name":%q,"url":%q,"interval_s":10}`, url, url)
-	request, err := http.NewRequest("POST", in.run.URL+"/api/v1/targets", bytes.NewReader([]byte(text))) //nolint:noctx // on loopback
+	request, err := http.NewRequest(http.MethodPost, in.run.URL+"/api/v1/targets", bytes.NewReader([]byte(text)))
 	if err != nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func (in *installed) prober() (pid, restarts int, lastExit string) {
 
 // runtimeWedged has the prober of an installation of its own stop every goroutine it
 // has. Nothing inside can end it; the supervisor does.
-func runtimeWedged(r *rig, t *trial) {
+func runtimeWedged(_ *rig, t *trial) {
 	// The second life must not meet the same end before it has caught up.
 	in := t.install("GODEBUG=asyncpreemptoff=1", fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)),
 		fmt.Sprintf("PROBEFLEET_FAILPOINTS=probing.measured=spin@%d", 90+t.rng.IntN(20)))
