@@ -12,7 +12,7 @@ import (
 
 const (
 	readMax      = 500
-	readBlock    = time.Second
+	readBlock    = checkstream.MaxBlock // longer than a tick: a reader that gives up at each tick is always last in Redis' queue
 	readShort    = 25 * time.Millisecond
 	callTimeout  = 5 * time.Second // of one call to Redis, on top of any blocking
 	reclaimEvery = 2 * time.Second

@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -116,9 +117,9 @@ func TestGoneEntryOfAnotherRegionIsSettledWithoutARow(t *testing.T) {
 	}
 }
 
-// While ClickHouse is away entries stay in hand long past their expiry: the janitor
-// must not take them for abandoned.
-func TestHeldEntriesAreRenewedBeforeTheJanitorCares(t *testing.T) {
+// While nothing can be recorded entries stay in hand: the janitor must not take them
+// for abandoned until they have expired, and may then.
+func TestHeldEntriesAreRenewedUntilTheyExpire(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := newRig()
 		r.sink.delay = 3 * time.Minute
@@ -126,20 +127,30 @@ func TestHeldEntriesAreRenewedBeforeTheJanitorCares(t *testing.T) {
 			r.stream.fresh = append(r.stream.fresh, entryIn(id, 0))
 		}
 		r.start(t)
-		begun := time.Now()
-		wait(150 * time.Second)
-		r.look(func() {
-			least := int(time.Since(begun)/checkstream.JanitorGrace) + 1
-			for id, n := range r.stream.renewed {
-				if n < least {
-					t.Fatalf("%s was renewed %d times, want %d or more", id, n, least)
-				}
+		renewed := func() map[string]int {
+			counts := map[string]int{}
+			r.look(func() { maps.Copy(counts, r.stream.renewed) })
+			return counts
+		}
+		expiry := uptime.Expiry(time.Minute)
+		wait(expiry)
+		before := renewed()
+		least := int(expiry/checkstream.JanitorGrace) + 1
+		for id, n := range before {
+			if n < least {
+				t.Fatalf("%s was renewed %d times, want %d or more", id, n, least)
 			}
-			if len(r.stream.renewed) != 20 {
-				t.Errorf("%d were renewed", len(r.stream.renewed))
-			}
-		})
+		}
+		if len(before) != 20 {
+			t.Errorf("%d were renewed", len(before))
+		}
+		wait(renewEvery + time.Second) // once more at the very end
+		before = renewed()
 		wait(time.Minute)
+		if !maps.Equal(before, renewed()) {
+			t.Error("expired entries are kept from everybody")
+		}
+		wait(2 * time.Minute)
 		r.finish(t)
 	})
 }
