@@ -177,7 +177,7 @@ func (c *Consumer) renew(ctx context.Context) {
 
 func newBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
-	b.InitialInterval, b.MaxInterval = 100*time.Millisecond, 5*time.Second
+	b.InitialInterval, b.MaxInterval = 100*time.Millisecond, time.Second // Redis is one call away: being late costs checks
 	return b
 }
 
