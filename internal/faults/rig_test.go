@@ -3,7 +3,6 @@ package faults
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -280,18 +280,21 @@ func build() testfleet.Build { return testfleet.Build{Race: raceDetector(), Fail
 // raceDetector says whether the programs carry it: always, unless RACE=0.
 func raceDetector() bool { return os.Getenv("RACE") != "0" }
 
-// freePort is below those the kernel gives to outgoing connections: a process must
-// find its port free in every life.
+// lastPort is shared by the rigs of this process: each gets ports that no other has,
+// also while a process of its own is down. They are below those that the kernel gives to
+// outgoing connections, and below those of `probefleet up`.
+var lastPort atomic.Int64 //nolint:gochecknoglobals // see above
+
 func freePort(t testing.TB) string {
 	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(20_000 + rand.IntN(10_000))
+	for range 1000 {
+		port := strconv.FormatInt(10_000+(int64(os.Getpid())*64+lastPort.Add(1))%9_000, 10)
 		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = listener.Close()
 			return port
 		}
 	}
-	t.Fatal("no free port between 20000 and 30000")
+	t.Fatal("no free port between 10000 and 19000")
 	return ""
 }

@@ -82,9 +82,10 @@ func replyLost(r *rig, t *trial) {
 		p.click.mend(t)
 	}
 	t.mended()
-	t.awaitEveryRow(t.injected.Add(time.Second), 60*time.Second)
-	t.awaitDrained(60 * time.Second)
-	t.recovered(60 * time.Second)
+	// A breaker that opens for the second time within a minute waits until that is over.
+	t.awaitEveryRow(t.injected.Add(time.Second), 75*time.Second)
+	t.awaitDrained(75 * time.Second)
+	t.recovered(75 * time.Second)
 	count()
 }
 
@@ -96,7 +97,7 @@ func (t *trial) storedUnanswered(p *process) {
 	p.click.slow(t, 1500*time.Millisecond, 0)
 	t.wait(100 * time.Millisecond) // what was answered before
 	before := t.count(rows)
-	t.await(30*time.Second, "rows of "+p.name+" are stored", func() bool { return t.count(rows) > before })
+	t.await(75*time.Second, "rows of "+p.name+" are stored", func() bool { return t.count(rows) > before })
 	p.click.cut()
 }
 

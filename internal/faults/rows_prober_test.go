@@ -14,7 +14,7 @@ func proberRows() []row {
 		{id: "F13", suite: 3, chunk: 5, run: runtimeWedged},
 		{id: "F14", suite: 3, chunk: 3, allowed: []string{"missed(expired)"}, run: outputUnread},
 		{id: "F15", chunk: 5, outage: 20 * time.Second, run: memoryShort},
-		{id: "F16", suite: 3, chunk: 5, outage: 15 * time.Second, unwell: []string{"prober"}, run: diskFull},
+		{id: "F16", suite: 3, chunk: 5, outage: 15 * time.Second, allowed: []string{"missed(expired)"}, unwell: []string{"prober"}, run: diskFull},
 		{id: "F18", chunk: 1, unwell: []string{"prober"}, run: spoolAtCap},
 		{id: "F19", chunk: 5, unwell: []string{"prober"}, run: diskBroken},
 		{id: "F21", chunk: 5, allowed: []string{"unknown(dead_letter)", "missed(lost)"}, run: poisoned},

@@ -15,7 +15,7 @@ import (
 
 const (
 	suiteOutage   = 15 * time.Second
-	suiteTargets  = 120
+	suiteTargets  = 200
 	full          = false // rows may leave out what takes minutes
 	suiteInterval = 10
 )
