@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench faults mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ bench: ## benchmarks of the hot paths
 faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults
 	@$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
+
+fuzz: ## every decoder and the address guard, for FUZZTIME (30s) each
+	@grep -rlE '^func Fuzz' --include=*_test.go internal | while read -r file; do \
+		grep -oE '^func Fuzz[A-Za-z]+' $$file | while read -r _ name; do \
+			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $${FUZZTIME:-30s} ./$$(dirname $$file) || exit 1; done || exit 1; done
 
 mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)
 	$(GO) test -count=1 -v -timeout 3h -tags mutations -run TestMutations ./internal/faults

@@ -44,12 +44,20 @@ func (t *trial) install(env ...string) *installed {
 	cmd := exec.Command(filepath.Join(testfleet.Programs(t, build()), "probefleet"), "up", "--dir", in.dir, "--port", port, "--regions", "local")
 	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8"), env...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	begun, done := make(chan error, 1), make(chan struct{})
+	go func() { // the signal is sent when the starting thread ends
+		runtime.LockOSThread()
+		err := cmd.Start()
+		begun <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(done)
+	}()
+	if err := <-begun; err != nil {
 		t.Fatalf("%v", err)
 	}
-	done := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(done) }()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
