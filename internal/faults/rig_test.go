@@ -86,7 +86,7 @@ func newRig(t testing.TB, f fleet) *rig {
 	r.api = r.process(bin, "dashboard-api", "api", "", true, "PORT="+port, "API_BIND=127.0.0.1", "BOOTSTRAP_API_KEY="+apiKey)
 	r.api.url = "http://127.0.0.1:" + port
 	for i := range 3 {
-		r.publishers = append(r.publishers, r.process(bin, "publisher", fmt.Sprintf("pub-%d", i+1), "", true, "PUBLISHER_SETTLE=30s"))
+		r.publishers = append(r.publishers, r.process(bin, "publisher", fmt.Sprintf("pub-%d", i+1), "", true, "PUBLISHER_SETTLE=30s", "PUBLISHER_BACKLOG_MAX=40000"))
 	}
 	for _, name := range []string{"eu-1", "eu-2", "us-1"} {
 		r.probers = append(r.probers, r.process(bin, "prober", name, name[:2], false, "REGION="+name[:2], "PROBER_NAME="+name, "PROBER_ALLOW_CIDRS=127.0.0.0/8"))

@@ -17,7 +17,7 @@ func outputUnread(r *rig, t *trial) {
 	hang := []string{
 		fmt.Sprintf("reading.waiting=hang@%d", 30*perSecond),
 		fmt.Sprintf("measured.recording=hang@%d", 20*perSecond),
-		"acking.settled=hang@30",
+		"acking.settled=hang@60",
 	}[t.number%3]
 	victim.down()
 	victim.mute()

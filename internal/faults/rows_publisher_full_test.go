@@ -12,10 +12,14 @@ func streamFull(r *rig, t *trial) {
 	room := max(300, r.targets*24/r.intervalS)
 	t.settleLater(fmt.Sprint("PUBLISHER_BACKLOG_MAX=", room))
 	leader := t.leader()
-	stated := func() float64 {
-		return leader.metric("probefleet_publisher_missed_slots_total", `reason="backpressure"`)
+	stated := func() (n float64) { // by whoever leads
+		for _, p := range r.publishers[:2] {
+			n += p.metric("probefleet_publisher_missed_slots_total", `reason="backpressure"`)
+		}
+		return n
 	}
-	before := stated()
+	refusedRows := func() int { return t.rowsOf("status = 'missed' AND reason = 'backpressure'") }
+	before, rowsBefore := stated(), refusedRows() // restarting them may have filled the small stream already
 	t.inject()
 	for _, p := range r.probers {
 		p.freeze()
@@ -42,7 +46,7 @@ func streamFull(r *rig, t *trial) {
 	refused, rows := 0, 0
 	if !r.within(30*time.Second, func() bool {
 		refused = int(stated() - before)
-		rows = t.rowsOf("status = 'missed' AND reason = 'backpressure'")
+		rows = refusedRows() - rowsBefore
 		return rows == refused && rows > 0
 	}) {
 		t.Errorf("%d slots were refused, and %d rows say so", refused, rows)

@@ -16,10 +16,10 @@ func (t *trial) settleLater(more ...string) {
 	for _, p := range t.rig.publishers[:2] {
 		p.up(t, append(more, "PUBLISHER_SETTLE=60s")...) // for its next life
 		p.drain(t)
-		t.await(30*time.Second, p.name+" is back", func() bool { status, _ := p.health(); return status == "ok" })
+		t.await(2*time.Minute, p.name+" is back", func() bool { status, _ := p.health(); return status == "ok" })
 		t.Cleanup(func() { p.restart(t) })
 	}
-	t.awaitWell(time.Minute)
+	t.awaitWell(2 * time.Minute)
 	t.caughtUp()
 }
 
