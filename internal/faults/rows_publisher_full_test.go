@@ -19,7 +19,10 @@ func streamFull(r *rig, t *trial) {
 		return n
 	}
 	refusedRows := func() int { return t.rowsOf("status = 'missed' AND reason = 'backpressure'") }
-	before, rowsBefore := stated(), refusedRows() // restarting them may have filled the small stream already
+	// Restarting the publishers may have filled the small stream already.
+	t.await(2*time.Minute, "the stream has room", func() bool { return redis.do("XLEN", checksKey).(int64) < int64(room/2) })
+	t.wait(5 * time.Second)
+	before, rowsBefore := stated(), refusedRows()
 	t.inject()
 	for _, p := range r.probers {
 		p.freeze()
