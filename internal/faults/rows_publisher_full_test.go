@@ -23,11 +23,13 @@ func streamFull(r *rig, t *trial) {
 	t.await(2*time.Minute, "the stream has room", func() bool { return redis.do("XLEN", checksKey).(int64) < int64(room/2) })
 	t.wait(5 * time.Second)
 	before, rowsBefore := stated(), refusedRows()
+	refusals := func() float64 { return leader.metric("probefleet_publisher_refused_total", `code="full"`) }
+	calm := refusals()
 	t.inject()
 	for _, p := range r.probers {
 		p.freeze()
 	}
-	t.await(2*time.Minute, "the stream is full", func() bool { return leader.metric("probefleet_publisher_refused_total", `code="full"`) > 0 })
+	t.await(2*time.Minute, "the stream is full", func() bool { return refusals() > calm })
 	used := redis.info("memory", "used_memory")
 	watch := unread{}
 	for full := time.Now(); time.Since(full) < t.outage; t.wait(500 * time.Millisecond) {
