@@ -26,7 +26,7 @@ import (
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
-	"github.com/probefleet/probefleet/internal/spool/spoolboot"
+	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/probe"
@@ -63,7 +63,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	// The watchdog is the last to go: a disk that hangs would hold up the exit for ever.
 	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	defer unwatch()
-	files, err := spoolboot.Open(ctx, s, "PROBER", cfg.spool())
+	files, err := storing.OpenSpool(ctx, s, "PROBER", cfg.spool())
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}, consumer.Options{
 		Region: cfg.Region, Name: cfg.Name, Version: s.Version, AllowCIDRs: cfg.allowed(),
 		Capacity: capacity, ReclaimIdle: cfg.ReclaimIdle,
-		Store:     func() consumer.Store { return storeState(rows.State(), s.Health) },
+		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
 		Redis:     func(err error) { redisState(err, s.Health) },
 		Clock:     func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
@@ -121,7 +121,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	defer stop()
 	var background sync.WaitGroup
 	go func() { _ = dog.Run(watching) }()
-	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run} {
+	tell := func(ctx context.Context) error { return storing.Tell(ctx, rows, s.Health) }
+	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, tell} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)
@@ -141,33 +142,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 }
 
-// storeState says how rows get on, to the heartbeat and to the health page.
-func storeState(rows recorder.State, health *service.Health) consumer.Store {
+// storeState says how rows get on, to the heartbeat.
+func storeState(rows recorder.State) consumer.Store {
 	state := consumer.Store{ClickHouse: "ok", Breaker: rows.Breaker}
-	held := "rows wait in memory"
-	if rows.Spool != nil && rows.Spool.Batches > 0 {
-		waiting := rows.Spool
-		state.Spooled, state.SpoolFirst, state.SpoolLast = int64(waiting.Rows), waiting.First, waiting.Last
-		held = fmt.Sprintf("%d rows since %s wait on disk", waiting.Rows, waiting.First.Format(time.RFC3339))
-	}
-	switch {
-	case rows.Retrying:
+	if rows.Retrying {
 		state.ClickHouse = "down"
-		health.Set("clickhouse", service.Degraded, "inserts fail, "+held+": "+rows.LastError)
-	case state.Spooled > 0:
-		health.Set("clickhouse", service.Degraded, "works again, "+held)
-	default:
-		health.Set("clickhouse", service.OK, "")
 	}
-	switch {
-	case rows.Pressure == recorder.LevelError:
-		health.Set("spool", service.Error, "is full, and so is half of the memory for rows: fewer checks are taken on")
-	case rows.Spool != nil && rows.Spool.Full:
-		health.Set("spool", service.Degraded, "is full: rows wait in memory")
-	case rows.Spool != nil && 5*rows.Spool.Bytes > 4*rows.Spool.MaxBytes:
-		health.Set("spool", service.Degraded, fmt.Sprintf("is %d %% full", 100*rows.Spool.Bytes/rows.Spool.MaxBytes))
-	default:
-		health.Set("spool", service.OK, "")
+	if waiting := rows.Spool; waiting != nil {
+		state.Spooled, state.SpoolFirst, state.SpoolLast = int64(waiting.Rows), waiting.First, waiting.Last
 	}
 	return state
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
-	"github.com/probefleet/probefleet/internal/spool/spoolboot"
+	"github.com/probefleet/probefleet/internal/storing"
 )
 
 // clients are what a publisher stands on: three servers and a folder.
@@ -51,7 +51,7 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*clients, err
 	if c.results, err = resultstore.Connect(cfg.ClickHouseURL.Reveal()); err != nil {
 		return nil, errors.Join(service.Exit(service.ExitConfig, fmt.Errorf("CLICKHOUSE_URL: %w", err)), c.close())
 	}
-	if c.spool, err = spoolboot.Open(ctx, s, "PUBLISHER", cfg.spool()); err != nil {
+	if c.spool, err = storing.OpenSpool(ctx, s, "PUBLISHER", cfg.spool()); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	if err := s.Await(ctx,

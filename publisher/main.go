@@ -30,6 +30,7 @@ import (
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/publisher/internal/cycle"
 	"github.com/probefleet/probefleet/publisher/internal/deletion"
@@ -97,7 +98,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	group.Go(func() error { return held.Run(ctx) })
 	group.Go(func() error { return loop.Run(ctx) })
 	group.Go(func() error { return removal.Run(ctx) })
-	group.Go(func() error { return tellStoring(ctx, rows, s.Health) })
+	group.Go(func() error { return storing.Tell(ctx, rows, s.Health) })
 	group.Go(func() error { return await(ctx, broken) })
 	err = group.Wait()
 	stop()

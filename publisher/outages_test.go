@@ -15,7 +15,7 @@ import (
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
-	"github.com/probefleet/probefleet/internal/spool/spoolboot"
+	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
@@ -179,7 +179,7 @@ func TestBootRefusesWhatItCannotUse(t *testing.T) {
 		f := frame(t)
 		waited := make(chan error, 1)
 		go func() {
-			opened, err := spoolboot.Open(t.Context(), f, "PUBLISHER", Config{SpoolDir: taken, SpoolVolatile: true}.spool())
+			opened, err := storing.OpenSpool(t.Context(), f, "PUBLISHER", Config{SpoolDir: taken, SpoolVolatile: true}.spool())
 			if err == nil {
 				err = opened.Close()
 			}

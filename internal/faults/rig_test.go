@@ -283,7 +283,7 @@ func raceDetector() bool { return os.Getenv("RACE") != "0" }
 // lastPort is shared by the rigs of this process: each gets ports that no other has,
 // also while a process of its own is down. They are below those that the kernel gives to
 // outgoing connections, and below those of `probefleet up`.
-var lastPort atomic.Int64 //nolint:gochecknoglobals // see above
+var lastPort atomic.Int64
 
 func freePort(t testing.TB) string {
 	t.Helper()

@@ -4,15 +4,12 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/lab"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -26,21 +23,7 @@ func TestPoison(t *testing.T) {
 		neighbours, killer = 40, 50
 		garbage, huge      = "60", "70"
 	)
-	redisURL := testbackend.Redis(t)
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer redis.Close()
+	l, redis, redisURL, path := realParts(t)
 	publisher, fleet, letters := checkstream.NewPublisher(redis), checkstream.NewFleet(redis), checkstream.NewDeadLetters(redis)
 	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
 		t.Fatal(err)

@@ -2,14 +2,10 @@ package consumer
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/lab"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -18,21 +14,7 @@ import (
 func TestRestartSettlesWhatTheKilledOneHad(t *testing.T) {
 	t.Parallel()
 	const left = 500
-	redisURL := testbackend.Redis(t)
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer redis.Close()
+	l, redis, redisURL, path := realParts(t)
 	publisher, fleet := checkstream.NewPublisher(redis), checkstream.NewFleet(redis)
 	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
 		t.Fatal(err)

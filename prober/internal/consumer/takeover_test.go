@@ -110,26 +110,33 @@ func runProber(ctx context.Context, redisURL, path, name string, target int64) e
 	return err
 }
 
+// realParts are a lab, a Redis of the test's own and its URL, and the file that probers
+// write their rows to.
+func realParts(t *testing.T) (l *lab.Lab, redis *checkstream.Redis, redisURL, path string) {
+	t.Helper()
+	redisURL = testbackend.Redis(t)
+	l, err := lab.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	path = filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if redis, err = checkstream.Open(redisURL); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	return l, redis, redisURL, path
+}
+
 // TestKilledProberLosesNothing kills one of two probers in the middle of its work:
 // the other takes over, and every slot has its row.
 func TestKilledProberLosesNothing(t *testing.T) {
 	t.Parallel()
 	const perSecond, seconds, killAfter, most = 40, 6, 3, 30
-	redisURL := testbackend.Redis(t)
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer redis.Close()
+	l, redis, redisURL, path := realParts(t)
 	publisher, fleet := checkstream.NewPublisher(redis), checkstream.NewFleet(redis)
 	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
 		t.Fatal(err)

@@ -1,17 +1,16 @@
-package main
+package storing
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
 )
 
-func TestJudgeStoring(t *testing.T) {
+func TestJudge(t *testing.T) {
 	t.Parallel()
 	some := &spool.State{Rows: 7, First: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Bytes: 1 << 20, MaxBytes: 500 << 20}
 	for name, c := range map[string]struct {
@@ -25,24 +24,13 @@ func TestJudgeStoring(t *testing.T) {
 		"rows wait":          {recorder.State{Retrying: true, LastError: "refused", Spool: some}, service.Degraded, service.OK, "7 rows wait on disk (since 2026-03-01T12:00:00Z): refused"},
 		"rows are replayed":  {recorder.State{Spool: some}, service.Degraded, service.OK, "being written"},
 		"the disk fills":     {recorder.State{Spool: &spool.State{Bytes: 9 << 20, MaxBytes: 10 << 20}}, service.OK, service.Degraded, "9 of 10 MiB"},
+		"the disk is full":   {recorder.State{Spool: &spool.State{Full: true, MaxBytes: 1}}, service.OK, service.Degraded, "is full"},
 		"no room anywhere":   {recorder.State{Retrying: true, Pressure: recorder.LevelError, Spool: some}, service.Degraded, service.Error, "no room"},
 		"a file was damaged": {recorder.State{Spool: &spool.State{Corrupt: 2, MaxBytes: 1}}, service.OK, service.Degraded, "2 damaged files"},
 	} {
-		clickHouse, disk := judgeStoring(c.state)
+		clickHouse, disk := judge(c.state)
 		if clickHouse.level != c.clickHouse || disk.level != c.spool || !strings.Contains(clickHouse.reason+disk.reason, c.says) {
 			t.Errorf("%s: %+v %+v", name, clickHouse, disk)
-		}
-	}
-}
-
-// The API's account does not know what the publisher was given: a sweep that waits
-// for longer than accounts do would have it call slots unexplained.
-func TestSweepWaitsNoLongerThanAccountsDo(t *testing.T) {
-	t.Parallel()
-	for settle, allowed := range map[time.Duration]bool{ledger.DefaultSettle: true, ledger.DefaultSettle + time.Second: false} {
-		env := map[string]string{"DATABASE_URL": "sqlite:x", "REDIS_URL": "redis://x", "CLICKHOUSE_URL": "clickhouse://x", "PUBLISHER_SETTLE": settle.String()}
-		if _, err := loadConfig(func(name string) string { return env[name] }); (err == nil) != allowed {
-			t.Errorf("settling for %v: %v", settle, err)
 		}
 	}
 }

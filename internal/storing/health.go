@@ -1,4 +1,4 @@
-package main
+package storing
 
 import (
 	"context"
@@ -9,19 +9,18 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 )
 
-const storingEvery = 2 * time.Second
+const tellEvery = 2 * time.Second
 
-// tellStoring keeps /healthz saying how well rows become durable, until ctx ends.
-func tellStoring(ctx context.Context, rows *recorder.Recorder, health *service.Health) error {
-	ticker := time.NewTicker(storingEvery)
+// Tell keeps /healthz saying how well rows become durable, until ctx ends.
+func Tell(ctx context.Context, rows *recorder.Recorder, health *service.Health) error {
+	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			s := rows.State()
-			clickHouse, spool := judgeStoring(s)
+			clickHouse, spool := judge(rows.State())
 			health.Set("clickhouse", clickHouse.level, clickHouse.reason)
 			health.Set("spool", spool.level, spool.reason)
 		}
@@ -33,9 +32,9 @@ type finding struct {
 	reason string
 }
 
-// judgeStoring says how ClickHouse and the spool are. ClickHouse being away is never
-// worse than degraded: rows wait on disk. A spool without room is.
-func judgeStoring(s recorder.State) (clickHouse, spool finding) {
+// judge says how ClickHouse and the spool are. ClickHouse being away is never worse than
+// degraded: rows wait on disk. No room for rows anywhere is an error.
+func judge(s recorder.State) (clickHouse, spool finding) {
 	waiting := ""
 	if s.Spool != nil && s.Spool.Rows > 0 {
 		waiting = fmt.Sprintf("%d rows wait on disk (since %s)", s.Spool.Rows, s.Spool.First.Format(time.RFC3339))
@@ -50,7 +49,9 @@ func judgeStoring(s recorder.State) (clickHouse, spool finding) {
 	}
 	switch {
 	case s.Pressure == recorder.LevelError:
-		spool = finding{service.Error, "there is no room for rows, neither in ClickHouse nor on disk"}
+		spool = finding{service.Error, "there is no room for rows, neither in ClickHouse nor on disk nor in memory: no more work is taken on"}
+	case s.Spool != nil && s.Spool.Full:
+		spool = finding{service.Degraded, "is full: rows wait in memory"}
 	case s.Spool != nil && 5*s.Spool.Bytes > 4*s.Spool.MaxBytes:
 		spool = finding{service.Degraded, fmt.Sprintf("%d of %d MiB are used", s.Spool.Bytes>>20, s.Spool.MaxBytes>>20)}
 	case s.Spool != nil && s.Spool.Corrupt > 0:

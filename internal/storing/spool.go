@@ -1,6 +1,6 @@
-// Package spoolboot opens the spool of a starting service and turns what is wrong
-// with it into an exit code an operator can act on.
-package spoolboot
+// Package storing is what the services that store rows have in common: how their spool
+// is opened at start, and what they say of their rows on /healthz.
+package storing
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"github.com/probefleet/probefleet/internal/spool"
 )
 
-// Open opens the spool that is configured by PREFIX_SPOOL_DIR and its companions. A
+// OpenSpool opens the spool that is configured by PREFIX_SPOOL_DIR and its companions. A
 // folder that another process has may be given up by a predecessor that still
 // drains: it is waited for, at most a minute (exit 75). A disk that fails is exit 74,
 // a folder that cannot be used or would not survive a restart 78.
-func Open(ctx context.Context, s *service.Service, prefix string, o spool.Options) (*spool.Spool, error) {
+func OpenSpool(ctx context.Context, s *service.Service, prefix string, o spool.Options) (*spool.Spool, error) {
 	o.Log, o.Metrics = s.Log, s.Metrics
 	var opened *spool.Spool
 	open := func(context.Context) (err error) {
