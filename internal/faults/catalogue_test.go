@@ -20,7 +20,7 @@ func catalogue() []fault {
 		{id: "F02", star: true, n: 50, what: "two, then three publishers at once, while targets are added, paused and deleted", promise: "no slot twice in the stream; takeover within 8 s"},
 		{id: "F03", n: 10, what: "publisher frozen for 60 s, then let go", promise: "its stale ticks are refused; no burst"},
 		{id: "F04", n: 3, what: "relational database away for 10 minutes", promise: "checks go on from the last schedule; edits get 503"},
-		{id: "F05", n: 3, what: "the stream is full: nobody reads it", promise: "nothing unread is trimmed; what is refused is `missed(backpressure)`; Redis memory stays flat"},
+		{id: "F05", star: true, n: 3, what: "the stream is full: nobody reads it", promise: "nothing unread is trimmed; what is refused is `missed(backpressure)`; Redis memory stays flat"},
 		{id: "F06", what: "the publisher's clock jumps", promise: "no gap, no burst, ids ascend", proven: "go test -race -run 'Freeze|ClocksThatDisagree|AnyHistory' ./publisher/internal/cycle/"},
 		{id: "F08", n: 10, what: "target deleted while its checks are in the stream, pending, on disk and in flight", promise: "gone everywhere within a minute; nothing brings it back"},
 		{id: "F09", n: 20, what: "Redis comes back with no data", promise: "groups are rebuilt within a tick; the gap is stated"},

@@ -12,7 +12,7 @@ func publisherRows() []row {
 		{id: "F02", suite: 3, run: publishersMany},
 		{id: "F03", chunk: 5, outage: time.Minute, run: publisherFrozen},
 		{id: "F04", chunk: 1, outage: 10 * time.Minute, fleet: fleet{postgres: true}, unwell: []string{"publisher", "dashboard-api"}, run: databaseDown},
-		{id: "F05", chunk: 1, outage: 5 * time.Minute, targets: 20_000, intervalS: 60, allowed: []string{"missed(backpressure)", "missed(region_down)", "missed(expired)"}, unwell: []string{"publisher"}, run: streamFull},
+		{id: "F05", suite: 3, chunk: 1, outage: 5 * time.Minute, targets: 20_000, intervalS: 60, allowed: []string{"missed(backpressure)", "missed(region_down)", "missed(expired)"}, unwell: []string{"publisher"}, run: streamFull},
 		{id: "F08", outage: 20 * time.Second, run: deletedMeanwhile},
 		{id: "F24", chunk: 5, run: rollingRestart},
 		{id: "F37", outage: 20 * time.Second, unwell: []string{"publisher"}, run: redisClockJumps},
