@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/ledger"
@@ -207,5 +210,14 @@ func TestRegionsDieWithTheirProbers(t *testing.T) {
 	f := &fleetWatch{seen: seen{probers: probers, at: time.Now().Add(-time.Minute)}}
 	if old := liveRegions(nil, f.aged()); old[0].Live {
 		t.Error("a region stays live although Redis has not been asked for a minute")
+	}
+}
+
+func TestDeadLettersAreAMetric(t *testing.T) {
+	t.Parallel()
+	f, metrics := &fleetWatch{seen: seen{deadLetters: 7}}, prometheus.NewRegistry()
+	f.export(metrics)
+	if err := testutil.GatherAndCompare(metrics, strings.NewReader("# HELP probefleet_dead_letters Dead letters that wait for somebody to look at them; every API has the same.\n# TYPE probefleet_dead_letters gauge\nprobefleet_dead_letters 7\n")); err != nil {
+		t.Error(err)
 	}
 }

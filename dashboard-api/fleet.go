@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
@@ -87,6 +89,17 @@ func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
 		fleet.Stale(f.seen.at)
 	}
 	return fleet, nil
+}
+
+// export shows the depth of the dead letters as a metric: that of the last look.
+func (f *fleetWatch) export(metrics prometheus.Registerer) {
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "probefleet_dead_letters", Help: "Dead letters that wait for somebody to look at them; every API has the same.",
+	}, func() float64 {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return float64(f.seen.deadLetters)
+	}))
 }
 
 // HistoryOK says whether ClickHouse answered when it was last asked.

@@ -88,6 +88,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewDeadLetters(stores.redis).Count,
 		versions: schedules, history: history, hub: hub, health: s.Health,
 	}
+	watch.export(s.Metrics)
 	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), back: history.back, log: s.Log}
 
 	about := checkstream.NewAbout(stores.redis)

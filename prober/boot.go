@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -93,14 +92,4 @@ func lookAtClickHouse(ctx context.Context, store *resultstore.Store, s *service.
 		s.Health.Set("clickhouse", service.Degraded, "does not answer: "+err.Error())
 	}
 	return ctx.Err()
-}
-
-// watchdogFile opens the file for the watchdog's last words, if there can be one.
-func watchdogFile(open func() (*os.File, error), log *slog.Logger) *os.File {
-	file, err := open()
-	if err != nil {
-		log.Warn("watchdog has nowhere to write", "error", err)
-		return nil
-	}
-	return file
 }

@@ -28,9 +28,9 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/probe"
-	"github.com/probefleet/probefleet/prober/internal/watchdog"
 )
 
 func main() {
@@ -84,7 +84,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		broken <- err
 		end(err)
 	}
-	dog := watchdog.New(watchdogFile(func() (*os.File, error) { return watchdog.DumpFile(cfg.SpoolDir) }, log))
+	dog := watchdog.In(cfg.SpoolDir, log)
 	var work *consumer.Consumer
 	engine := probe.New(probe.Options{Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
 	rows := recorder.New(store, recorder.Options{

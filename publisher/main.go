@@ -32,6 +32,7 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/publisher/internal/cycle"
 	"github.com/probefleet/probefleet/publisher/internal/deletion"
 	"github.com/probefleet/probefleet/publisher/internal/spooled"
@@ -68,13 +69,16 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	stream := checkstream.NewPublisher(c.redis)
 	held := lease.New(c.redis, "publisher", name, log)
 	broken := make(chan error, 1)
+	dog := watchdog.In(cfg.SpoolDir, log)
 	rows := recorder.New(c.results, recorder.Options{
 		Prober: name, MaxAge: 20 * time.Millisecond, // missed rows wait for no company: the tick waits for them
-		Spool: c.spool, Fatal: func(err error) { broken <- err }, Deleted: c.redis.Tombstoned, Log: log, Metrics: s.Metrics,
+		Spool: c.spool, Fatal: func(err error) { broken <- err }, Deleted: c.redis.Tombstoned,
+		BeatWrite: dog.Stage("write", 2*time.Minute).Beat, BeatReplay: dog.Stage("replay", 3*time.Minute).Beat,
+		Log: log, Metrics: s.Metrics,
 	})
 	onDisk := spooled.New(stream, c.spool.State)
 	loop := cycle.New(cycle.Options{
-		Name: name, BacklogMax: cfg.BacklogMax,
+		Name: name, BacklogMax: cfg.BacklogMax, Beat: dog.Stage("tick", 3*time.Minute).Beat,
 		Stream: stream, Upkeep: stream, Changes: livefeed.NewFollower(c.redis),
 		Versions: versions, Targets: targets,
 		Notes: c.results, Rows: rows, Lease: held,
@@ -92,6 +96,11 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	written := make(chan error, 1)
 	go func() { written <- rows.Run(writing) }()
+
+	// The watchdog is the last to go: a disk that hangs would hold up the exit for ever.
+	watching, unwatch := context.WithCancel(context.WithoutCancel(ctx))
+	defer unwatch()
+	go func() { _ = dog.Run(watching) }()
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return about.Run(ctx) })

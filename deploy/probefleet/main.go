@@ -6,6 +6,7 @@
 //	probefleet doctor            check dependencies and settings, with the fix for each
 //	probefleet region list       show the adopted regions
 //	probefleet region retire R   end a region at the publisher's next tick
+//	probefleet dead-letters ls   what was given up and why; show, replay, purge
 //	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
 //
 // Commands that talk to stores take DATABASE_URL, REDIS_URL and CLICKHOUSE_URL;

@@ -25,7 +25,7 @@ import (
 // of runs in which it was equal may be added up.
 func pipeline() []string {
 	return []string{"publisher", "prober", "migrations", "internal/checkstream", "internal/failpoint", "internal/lease", "internal/ledger",
-		"internal/recorder", "internal/resultstore", "internal/schedulestore", "internal/spool", "internal/storing", "internal/targetstore", "internal/uptime"}
+		"internal/recorder", "internal/resultstore", "internal/schedulestore", "internal/spool", "internal/storing", "internal/targetstore", "internal/uptime", "internal/watchdog"}
 }
 
 type code struct {

@@ -24,6 +24,7 @@ func (l *Loop) publish(ctx context.Context, clock checkstream.Clock) error {
 		next, after = jumped, 0
 	}
 	for {
+		l.Beat()
 		last := l.clock.second() + 1
 		if next > last {
 			l.outage.caughtUp(last)

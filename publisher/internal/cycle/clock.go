@@ -13,13 +13,16 @@ type redisClock struct {
 	base  time.Time // own instant of the last look, monotonic
 	redis time.Time // what Redis said then
 	drift time.Duration
+	wall  func(time.Time) time.Time // what this machine's calendar says at an instant; a test makes it jump
 }
 
-// observe takes Redis' answer to a question asked and answered at own instants.
-func (c *redisClock) observe(asked, answered, redis time.Time) {
-	c.base = asked.Add(answered.Sub(asked) / 2)
+// observe takes Redis' answer at an own instant. However long it took, the clock made of
+// it is never ahead of Redis: a process frozen in the middle of the call would publish
+// seconds that have not begun.
+func (c *redisClock) observe(answered, redis time.Time) {
+	c.base = answered
 	c.redis = redis
-	c.drift = c.base.Round(0).Sub(redis) // by the wall: is one of the two wrong?
+	c.drift = c.wall(c.base).Sub(redis) // is one of the two wrong?
 }
 
 func (c *redisClock) now() time.Time {

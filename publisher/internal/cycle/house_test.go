@@ -94,6 +94,8 @@ type publisher struct {
 	loop   *Loop
 	lease  *leaseFlag
 	health *healthBook
+	beats  beats
+	skew   atomic.Int64 // ns its calendar is wrong by
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -101,8 +103,9 @@ type publisher struct {
 // start runs a publisher's loop, feed and notebook.
 func (h *house) start(ctx context.Context, name string, held bool, backlogMax int64) *publisher {
 	p := &publisher{process: &process{redisServer: h.redis}, lease: newLeaseFlag(held), health: newHealthBook(), done: make(chan struct{})}
-	p.loop = New(Options{Name: name, BacklogMax: backlogMax, Stream: p.process, Versions: h.database, Targets: h.database,
+	p.loop = New(Options{Name: name, BacklogMax: backlogMax, Beat: p.beats.beat, Stream: p.process, Versions: h.database, Targets: h.database,
 		Notes: h.results, Rows: h.results, Lease: p.lease, Health: p.health, Log: slog.New(slog.NewTextHandler(&h.log, nil)).With("p", name)})
+	p.loop.clock.wall = func(t time.Time) time.Time { return t.Round(0).Add(time.Duration(p.skew.Load())) }
 	ctx, p.cancel = context.WithCancel(ctx)
 	notes, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -118,6 +121,34 @@ func (h *house) start(ctx context.Context, name string, held bool, backlogMax in
 	}()
 	return p
 }
+
+// beats remembers the longest time between two of them.
+type beats struct {
+	mu      sync.Mutex
+	count   int
+	last    time.Time
+	longest time.Duration
+}
+
+func (b *beats) beat() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.count > 0 {
+		b.longest = max(b.longest, now.Sub(b.last))
+	}
+	b.count, b.last = b.count+1, now
+}
+
+// forget leaves out the time until now.
+func (b *beats) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = time.Now()
+}
+
+// jump sets its calendar wrong.
+func (p *publisher) jump(skew time.Duration) { p.skew.Store(int64(skew)) }
 
 // kill ends a publisher without letting it do anything more.
 func (p *publisher) kill() {

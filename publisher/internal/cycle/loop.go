@@ -26,10 +26,13 @@ const (
 	maxRetries = 5                    // passes in a row without waiting, after a refusal
 )
 
-// Options of a Loop; all but BacklogMax are required.
+// Options of a Loop; all but BacklogMax and Beat are required.
 type Options struct {
 	Name       string // of this publisher, in rows and notes
 	BacklogMax int64  // entries; 0 follows the schedule
+	// Beat is for a watchdog: called whenever the tick gets somewhere, also while it has to
+	// wait. The longest silence of a healthy one is the reading of the schedule: two minutes.
+	Beat       func()
 	Stream     Stream
 	Upkeep     Upkeep
 	Changes    Changes
@@ -80,7 +83,11 @@ type Loop struct {
 
 // New makes a loop.
 func New(o Options) *Loop {
+	if o.Beat == nil {
+		o.Beat = func() {}
+	}
 	l := &Loop{Options: o, metrics: newMetrics(o.Metrics), refusals: true}
+	l.clock.wall = func(t time.Time) time.Time { return t.Round(0) }
 	l.explainer = &explainer{rows: o.Rows, versions: o.Versions, health: o.Health, log: o.Log}
 	l.notebook = newNotebook(o.Notes, o.Health, o.Log, l.metrics)
 	l.feed = newFeed(o.Versions, o.Targets, o.Health, o.Log, l.explainer)
@@ -135,6 +142,7 @@ func (l *Loop) tickLoop(ctx context.Context) error {
 // what may be published. It says how long to wait; 0 means something changed
 // under it and it wants to look again.
 func (l *Loop) runOnce(ctx context.Context) time.Duration {
+	l.Beat()
 	clock, err := l.readClock(ctx)
 	if err != nil {
 		l.redisFailed(err)
@@ -208,12 +216,11 @@ func (l *Loop) lead(ctx context.Context, clock checkstream.Clock) error {
 func (l *Loop) readClock(ctx context.Context) (checkstream.Clock, error) {
 	ctx, cancel := finish(ctx, redisTimeout)
 	defer cancel()
-	asked := time.Now()
 	clock, err := l.Stream.Clock(ctx)
 	if err != nil {
 		return clock, err
 	}
-	l.clock.observe(asked, time.Now(), clock.Now)
+	l.clock.observe(time.Now(), clock.Now)
 	l.tick = clock.Tick
 	return clock, nil
 }

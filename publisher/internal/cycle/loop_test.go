@@ -78,6 +78,26 @@ func TestFreezeRefusesStaleTicks(t *testing.T) {
 	})
 }
 
+// A publisher that froze while it asked Redis for the time must not take the answer for
+// an older one: it would publish what is not due yet.
+func TestFreezeInTheMiddleOfAskingTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		a := h.start(t.Context(), "a", true, 0)
+		time.Sleep(20*time.Second + 500*time.Millisecond) // between two calls
+		a.freeze()
+		time.Sleep(8 * time.Second)
+		a.thaw()
+		time.Sleep(10 * time.Second)
+		a.stop()
+		if h.redis.ahead > 1 {
+			t.Errorf("an entry was added %d s before its time", h.redis.ahead)
+		}
+	})
+}
+
 func TestTwoLeadersWhileSchedulesChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

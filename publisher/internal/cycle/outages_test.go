@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,4 +195,37 @@ func TestRedisGoesBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A watchdog hears of the tick all the time, whatever is down and however much there is
+// to catch up with.
+func TestTickBeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		p := h.start(t.Context(), "a", true, 0)
+		for _, part := range []struct {
+			mu   *sync.Mutex
+			down *bool
+		}{{&h.redis.mu, &h.redis.down}, {&h.database.mu, &h.database.down}, {&h.results.mu, &h.results.down}} {
+			time.Sleep(30 * time.Second)
+			part.mu.Lock()
+			*part.down = true
+			part.mu.Unlock()
+			time.Sleep(3 * time.Minute)
+			part.mu.Lock()
+			*part.down = false
+			part.mu.Unlock()
+		}
+		p.freeze()
+		time.Sleep(30 * time.Minute)
+		p.thaw()
+		p.beats.forget()
+		time.Sleep(5 * time.Minute)
+		p.stop()
+		if p.beats.count == 0 || p.beats.longest > 10*time.Second {
+			t.Errorf("%d beats, silent for %v", p.beats.count, p.beats.longest)
+		}
+	})
 }

@@ -35,6 +35,7 @@ type redisServer struct {
 
 	added     map[uptime.Slot]int // slots of all entries ever added
 	addedAt   []time.Time         // Redis' time of every entry
+	ahead     int64               // s: how far before its time the earliest entry was added
 	unordered int
 	twice     int
 	noGroup   int
@@ -216,6 +217,7 @@ func (p *process) add(second int64, check uptime.Check) {
 			p.noGroup++
 		}
 	}
+	p.ahead = max(p.ahead, second-p.now().Unix())
 	p.last = [2]int64{second, check.TargetID}
 	p.length++
 	p.addedAt = append(p.addedAt, p.now())

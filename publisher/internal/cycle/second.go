@@ -132,6 +132,7 @@ func (l *Loop) explain(ctx context.Context, from, to int64, reason uptime.Reason
 			rows = append(rows, check.Missed(region, reason, l.Name))
 		}
 	}
+	l.Beat()
 	l.metrics.missed.WithLabelValues(string(reason)).Add(float64(len(rows)))
 	l.stated = max(l.stated, to)
 	return l.explainer.explain(ctx, rows, reason, from, to)

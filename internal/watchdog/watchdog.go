@@ -1,4 +1,4 @@
-// Package watchdog ends a prober whose loops stopped making progress, so that a
+// Package watchdog ends a process whose loops stopped making progress, so that a
 // supervisor can start a fresh one.
 //
 // Each stage of the work beats when it gets somewhere and has its own budget.
@@ -14,6 +14,7 @@ package watchdog
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,7 +48,7 @@ type Stage struct {
 	dumped  bool
 }
 
-// New makes a watchdog that writes what it sees to dump (DumpFile opens one).
+// New makes a watchdog that writes what it sees to dump (In opens one).
 func New(dump *os.File) *Watchdog {
 	w := &Watchdog{dump: dump}
 	fd := -1
@@ -63,14 +64,15 @@ func New(dump *os.File) *Watchdog {
 	return w
 }
 
-// DumpFile opens the file in a folder that a watchdog writes to.
-func DumpFile(folder string) (*os.File, error) {
-	path := filepath.Join(folder, "watchdog.txt")
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+// In makes a watchdog that writes what it sees to a file in folder. Without one it ends
+// the process all the same.
+func In(folder string, log *slog.Logger) *Watchdog {
+	file, err := os.OpenFile(filepath.Join(folder, "watchdog.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("watchdog dump: %w", err)
+		log.Warn("the watchdog has nowhere to write stacks to", "error", err)
+		file = nil
 	}
-	return file, nil
+	return New(file)
 }
 
 // Stage adds a stage. It counts as started now.
