@@ -139,6 +139,22 @@ func (f *fleetWatch) Spools(context.Context) map[string]ledger.Spool {
 	return spools(f.aged())
 }
 
+// account is the ledger, told how far the publisher is: by what was seen last.
+type account struct {
+	*ledger.Ledger
+	watch *fleetWatch
+}
+
+func (a account) Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error) {
+	a.watch.mu.Lock()
+	published := a.watch.seen.tick
+	a.watch.mu.Unlock()
+	if !published.IsZero() {
+		published = published.Add(time.Second) // a tick is a whole second that is done
+	}
+	return a.Ledger.Report(ctx, from, to, published)
+}
+
 // Run asks until ctx ends.
 func (f *fleetWatch) Run(ctx context.Context) error { return every(ctx, fleetEvery, f.runOnce) }
 

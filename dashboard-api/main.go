@@ -104,7 +104,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	watch.runOnce(ctx) // now that the hub is full: who is alive
 	handler, err := httpapi.New(httpapi.Options{
-		Targets: targets, Results: stores.results, Ledger: ledger.New(schedules, stores.results, watch.Spools), Sessions: sessions, Answers: accounts, Audit: accounts,
+		Targets: targets, Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
 		Hub: hub, Fleet: watch, After: after, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ func TestReportAddsUpAndHidesNoHole(t *testing.T) {
 		}
 		ledger := New(w, w, nil)
 		ledger.now = func() time.Time { return to.Add(time.Hour) }
-		lines, err := ledger.Report(t.Context(), from, to)
+		lines, err := ledger.Report(t.Context(), from, to, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestSurplusElsewhereDoesNotMask(t *testing.T) {
 	}
 	ledger := New(w, w, nil)
 	ledger.now = func() time.Time { return to.Add(time.Hour) }
-	lines, err := ledger.Report(t.Context(), from, to)
+	lines, err := ledger.Report(t.Context(), from, to, time.Time{})
 	if err != nil || len(lines) != 1 || lines[0].Unexplained != 5 || lines[0].Unplanned != 5 || lines[0].Planned != 120 {
 		t.Fatalf("%+v %v", lines, err)
 	}
@@ -133,7 +133,7 @@ func TestInFlightUntilASweepHasPassed(t *testing.T) {
 		inFlight, explains int64
 	}{{0, 24, 36}, {120 * time.Second, 12, 48}, {240 * time.Second, 0, 60}} {
 		ledger.now = func() time.Time { return to.Add(c.after) }
-		lines, err := ledger.Report(t.Context(), from, to)
+		lines, err := ledger.Report(t.Context(), from, to, time.Time{})
 		if err != nil || lines[0].InFlight != c.inFlight || lines[0].Unexplained != c.explains {
 			t.Errorf("%v later: %+v %v", c.after, lines, err)
 		}
@@ -227,7 +227,7 @@ func TestSettleIsTheSameForSweepAndReport(t *testing.T) {
 				t.Fatal(err)
 			}
 			account.now = func() time.Time { return now.Add(SweepEvery(settle) - time.Second) }
-			lines, err := account.Report(t.Context(), from, to)
+			lines, err := account.Report(t.Context(), from, to, time.Time{})
 			if err != nil || lines[0].Unexplained != 0 {
 				t.Fatalf("settle %v, %v later: %+v %v", settle, now.Sub(to), lines, err)
 			}
@@ -282,5 +282,26 @@ func TestSweepHonoursItsContext(t *testing.T) {
 	cancel()
 	if _, err := NewSweeper(w, w, w, w, nil, DefaultSettle).Sweep(ctx, epoch.Add(time.Hour), epoch.Add(time.Hour)); err == nil {
 		t.Error("a sweep that was cancelled does not claim success")
+	}
+}
+
+// While Redis is away for long, slots wait to be published or stated: nobody has
+// forgotten them.
+func TestWhatIsNotPublishedIsNotUnexplained(t *testing.T) {
+	t.Parallel()
+	w := one(10*time.Second, 1)
+	ledger := New(w, w, nil)
+	ledger.now = func() time.Time { return epoch.Add(time.Hour) }
+	for published, want := range map[time.Time][2]int64{
+		{}:                           {0, 60}, // not known
+		epoch.Add(5 * time.Minute):   {30, 30},
+		epoch.Add(-time.Minute):      {60, 0},
+		epoch.Add(50 * time.Minute):  {0, 60},
+		epoch.Add(100 * time.Minute): {0, 60},
+	} {
+		lines, err := ledger.Report(t.Context(), epoch, epoch.Add(10*time.Minute), published)
+		if err != nil || len(lines) != 1 || lines[0].InFlight != want[0] || lines[0].Unexplained != want[1] {
+			t.Errorf("published to %v: %+v %v, want %v", published, lines, err, want)
+		}
 	}
 }

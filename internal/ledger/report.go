@@ -60,9 +60,11 @@ func (l *Ledger) Settling(settle time.Duration) *Ledger {
 // Report gives one line per region, sorted, for slots in [from, to). A slot
 // without a row counts as in flight until its expiry, the time a row may take and
 // one sweep have passed; for intervals between one and five minutes the longest
-// expiry is assumed. Owed ones that a live prober may have on its disk count as
-// spooled. Rows past their retention are gone: ask within it.
-func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error) {
+// expiry is assumed. So do slots that the publisher has not come to, those from
+// published on: it will publish them or state them as missed (zero: where it stands is
+// not known). Owed ones that a live prober may have on its disk count as spooled. Rows
+// past their retention are gone: ask within it.
+func (l *Ledger) Report(ctx context.Context, from, to, published time.Time) ([]Line, error) {
 	now := l.now()
 	if to.After(now) {
 		to = now // what is still to come is not on the account yet
@@ -73,7 +75,10 @@ func (l *Ledger) Report(ctx context.Context, from, to time.Time) ([]Line, error)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	a := newAccount(plan, now, l.settle, spools)
+	if published.IsZero() {
+		published = now
+	}
+	a := newAccount(plan, now, published, l.settle, spools)
 	for _, part := range a.parts {
 		seen := make([]uint64, (len(plan.targets)*len(plan.Regions)+63)/64)
 		err := l.outcomes.Outcomes(ctx, time.UnixMilli(part.from), time.UnixMilli(part.to), func(id int64, region string, counts [6]uint64) error {
@@ -108,11 +113,11 @@ type part struct {
 	owedByShort, owedByAll bool
 }
 
-func newAccount(plan *Plan, now time.Time, settle time.Duration, spools map[string]Spool) *account {
+func newAccount(plan *Plan, now, published time.Time, settle time.Duration, spools map[string]Spool) *account {
 	a := &account{plan: plan, kept: keptIn(spools), lines: map[string]*Line{}}
 	late := settle + SweepEvery(settle)
-	all := now.Add(-uptime.Expiry(uptime.MaxInterval) - late).UnixMilli()
-	short := now.Add(-uptime.Expiry(uptime.MinInterval) - late).UnixMilli()
+	all := earlier(published, now.Add(-uptime.Expiry(uptime.MaxInterval)-late)).UnixMilli()
+	short := earlier(published, now.Add(-uptime.Expiry(uptime.MinInterval)-late)).UnixMilli()
 	cuts := []int64{plan.window.from, all, short, plan.window.to}
 	for _, k := range a.kept {
 		cuts = append(cuts, k.from, k.to)

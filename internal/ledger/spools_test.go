@@ -44,7 +44,7 @@ func TestSpooledSlotsAreNotUnexplained(t *testing.T) {
 			w := one(20*time.Second, 1, 2)
 			ledger := New(w, w, c.disks.ask)
 			ledger.now = func() time.Time { return to.Add(c.after) }
-			lines, err := ledger.Report(t.Context(), from, to)
+			lines, err := ledger.Report(t.Context(), from, to, time.Time{})
 			if err != nil || len(lines) != 1 {
 				t.Fatal(lines, err)
 			}

@@ -22,7 +22,7 @@ type ledgerLine struct {
 	Down        int64  `json:"down"`
 	Unknown     int64  `json:"unknown"`
 	Missed      int64  `json:"missed"`
-	InFlight    int64  `json:"in_flight" doc:"not expired yet"`
+	InFlight    int64  `json:"in_flight" doc:"not expired yet, or not published yet: the publisher, or Redis, is behind"`
 	Spooled     int64  `json:"spooled" doc:"measured, waiting at a prober"`
 	Unexplained int64  `json:"unexplained" doc:"no row and no reason: must be 0"`
 }

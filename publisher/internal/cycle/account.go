@@ -20,8 +20,8 @@ func (l *Loop) account(ctx context.Context) {
 		limited, cancel := context.WithTimeout(ctx, accountLimit)
 		defer cancel()
 		var err error
-		now := l.view.Load().now()
-		if lines, err = l.Accounts.Report(limited, now.Add(-accountSpan), now); err != nil {
+		v := l.view.Load()
+		if lines, err = l.Accounts.Report(limited, v.now().Add(-accountSpan), v.now(), v.published()); err != nil {
 			l.Log.Debug("the last hour cannot be accounted for now", "error", err)
 		}
 	}

@@ -82,10 +82,10 @@ func (l *Loop) runJob(ctx context.Context, j job) error {
 // sweep closes the ledger, up to what has been published.
 func (l *Loop) sweep(ctx context.Context) error {
 	v := l.view.Load()
-	if v.Tick == 0 {
+	if v.published().IsZero() {
 		return nil
 	}
-	swept, err := l.Sweeper.Sweep(ctx, v.now(), time.Unix(v.Tick+1, 0))
+	swept, err := l.Sweeper.Sweep(ctx, v.now(), v.published())
 	written := int64(0)
 	for reason, n := range swept.Written {
 		written += n

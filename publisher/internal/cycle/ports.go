@@ -79,7 +79,7 @@ type Sweeper interface {
 
 // Accounts compares what was planned with what is there.
 type Accounts interface {
-	Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error)
+	Report(ctx context.Context, from, to, published time.Time) ([]ledger.Line, error)
 }
 
 // Changes wakes the publisher when somebody saved a target. The database says what

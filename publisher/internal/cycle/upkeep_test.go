@@ -254,9 +254,9 @@ func (u *undertaker) Sweep(context.Context, time.Time, time.Time) (ledger.Swept,
 	return ledger.Swept{To: time.Now(), Written: map[uptime.Reason]int64{uptime.ReasonLost: 3}}, nil
 }
 
-func (u *undertaker) Report(_ context.Context, from, to time.Time) ([]ledger.Line, error) {
-	if to.Sub(from) != time.Hour {
-		return nil, errors.New("not the last hour")
+func (u *undertaker) Report(_ context.Context, from, to, published time.Time) ([]ledger.Line, error) {
+	if to.Sub(from) != time.Hour || published.IsZero() {
+		return nil, errors.New("not the last hour, or not told how far publishing is")
 	}
 	return u.lines, nil
 }

@@ -29,6 +29,15 @@ type View struct {
 // now is Redis' time.
 func (v *View) now() time.Time { return v.clock.now() }
 
+// published is the instant before which every slot was published or stated as missed; zero
+// until Redis has been asked.
+func (v *View) published() time.Time {
+	if v.Tick == 0 {
+		return time.Time{}
+	}
+	return time.Unix(v.Tick+1, 0)
+}
+
 // inOutage says whether a stretch touches the last time Redis was unusable.
 func (v *View) inOutage(from, to time.Time) bool {
 	return v.outage[0] > 0 && from.Unix() <= v.outage[1] && to.Unix() >= v.outage[0]
