@@ -42,7 +42,7 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$)
-	@echo "the starred rows of docs/faults.md: two fleets are broken for about eight minutes"
+	@echo "the starred rows of docs/faults.md: four fleets are broken for about eight minutes"
 	$(GO) test -race -count=1 -parallel 4 -timeout 30m ./internal/faults
 	@cd $(WEB) && npm run --silent check && npm test --silent
 	@$(MAKE) --no-print-directory test-browser
