@@ -126,11 +126,11 @@ func TestLargeTrimDoesNotHoldUpTheEmbeddedServer(t *testing.T) {
 	must(t, p.EnsureGroups(ctx, []string{"eu"}))
 	second := redisNow(t, r) - 10
 	setTick(t, r, second-1)
-	publish(t, p, second, checks(second, 1, 15_000))
-	publish(t, p, second+1, checks(second+1, 1, 15_000))
+	publish(t, p, second, checks(second, 1, 8_000))
+	publish(t, p, second+1, checks(second+1, 1, 8_000))
 	// Settled without the cost of reading it all.
 	must(t, r.commands.XGroupDestroy(ctx, keyChecks, "eu").Err())
-	must(t, r.commands.XGroupCreate(ctx, keyChecks, "eu", entryID(second+1, 14_990)).Err())
+	must(t, r.commands.XGroupCreate(ctx, keyChecks, "eu", entryID(second+1, 7_990)).Err())
 	started := time.Now()
 	for range 2 {
 		_, err := p.Trim(ctx)

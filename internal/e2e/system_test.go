@@ -110,6 +110,10 @@ func (s *system) start() {
 	case <-time.After(3 * time.Minute):
 		s.t.Fatalf("probefleet up printed no URL:\n%s", s.output.String())
 	}
+	s.await(time.Minute, "the API knows what probers may visit", func() bool {
+		status, fleet := s.try("GET", "/api/v1/fleet", nil)
+		return status == http.StatusOK && bytes.Contains(fleet, []byte(`"live":true`))
+	})
 }
 
 // stop ends it as Ctrl-C does and fails when it does not end well.
