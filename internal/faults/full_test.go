@@ -13,6 +13,9 @@ import (
 // full runs leave nothing out.
 const full = true
 
+// patience stretches no limit of time here.
+const patience = 1
+
 // TestRow runs ROW until docs/faults.jsonl counts N good trials of it for this
 // pipeline, in chunks, each with an account and a line of its own. TARGETS,
 // INTERVAL (seconds) and OUTAGE replace what the row asks for; a smaller run is

@@ -56,6 +56,9 @@ type rig struct {
 // newRig starts the fleet and returns when every target has been measured.
 func newRig(t testing.TB, f fleet) *rig {
 	t.Helper()
+	// One at a time: while several fleets start, a small machine answers nobody in time.
+	beginning.Lock()
+	defer beginning.Unlock()
 	r := &rig{fleet: f, t: t, dir: t.TempDir()}
 	bin := testfleet.Programs(t, build())
 	var err error
@@ -110,7 +113,7 @@ func newRig(t testing.TB, f fleet) *rig {
 			r.keepLogs()
 		}
 	})
-	r.await(2*time.Minute, "every process is ready and well", r.well)
+	r.await(4*time.Minute, "every process is ready and well", r.well)
 	r.await(30*time.Second, "a target of the lab is accepted: probers have said that they may visit it", func() bool {
 		var made struct{ ID int64 }
 		status := r.call("POST", "/api/v1/targets", map[string]any{"url": r.lab.URL() + "/ok", "interval_s": f.intervalS}, &made)
@@ -241,7 +244,7 @@ func (r *rig) await(limit time.Duration, what string, ok func() bool) {
 }
 
 func (r *rig) within(limit time.Duration, ok func() bool) bool {
-	for deadline := time.Now().Add(limit); !ok(); {
+	for deadline := time.Now().Add(patience * limit); !ok(); {
 		if time.Now().After(deadline) {
 			return false
 		}
@@ -279,6 +282,9 @@ func build() testfleet.Build { return testfleet.Build{Race: raceDetector(), Fail
 
 // raceDetector says whether the programs carry it: always, unless RACE=0.
 func raceDetector() bool { return os.Getenv("RACE") != "0" }
+
+// beginning is held by the rig that starts its fleet.
+var beginning sync.Mutex
 
 // lastPort is shared by the rigs of this process: each gets ports that no other has,
 // also while a process of its own is down. They are below those that the kernel gives to

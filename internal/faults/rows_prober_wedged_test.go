@@ -148,7 +148,7 @@ func runtimeWedged(_ *rig, t *trial) {
 	}
 	killed := time.Now()
 	t.rig.within(5*time.Second, func() bool { _, n, _ := in.prober(); return n > 0 })
-	if _, n, how := in.prober(); restarts != 0 || n != 1 || killed.Sub(wedged) > 20*time.Second {
+	if _, n, how := in.prober(); restarts != 0 || n != 1 || killed.Sub(wedged) > patience*20*time.Second {
 		t.Errorf("after %v without an answer it was started again %d times (%s), want once, within 20 s", killed.Sub(wedged).Round(time.Millisecond), n, how)
 	}
 	t.injected = wedged

@@ -95,7 +95,7 @@ func (t *trial) recovered(limit time.Duration) {
 func (t *trial) recoveredAt(at time.Time, limit time.Duration) {
 	t.Helper()
 	t.recovery = at.Sub(t.injected)
-	if t.recovery > limit {
+	if t.recovery > patience*limit {
 		t.Errorf("recovered after %v, want %v", t.recovery.Round(time.Millisecond), limit)
 	}
 }
