@@ -7,7 +7,7 @@
 //
 // Promises:
 //   - Nothing a user writes or a server sends makes an evaluation panic, run
-//     without bound or take memory beyond a small multiple of the body. The caps
+//     without bound or hold more memory than a small multiple of the body. The caps
 //     are the constants below; patterns are RE2 and have a budget (MaxPatternCost);
 //     a JSONPath visits the bytes of a body in place, at a cost that is counted.
 //   - An assertion that cannot be decided never passes. A text that was cut at a
@@ -21,10 +21,9 @@
 //
 // What ops mean when there is nothing to look at: exists fails and absent passes.
 // The ops that say what must not be (not_equals, not_contains, not_matches, not_in)
-// pass for a header, redirect, record or JSON node that is not there; all others fail. For
-// what every visit has or misses as a whole (a certificate, a TLS version, a body
-// that is JSON) all but exists and absent fail, and those fail too where the
-// question makes no sense.
+// pass for a header, redirect, record or JSON node that is not there; all others fail.
+// What the visit as a whole lacks (a certificate, a TLS version, a body that is JSON)
+// fails every op.
 //
 // What ops mean when there are several values: a JSONPath must hold for every node
 // it selects, as if duplicates were one. Of DNS records, equals, contains and matches
