@@ -1,23 +1,16 @@
 package lab
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/tls"
-	"fmt"
+	"bufio"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 )
 
-const bombMiB = 256
-
-// handler is the table of behaviours.
-func (l *Lab) handler() http.Handler {
+// paths is the table of behaviours.
+func (l *Lab) paths() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", ok)
 	mux.HandleFunc("/ok", ok)
@@ -26,20 +19,17 @@ func (l *Lab) handler() http.Handler {
 	mux.HandleFunc("/slow/{delay}", l.slow)
 	mux.HandleFunc("/flap/{period}", flap)
 	mux.HandleFunc("/hang", l.hang)
-	mux.HandleFunc("/drip/{count}/{every}", l.drip)
-	mux.HandleFunc("/body/{size}", body)
-	mux.HandleFunc("/gzip-bomb", bomb())
-	mux.HandleFunc("/headers/{size}", headers)
-	mux.HandleFunc("/redirect/{left}", redirect)
-	mux.HandleFunc("/redirect-to", redirectTo)
-	mux.HandleFunc("/reset", abort(""))
-	mux.HandleFunc("/close", abort(""))
-	mux.HandleFunc("/cut", abort("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"))
-	mux.HandleFunc("/malformed", abort("this is not HTTP\r\n\r\n"))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.count(r.URL.Path)
-		mux.ServeHTTP(w, r)
-	})
+	l.bodyPaths(mux)
+	l.encodingPaths(mux)
+	l.headerPaths(mux)
+	l.oddPaths(mux)
+	l.redirectPaths(mux)
+	demandPaths(mux)
+	documentPaths(mux)
+	mux.HandleFunc("/ws/{kind}", l.websocket)
+	mux.HandleFunc("/dns-query", l.dnsQuery)
+	mux.HandleFunc("/grpc.health.v1.Health/Check", l.health)
+	return mux
 }
 
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
@@ -76,91 +66,63 @@ func (l *Lab) hang(_ http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler) // close without an answer
 }
 
-func (l *Lab) drip(w http.ResponseWriter, r *http.Request) {
-	every, good := duration(w, r, "every")
-	if !good {
-		return
-	}
-	control := http.NewResponseController(w)
-	for range number(r, "count") {
-		if _, err := io.WriteString(w, "."); err != nil || control.Flush() != nil || !l.wait(r.Context(), every) {
-			return
-		}
-	}
+// wire is a connection taken over from net/http, with what it had read of it.
+type wire struct {
+	net.Conn
+	in *bufio.Reader
 }
 
-func body(w http.ResponseWriter, r *http.Request) {
-	size := number(r, "size")
-	w.Header().Set("Content-Length", strconv.Itoa(size))
-	_, _ = io.CopyN(w, zeros{}, int64(size))
+// say writes text. An error ends the behaviour, and nobody else needs it.
+func (c *wire) say(text string) error {
+	_, err := io.WriteString(c.Conn, text)
+	return err
 }
 
-// bomb answers with a body that is a thousand times its size once decoded: one
-// packed MiB of zeros many times over, which gzip reads as a single stream.
-func bomb() http.HandlerFunc {
-	packed := sync.OnceValue(func() []byte {
-		var out bytes.Buffer
-		writer := gzip.NewWriter(&out)
-		_, _ = io.CopyN(writer, zeros{}, 1<<20)
-		_ = writer.Close()
-		return out.Bytes()
-	})
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		for range bombMiB {
-			if _, err := w.Write(packed()); err != nil {
-				return
-			}
-		}
-	}
-}
-
-func headers(w http.ResponseWriter, r *http.Request) {
-	const line = 1000
-	for i := range number(r, "size")/line + 1 {
-		w.Header().Set(fmt.Sprintf("X-Filler-%d", i), strings.Repeat("x", line))
-	}
-	ok(w, r)
-}
-
-func redirect(w http.ResponseWriter, r *http.Request) {
-	to := "/ok"
-	if left := number(r, "left"); left > 1 {
-		to = "/redirect/" + strconv.Itoa(left-1)
-	}
-	http.Redirect(w, r, to, http.StatusFound)
-}
-
-func redirectTo(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Location", r.URL.Query().Get("url"))
-	w.WriteHeader(http.StatusFound)
-}
-
-// abort answers with raw bytes and ends the connection: by a reset on /reset,
-// orderly elsewhere.
-func abort(raw string) http.HandlerFunc {
+// raw makes a handler of a function that writes to the connection itself. It is
+// closed in good order afterwards, unless f ended it otherwise.
+func (l *Lab) raw(f func(c *wire, r *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		conn, _, err := http.NewResponseController(w).Hijack()
+		c, buffered, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		defer conn.Close()
-		_, _ = io.WriteString(conn, raw)
-		if r.URL.Path == "/reset" {
-			reset(conn)
+		below := bare(c) // closing it cannot wait for a TLS client that does not read
+		defer below.Close()
+		if !l.hold(below) {
+			return
 		}
+		defer l.release(below)
+		f(&wire{Conn: c, in: buffered.Reader}, r)
+		part(c)
 	}
 }
 
-// reset makes the coming close a TCP reset.
-func reset(conn net.Conn) {
-	if secure, wrapped := conn.(*tls.Conn); wrapped {
-		conn = secure.NetConn()
-	}
-	if tcp, is := conn.(*net.TCPConn); is {
-		_ = tcp.SetLinger(0)
-		_ = tcp.Close()
+// says is a raw answer that is always the same.
+func (l *Lab) says(answer string) http.HandlerFunc {
+	return l.raw(func(c *wire, _ *http.Request) { _ = c.say(answer) })
+}
+
+// resets is a raw answer with a reset behind it.
+func (l *Lab) resets(answer string) http.HandlerFunc {
+	return l.raw(func(c *wire, _ *http.Request) { _ = c.say(answer); reset(c.Conn) })
+}
+
+// withoutEnd says opening once and then more, until the client leaves.
+func (l *Lab) withoutEnd(opening, more string) http.HandlerFunc {
+	return l.raw(func(c *wire, r *http.Request) {
+		frugal(r)
+		for err := c.say(opening); err == nil; {
+			err = c.say(more)
+		}
+	})
+}
+
+// frugal keeps the kernel from taking much more than the client reads, so that
+// SentTo tells how much that was.
+func frugal(r *http.Request) {
+	if c := connOf(r); c != nil {
+		_ = c.SetWriteBuffer(32 << 10)
 	}
 }
 
@@ -174,8 +136,10 @@ func duration(w http.ResponseWriter, r *http.Request, name string) (time.Duratio
 }
 
 // number reads a size from the path, capped where it stops making sense.
-func number(r *http.Request, name string) int {
-	n, _ := strconv.Atoi(r.PathValue(name))
+func number(r *http.Request, name string) int { return atoi(r.PathValue(name)) }
+
+func atoi(text string) int {
+	n, _ := strconv.Atoi(text)
 	return min(max(n, 0), 1<<30)
 }
 

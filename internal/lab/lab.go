@@ -1,34 +1,11 @@
-// Package lab is a target server whose behaviour is in the path: what the demo
-// watches, what load is run against, and what the engine's tests visit.
-//
-//	/ok, /n/<anything>        200 "ok"
-//	/status/503               that status
-//	/slow/800ms               200 after that long
-//	/flap/30s                 200 and 503 in turn, changing every 30 s of the clock
-//	/hang                     no answer, ever
-//	/drip/10/100ms            200, then ten bytes, one every 100 ms
-//	/body/N                   200 with N bytes
-//	/gzip-bomb                a small gzip body that decodes to 256 MiB, asked for or not
-//	/headers/N                200 with at least N bytes of headers
-//	/redirect/N               N redirects, then 200
-//	/redirect-to?url=…        one redirect to there
-//	/reset                    the connection is reset instead of an answer
-//	/close                    the connection is closed instead of an answer
-//	/cut                      the connection is closed in the middle of the body
-//	/malformed                bytes that are not HTTP
-//
-// Four listeners serve the same paths: plain, TLS with a certificate of the
-// lab's own authority, and two whose certificate is expired or names another host.
 package lab
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -36,27 +13,28 @@ import (
 	"time"
 )
 
+var errClosed = errors.New("the lab is closed")
+
 // Lab is a running target server.
 type Lab struct {
-	urls    [4]string
-	roots   *x509.CertPool
-	servers []*http.Server
-	serving sync.WaitGroup
-	closing chan struct{}
-	total   atomic.Int64
-	mu      sync.Mutex
-	byPath  map[string]int64
+	host      string
+	authority *authority
+	mux       *http.ServeMux
+	serving   sync.WaitGroup
+	closing   chan struct{}
+
+	opening sync.Mutex // one server is started at a time
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	sites   map[string]site
+	servers []io.Closer
+	conns   map[net.Conn]struct{} // that no server closes
+	seen    map[string]int64      // DNS questions, for rebinding
+	tallies map[string]*tally
+	others  tally
+
+	requests, connections atomic.Int64
 }
-
-const (
-	plain = iota
-	secure
-	expired
-	wrongName
-)
-
-// maxPaths bounds the counters a client can make the lab keep.
-const maxPaths = 200_000
 
 // Start serves plain HTTP on addr ("127.0.0.1:0" picks a port), and TLS on free
 // ports of the same host.
@@ -68,103 +46,89 @@ func Start(addr string) (*Lab, error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	authority, err := newAuthority()
+	authority, err := newAuthority("Probefleet lab authority", nil)
 	if err != nil {
 		return nil, fmt.Errorf("lab certificates: %w", err)
 	}
-	l := &Lab{roots: authority.pool(), byPath: map[string]int64{}, closing: make(chan struct{})}
-	if err := l.serve(plain, nil, addr); err != nil {
+	l := &Lab{
+		host: host, authority: authority, closing: make(chan struct{}), sites: map[string]site{},
+		conns: map[net.Conn]struct{}{}, seen: map[string]int64{}, tallies: map[string]*tally{},
+	}
+	l.mux = l.paths()
+	plain, err := l.serveHTTP("plain", addr, nil, http1())
+	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	now := time.Now()
-	for _, server := range []struct {
-		at       int
-		name     string
-		from, to time.Time
-	}{
-		{secure, host, now.Add(-time.Hour), now.AddDate(1, 0, 0)},
-		{expired, host, now.AddDate(-1, 0, 0), now.AddDate(0, 0, -3)},
-		{wrongName, "elsewhere.invalid", now.Add(-time.Hour), now.AddDate(1, 0, 0)},
-	} {
-		certificate, err := authority.issue(server.name, server.from, server.to)
-		if err == nil {
-			err = l.serve(server.at, certificate, net.JoinHostPort(host, "0"))
-		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("lab: %w", err), l.Close())
+	l.sites["plain"] = plain
+	for _, name := range []string{"tls", "expired", "wrong-name"} {
+		if _, err := l.site(name); err != nil {
+			return nil, errors.Join(err, l.Close())
 		}
 	}
 	return l, nil
 }
 
-// serve starts server i: plain without a certificate, else on a free port.
-func (l *Lab) serve(i int, certificate *tls.Certificate, addr string) error {
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	l.urls[i] = "http://" + listener.Addr().String()
-	if certificate != nil {
-		l.urls[i] = "https://" + listener.Addr().String()
-		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{*certificate}, NextProtos: []string{"http/1.1"}})
-	}
-	server := &http.Server{
-		Handler: l.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 30 * time.Second,
-		ErrorLog: log.New(io.Discard, "", 0), // probes that refuse a certificate are its purpose
-	}
-	l.servers = append(l.servers, server)
-	l.serving.Go(func() { _ = server.Serve(listener) })
-	return nil
-}
-
 // URL is the plain server, without a trailing slash.
-func (l *Lab) URL() string { return l.urls[plain] }
+func (l *Lab) URL() string { return l.running("plain") }
 
 // TLSURL is the server whose certificate CertPool vouches for.
-func (l *Lab) TLSURL() string { return l.urls[secure] }
+func (l *Lab) TLSURL() string { return l.running("tls") }
 
 // ExpiredURL is the server whose certificate ran out three days before the start.
-func (l *Lab) ExpiredURL() string { return l.urls[expired] }
+func (l *Lab) ExpiredURL() string { return l.running("expired") }
 
 // WrongNameURL is the server whose certificate is for another host.
-func (l *Lab) WrongNameURL() string { return l.urls[wrongName] }
+func (l *Lab) WrongNameURL() string { return l.running("wrong-name") }
 
 // CertPool holds the authority that signed the lab's certificates.
-func (l *Lab) CertPool() *x509.CertPool { return l.roots }
-
-// Requests is how many requests all servers have seen.
-func (l *Lab) Requests() int64 { return l.total.Load() }
-
-// RequestsTo is how many requests a path has seen, on all servers.
-func (l *Lab) RequestsTo(path string) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.byPath[path]
-}
+func (l *Lab) CertPool() *x509.CertPool { return l.authority.pool() }
 
 // Close ends every server and open connection.
 func (l *Lab) Close() error {
-	select {
-	case <-l.closing:
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
 		return nil
-	default:
-		close(l.closing)
 	}
+	l.closed = true
+	close(l.closing)
+	servers := l.servers
+	for conn := range l.conns {
+		_ = conn.Close()
+	}
+	l.mu.Unlock()
 	var errs []error
-	for _, server := range l.servers {
+	for _, server := range servers {
 		errs = append(errs, server.Close())
 	}
 	l.serving.Wait()
 	return errors.Join(errs...)
 }
 
-func (l *Lab) count(path string) {
-	l.total.Add(1)
+// own closes the server with the lab.
+func (l *Lab) own(server io.Closer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.byPath[path]; known || len(l.byPath) < maxPaths {
-		l.byPath[path]++
+	l.servers = append(l.servers, server)
+}
+
+// hold closes a connection with the lab, unless it was released before. It is
+// false when the lab is closed already.
+func (l *Lab) hold(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.conns[conn] = struct{}{}
 	}
+	return !l.closed
+}
+
+func (l *Lab) release(conn net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, conn)
 }
 
 // wait sleeps unless the client leaves or the lab closes first.
