@@ -68,6 +68,13 @@ func (l *countingListener) hangUp() {
 
 func startServer(t *testing.T) *nameServer {
 	t.Helper()
+	return startServerAt(t, "127.0.0.1")
+}
+
+// startServerAt listens for TLS at an address of its own, so that the port is nobody's
+// once it is closed. Its certificate is for 127.0.0.1 and example.com.
+func startServerAt(t *testing.T, tlsHost string) *nameServer {
+	t.Helper()
 	s := &nameServer{asked: map[string]int{}, edns: map[string]bool{}, release: make(chan struct{})}
 	web := httptest.NewUnstartedServer(http.HandlerFunc(s.serveHTTP))
 	web.EnableHTTP2 = true
@@ -85,7 +92,7 @@ func startServer(t *testing.T) *nameServer {
 
 	packets, stream := samePort(t)
 	s.plain = packets.LocalAddr().String()
-	secure, err := net.Listen("tcp", "127.0.0.1:0")
+	secure, err := net.Listen("tcp", tlsHost+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +367,7 @@ func TestSlowFamily(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	gone, err := net.ListenPacket("udp", "127.0.0.1:0")
+	gone, err := net.ListenPacket("udp", "127.0.0.2:0") // where nobody else may take the port
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -537,8 +544,8 @@ func TestWhatHTTPAdds(t *testing.T) {
 
 func TestServersThatDoNotExistAnyMore(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
-	r := asking(t, s, s.overTLS)
+	s := startServerAt(t, "127.0.0.3")
+	r := asking(t, s, s.overTLS+"#example.com")
 	want(t, r, "a.example", V4, "9.9.9.9")
 	_ = s.tlsConns.Close()
 	s.tlsConns.hangUp()
