@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -221,9 +222,12 @@ func answer() *Observation {
 	}
 }
 
-// What a prober does for every check that is up must not make garbage.
+// What a prober does for every check that is up must not make garbage. Patterns are
+// left out: regexp takes its machines from a sync.Pool, which the race detector makes
+// forgetful on purpose.
 func TestPassingWithoutBodyRulesAllocatesNothing(t *testing.T) {
-	set, o := compile(t, mixed()...), answer()
+	list := slices.DeleteFunc(mixed(), func(a uptime.Assertion) bool { return a.Op == "matches" })
+	set, o := compile(t, list...), answer()
 	if allocs := testing.AllocsPerRun(100, func() {
 		if v := set.Evaluate(o); v.Severity != "" {
 			t.Fatalf("%+v", v)

@@ -200,7 +200,7 @@ func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
 		asked := time.Now()
 		for read(t, conn)["t"] != "delta" {
 		}
-		if took := time.Since(asked); took > 2*time.Second {
+		if took := time.Since(asked); took > 5*time.Second {
 			t.Fatalf("a delta took %v", took)
 		}
 	}

