@@ -10,22 +10,23 @@ import (
 
 	databaseurl "github.com/probefleet/probefleet/internal/database/connect"
 	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
 // Config is every setting of the API, from its environment.
 type Config struct {
 	service.Settings
-	DatabaseURL   envconf.Secret `env:"DATABASE_URL" required:"true" help:"relational database: postgres://user:password@host/name or sqlite:PATH"`
-	RedisURL      envconf.Secret `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
-	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
-	SecretKey     envconf.Secret `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
-	Port          int            `env:"PORT" default:"8080" min:"1" max:"65535" help:"port of the dashboard and the API"`
-	Bind          string         `env:"API_BIND" help:"address to listen on; empty is all of them"`
-	PublicURL     string         `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`
-	TrustProxy    bool           `env:"API_TRUST_PROXY" default:"false" help:"true behind a proxy of yours that sets X-Forwarded-For and X-Forwarded-Proto itself"`
-	BootstrapKey  envconf.Secret `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
-	SetupLinkFile string         `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
+	DatabaseURL   secret.Text `env:"DATABASE_URL" required:"true" help:"relational database: postgres://user:password@host/name or sqlite:PATH"`
+	RedisURL      secret.Text `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL secret.Text `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	SecretKey     secret.Text `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	Port          int         `env:"PORT" default:"8080" min:"1" max:"65535" help:"port of the dashboard and the API"`
+	Bind          string      `env:"API_BIND" help:"address to listen on; empty is all of them"`
+	PublicURL     string      `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`
+	TrustProxy    bool        `env:"API_TRUST_PROXY" default:"false" help:"true behind a proxy of yours that sets X-Forwarded-For and X-Forwarded-Proto itself"`
+	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
+	SetupLinkFile string      `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
 }
 
 func loadConfig(getenv func(string) string) (Config, error) {

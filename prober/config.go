@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
 )
@@ -17,11 +18,11 @@ import (
 // Config is every setting of a prober, from its environment.
 type Config struct {
 	service.Settings
-	RedisURL      envconf.Secret `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
-	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
-	SecretKey     envconf.Secret `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
-	Region        string         `env:"REGION" required:"true" help:"where this prober is: 1 to 32 of a-z, 0-9 and -"`
-	Name          string         `env:"PROBER_NAME" max:"100" help:"stable over restarts, different within a region; default HOSTNAME-REGION"`
+	RedisURL      secret.Text `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL secret.Text `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	SecretKey     secret.Text `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	Region        string      `env:"REGION" required:"true" help:"where this prober is: 1 to 32 of a-z, 0-9 and -"`
+	Name          string      `env:"PROBER_NAME" max:"100" help:"stable over restarts, different within a region; default HOSTNAME-REGION"`
 
 	WorkersMin      int            `env:"PROBER_WORKERS_MIN" default:"2" min:"1" max:"1000" help:"fewest workers; a worker is room for PROBER_CHECKS_PER_WORKER checks"`
 	WorkersMax      int            `env:"PROBER_WORKERS_MAX" default:"20" min:"1" max:"1000" help:"most workers: times PROBER_CHECKS_PER_WORKER it bounds the checks held at once"`

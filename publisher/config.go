@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
 )
@@ -15,14 +16,14 @@ import (
 // Config is every setting of a publisher, from its environment.
 type Config struct {
 	service.Settings
-	DatabaseURL   envconf.Secret `env:"DATABASE_URL" required:"true" help:"targets and schedule versions: postgres://user:password@host:5432/name or sqlite:PATH"`
-	RedisURL      envconf.Secret `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
-	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
-	SpoolDir      string         `env:"PUBLISHER_SPOOL_DIR" default:"/var/lib/probefleet/publisher" help:"folder, of this publisher alone, for missed rows while ClickHouse is away; it must survive a restart"`
-	SpoolMaxBytes envconf.Bytes  `env:"PUBLISHER_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
-	SpoolVolatile bool           `env:"PUBLISHER_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
-	Settle        time.Duration  `env:"PUBLISHER_SETTLE" default:"120s" min:"30s" max:"120s" help:"how long after its expiry a check's row may still be on its way; then the slot is stated as missed"`
-	BacklogMax    int64          `env:"PUBLISHER_BACKLOG_MAX" default:"0" min:"0" help:"checks in the stream from which on new ones are refused and stated as missed(backpressure); 0 is twice what one expiry window holds, at least 1000"`
+	DatabaseURL   secret.Text   `env:"DATABASE_URL" required:"true" help:"targets and schedule versions: postgres://user:password@host:5432/name or sqlite:PATH"`
+	RedisURL      secret.Text   `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL secret.Text   `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	SpoolDir      string        `env:"PUBLISHER_SPOOL_DIR" default:"/var/lib/probefleet/publisher" help:"folder, of this publisher alone, for missed rows while ClickHouse is away; it must survive a restart"`
+	SpoolMaxBytes envconf.Bytes `env:"PUBLISHER_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
+	SpoolVolatile bool          `env:"PUBLISHER_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
+	Settle        time.Duration `env:"PUBLISHER_SETTLE" default:"120s" min:"30s" max:"120s" help:"how long after its expiry a check's row may still be on its way; then the slot is stated as missed"`
+	BacklogMax    int64         `env:"PUBLISHER_BACKLOG_MAX" default:"0" min:"0" help:"checks in the stream from which on new ones are refused and stated as missed(backpressure); 0 is twice what one expiry window holds, at least 1000"`
 }
 
 func loadConfig(getenv func(string) string) (Config, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
 	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/secret"
 )
 
 // storeFlags find the stores: from flags or the environment, else from the installation in Dir.
@@ -24,12 +25,12 @@ type storeFlags struct {
 
 // environment is what this tool reads of it, NAME_FILE included, as the services do.
 type environment struct {
-	DatabaseURL   envconf.Secret `env:"DATABASE_URL"`
-	RedisURL      envconf.Secret `env:"REDIS_URL"`
-	ClickHouseURL envconf.Secret `env:"CLICKHOUSE_URL"`
-	SecretKey     envconf.Secret `env:"SECRET_KEY"`
-	BootstrapKey  envconf.Secret `env:"BOOTSTRAP_API_KEY"`
-	AllowCIDRs    string         `env:"PROBER_ALLOW_CIDRS"`
+	DatabaseURL   secret.Text `env:"DATABASE_URL"`
+	RedisURL      secret.Text `env:"REDIS_URL"`
+	ClickHouseURL secret.Text `env:"CLICKHOUSE_URL"`
+	SecretKey     secret.Text `env:"SECRET_KEY"`
+	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY"`
+	AllowCIDRs    string      `env:"PROBER_ALLOW_CIDRS"`
 }
 
 func readEnvironment() (environment, error) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
-	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -50,7 +50,7 @@ func testRun(t *testing.T, script string, regions ...string) *upRun {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	in := &installation{dir: dir, binDir: dir, logFile: log, env: environment{BootstrapKey: envconf.NewSecret("pf_bootstrap")}}
+	in := &installation{dir: dir, binDir: dir, logFile: log, env: environment{BootstrapKey: secret.New("pf_bootstrap")}}
 	u := &upRun{upCommand: &upCommand{Port: 8080, Regions: regions}, in: in, stores: &stores{databaseURL: "sqlite:x"}, ops: map[string]string{}}
 	u.sup = supervisor.New(in.supervised(u.record))
 	t.Cleanup(u.sup.Stop)

@@ -1,7 +1,6 @@
 package checkstream
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,9 +10,12 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// Version of the entry format. A reader meets entries of a newer publisher during an
-// upgrade; it hands them out with Err set.
-const entryVersion = "1"
+// Versions of the entry format: a plain check, and one with a spec. A reader meets
+// entries of a newer publisher during an upgrade; it hands them out with Err set.
+const (
+	versionPlain = "1"
+	versionSpec  = "2"
+)
 
 // maxField caps what is written and what is read, far above any real check.
 const maxField = 64 << 10
@@ -22,11 +24,11 @@ const noRegions = "=" // cannot be a region's name
 
 var errNoBody = errors.New("the entry has no check")
 
-// encodeCheck gives the fields c and e of a check. c is six words and the URL,
+// encodeCheck gives the fields c and s of a check. s is its spec, as it is; c is six words and the URL,
 // separated by one space: milliseconds within the slot's second, interval in ms,
 // spec version, timeout in ms, kind, regions (comma separated), URL. The target and
 // the second are in the entry's id.
-func encodeCheck(c uptime.Check) (check, expect string, err error) {
+func encodeCheck(c uptime.Check) (check, spec string, err error) {
 	regions := noRegions
 	if len(c.Regions) > 0 {
 		regions = strings.Join(c.Regions, ",")
@@ -50,17 +52,10 @@ func encodeCheck(c uptime.Check) (check, expect string, err error) {
 	b = append(append(b, c.Kind...), ' ')
 	b = append(append(b, regions...), ' ')
 	b = append(b, c.URL...)
-	if len(c.Expect.Status) > 0 {
-		text, err := json.Marshal(c.Expect)
-		if err != nil {
-			return "", "", fmt.Errorf("target %d: expectations: %w", c.TargetID, err)
-		}
-		expect = string(text)
-	}
-	if len(b) > maxField || len(expect) > maxField {
+	if len(b) > maxField || len(c.Spec) > maxField {
 		return "", "", fmt.Errorf("target %d: the check is larger than %d bytes", c.TargetID, maxField)
 	}
-	return string(b), expect, nil
+	return string(b), string(c.Spec), nil
 }
 
 func isWord(s string) bool { return s != "" && !strings.ContainsAny(s, " \r\n") }
@@ -69,14 +64,16 @@ func isWord(s string) bool { return s != "" && !strings.ContainsAny(s, " \r\n") 
 // check is an error.
 func decodeCheck(targetID, second int64, fields map[string]any) (uptime.Check, error) {
 	field := func(name string) string { text, _ := fields[name].(string); return text }
-	if v := field("v"); v != entryVersion {
-		return uptime.Check{}, fmt.Errorf("entry version %.20q: this program reads version %s", v, entryVersion)
+	body, spec := field("c"), field("s")
+	switch v := field("v"); {
+	case v == versionPlain && spec == "", v == versionSpec && spec != "":
+	default:
+		return uptime.Check{}, fmt.Errorf("entry version %.20q: this program reads versions %s and %s", v, versionPlain, versionSpec)
 	}
-	body, expect := field("c"), field("e")
 	if body == "" {
 		return uptime.Check{}, errNoBody
 	}
-	if len(body) > maxField || len(expect) > maxField {
+	if len(body) > maxField || len(spec) > maxField {
 		return uptime.Check{}, fmt.Errorf("entry is larger than %d bytes", maxField)
 	}
 	var words [6]string
@@ -110,6 +107,7 @@ func decodeCheck(targetID, second int64, fields map[string]any) (uptime.Check, e
 		Timeout:     timeout,
 		Kind:        uptime.Kind(words[4]),
 		URL:         body,
+		Spec:        uptime.SpecText(spec),
 	}
 	if words[5] != noRegions {
 		c.Regions = strings.Split(words[5], ",")
@@ -117,11 +115,6 @@ func decodeCheck(targetID, second int64, fields map[string]any) (uptime.Check, e
 			if region == "" || strings.Contains(region, "=") {
 				return uptime.Check{}, fmt.Errorf("entry: regions %.40q", words[5])
 			}
-		}
-	}
-	if expect != "" {
-		if err := json.Unmarshal([]byte(expect), &c.Expect); err != nil {
-			return uptime.Check{}, fmt.Errorf("entry: expectations: %w", err)
 		}
 	}
 	return c, nil

@@ -37,8 +37,8 @@
 //
 // # Entries
 //
-// Fields: v, the version ("1"); x, the expiry in unix ms, for scripts; c, the check
-// (see encodeCheck); e, the expectations as JSON, absent when they are the default.
+// Fields: v, the version ("1", "2" with a spec); x, the expiry in unix ms, for scripts;
+// c, the check (see encodeCheck); s, its spec as JSON, absent when it is a plain one.
 // A typical entry is 150 bytes. What cannot be decoded is handed out with Err set.
 //
 // # Servers

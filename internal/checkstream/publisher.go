@@ -100,11 +100,11 @@ func (p *Publisher) Publish(ctx context.Context, chunk Chunk) (added int, err er
 			return 0, fmt.Errorf("publish: target %d is out of order or not of second %d", check.TargetID, chunk.Second)
 		}
 		before = check.TargetID
-		body, expect, err := encodeCheck(check)
+		body, spec, err := encodeCheck(check)
 		if err != nil {
 			return 0, fmt.Errorf("publish: %w", err)
 		}
-		args = append(args, check.TargetID, check.ExpiresAt().UnixMilli(), body, expect)
+		args = append(args, check.TargetID, check.ExpiresAt().UnixMilli(), body, spec)
 	}
 	added, err = p.again(ctx, func(again string) *redis.Cmd {
 		args[4] = again

@@ -7,7 +7,7 @@
 //
 // Fields are declared with tags:
 //
-//	RedisURL envconf.Secret `env:"REDIS_URL" required:"true" help:"where Redis is"`
+//	RedisURL secret.Text `env:"REDIS_URL" required:"true" help:"where Redis is"`
 //
 // Tags: env, default, required, min, max (numbers, durations, bytes, and the
 // length of texts and secrets), oneof (comma separated), help. Structs without
@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/secret"
 )
 
 // Error lists every mistake found in the environment.
@@ -58,7 +60,7 @@ func Describe(cfg any) []Setting {
 	walk(reflect.ValueOf(cfg).Elem(), func(tag reflect.StructTag, field reflect.Value) {
 		settings = append(settings, Setting{
 			Name: tag.Get("env"), Type: typeName(field, tag), Default: tag.Get("default"), Help: tag.Get("help"),
-			Required: tag.Get("required") == "true", Secret: field.Type() == reflect.TypeFor[Secret](),
+			Required: tag.Get("required") == "true", Secret: field.Type() == reflect.TypeFor[secret.Text](),
 		})
 	})
 	return settings
@@ -100,7 +102,7 @@ func load(getenv func(string) string, tag reflect.StructTag, field reflect.Value
 	}
 	if err := set(field, text); err != nil {
 		shown := strconv.Quote(text)
-		if field.Type() == reflect.TypeFor[Secret]() {
+		if field.Type() == reflect.TypeFor[secret.Text]() {
 			shown = "its value"
 		}
 		return fmt.Sprintf("%s: %s is not %s", name, shown, typeName(field, tag))
@@ -112,8 +114,8 @@ func set(field reflect.Value, text string) error {
 	switch target := field.Addr().Interface().(type) {
 	case *string:
 		*target = text
-	case *Secret:
-		*target = NewSecret(text)
+	case *secret.Text:
+		*target = secret.New(text)
 	case *bool:
 		return parse(target, text, strconv.ParseBool)
 	case *int:
@@ -174,7 +176,7 @@ func checkLimits(name string, tag reflect.StructTag, field reflect.Value) string
 	switch value := field.Interface().(type) {
 	case string:
 		size, unit = float64(len(value)), " characters"
-	case Secret:
+	case secret.Text:
 		size, unit = float64(len(value.Reveal())), " characters"
 	case int, int64, time.Duration, Bytes:
 		size = float64(field.Int())
@@ -211,7 +213,7 @@ func typeName(field reflect.Value, tag reflect.StructTag) string {
 		return "one of " + strings.ReplaceAll(allowed, ",", ", ")
 	}
 	switch field.Interface().(type) {
-	case Secret:
+	case secret.Text:
 		return "a secret text"
 	case bool:
 		return "true or false"

@@ -1,21 +1,20 @@
 package envconf
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/secret"
 )
 
 type sample struct {
-	URL     Secret         `env:"URL" required:"true" help:"where it is"`
-	Key     Secret         `env:"KEY" min:"32"`
+	URL     secret.Text    `env:"URL" required:"true" help:"where it is"`
+	Key     secret.Text    `env:"KEY" min:"32"`
 	Workers int            `env:"WORKERS" default:"4" min:"1" max:"20"`
 	Age     time.Duration  `env:"AGE" default:"1s" max:"1m"`
 	Cap     Bytes          `env:"CAP" default:"500MiB"`
@@ -63,17 +62,5 @@ func TestLoadReportsAllMistakesAtOnce(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a secret")
-	}
-}
-
-func TestSecretIsRedactedEverywhere(t *testing.T) {
-	t.Parallel()
-	secret := NewSecret("hunter2")
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret, "in", struct{ S Secret }{secret})
-	encoded, _ := json.Marshal(map[string]any{"s": secret})
-	all := fmt.Sprintf("%v %+v %#v %s %q %x", secret, struct{ S Secret }{secret}, &struct{ S Secret }{secret}, secret, secret, secret) + log.String() + string(encoded)
-	if strings.Contains(all, "hunter2") || strings.Contains(all, fmt.Sprintf("%x", "hunter2")) {
-		t.Fatalf("leaked: %s", all)
 	}
 }

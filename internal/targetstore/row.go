@@ -1,7 +1,6 @@
 package targetstore
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // columns are the table's, in the order scan reads them.
-const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, expect, spec_version, created_at_ms, updated_at_ms"
+const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, spec_version, created_at_ms, updated_at_ms"
 
 // row has no default tags: GORM would store the column's default for every
 // zero value, and a paused target would be active.
@@ -23,7 +22,7 @@ type row struct {
 	TimeoutMS   int64  `gorm:"column:timeout_ms"`
 	Regions     string `gorm:"column:regions"`
 	Active      bool   `gorm:"column:active"`
-	Expect      string `gorm:"column:expect"`
+	Spec        string `gorm:"column:spec"`
 	SpecVersion int64  `gorm:"column:spec_version"`
 	CreatedAtMS int64  `gorm:"column:created_at_ms"`
 	UpdatedAtMS int64  `gorm:"column:updated_at_ms"`
@@ -36,14 +35,10 @@ func toRow(t uptime.Target) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	expect, err := json.Marshal(t.Expect)
-	if err != nil {
-		return row{}, fmt.Errorf("encode expect: %w", err)
-	}
 	return row{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind),
 		IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: regions, Active: t.Active, Expect: string(expect), SpecVersion: t.SpecVersion,
+		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), SpecVersion: t.SpecVersion,
 		CreatedAtMS: t.CreatedAt.UnixMilli(), UpdatedAtMS: t.UpdatedAt.UnixMilli(),
 	}, nil
 }
@@ -59,8 +54,8 @@ func (r row) target() (uptime.Target, error) {
 		Regions: regions, Active: r.Active, SpecVersion: r.SpecVersion,
 		CreatedAt: time.UnixMilli(r.CreatedAtMS).UTC(), UpdatedAt: time.UnixMilli(r.UpdatedAtMS).UTC(),
 	}
-	if err := json.Unmarshal([]byte(r.Expect), &t.Expect); err != nil {
-		return uptime.Target{}, fmt.Errorf("target %d: decode expect: %w", r.ID, err)
+	if t.Spec, err = uptime.SpecText(r.Spec).Spec(); err != nil {
+		return uptime.Target{}, fmt.Errorf("target %d: %w", r.ID, err)
 	}
 	return t, nil
 }

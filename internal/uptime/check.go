@@ -13,7 +13,7 @@ type Check struct {
 	Kind        Kind
 	URL         string
 	Timeout     time.Duration
-	Expect      Expect
+	Spec        SpecText
 }
 
 // ExpiresAt is the instant after which running the check is no longer worth it.

@@ -7,7 +7,11 @@ import (
 
 // Phases are the parts of a probe in microseconds, summed over redirect hops.
 type Phases struct {
-	DNS, Connect, TLS, Wait, Transfer uint32
+	DNS      uint32 `json:"dns_us"`
+	Connect  uint32 `json:"connect_us"`
+	TLS      uint32 `json:"tls_us"`
+	Wait     uint32 `json:"wait_us"`
+	Transfer uint32 `json:"transfer_us"`
 }
 
 // Result is one slot's row: a measurement, or the reason why there is none.

@@ -33,7 +33,7 @@ type Target struct {
 	Timeout     time.Duration // of one probe, redirects included
 	Regions     []string      // sorted; empty means every region
 	Active      bool
-	Expect      Expect
+	Spec        Spec
 	SpecVersion int64 // the schedule_seq of the last change: rises with every edit
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

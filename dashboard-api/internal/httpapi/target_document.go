@@ -52,7 +52,7 @@ func bodyOf(t uptime.Target) targetBody {
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
 		Regions: orEmpty(t.Regions), Active: t.Active, SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 	}
-	for _, r := range t.Expect.Status {
+	for _, r := range t.Spec.Expect.Status {
 		body.Expect.Status = append(body.Expect.Status, r.String())
 	}
 	if len(body.Expect.Status) == 0 {

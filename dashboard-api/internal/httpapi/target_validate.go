@@ -258,7 +258,7 @@ func known(regions []string) string {
 
 func (m *merger) expect(in *ExpectInput, null bool) {
 	if null {
-		m.target.Expect = uptime.Expect{}
+		m.target.Spec.Expect = uptime.Expect{}
 	}
 	if in == nil || in.Status == nil {
 		return
@@ -275,5 +275,5 @@ func (m *merger) expect(in *ExpectInput, null bool) {
 		}
 		ranges = append(ranges, r)
 	}
-	m.target.Expect.Status = ranges
+	m.target.Spec.Expect.Status = ranges
 }

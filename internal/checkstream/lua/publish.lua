@@ -1,6 +1,6 @@
 -- KEYS clock, checks, refused.
 -- ARGV second, seq, last (0|1), backlog max (0: none), again (0|1), then for every
--- check: target id, expiry in ms, check, expectations or ''.
+-- check: target id, expiry in ms, check, spec or ''.
 -- Gives how many checks were added. again: this very call may have run before, so
 -- what is there already counts as added and a finished second is no surprise.
 local clock, checks, refused = KEYS[1], KEYS[2], KEYS[3]
@@ -41,7 +41,7 @@ if first > 0 then
     if ARGV[i + 3] == '' then
       redis.call('XADD', checks, prefix .. ARGV[i], 'v', '1', 'x', ARGV[i + 1], 'c', ARGV[i + 2])
     else
-      redis.call('XADD', checks, prefix .. ARGV[i], 'v', '1', 'x', ARGV[i + 1], 'c', ARGV[i + 2], 'e', ARGV[i + 3])
+      redis.call('XADD', checks, prefix .. ARGV[i], 'v', '2', 'x', ARGV[i + 1], 'c', ARGV[i + 2], 's', ARGV[i + 3])
     end
     added = added + 1
   end

@@ -30,12 +30,12 @@ type Spec struct {
 	Kind    uptime.Kind
 	URL     string
 	Timeout time.Duration
-	Expect  uptime.Expect
+	Text    uptime.SpecText
 }
 
 // SpecOf takes the specification out of a target.
 func SpecOf(t uptime.Target) *Spec {
-	return &Spec{Version: t.SpecVersion, Kind: t.Kind, URL: t.URL, Timeout: t.Timeout, Expect: t.Expect}
+	return &Spec{Version: t.SpecVersion, Kind: t.Kind, URL: t.URL, Timeout: t.Timeout, Text: t.Spec.Text()}
 }
 
 // waiting is a change whose second has not come. Exactly one of the two is set.

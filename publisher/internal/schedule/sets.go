@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -39,30 +38,6 @@ func (s *sets) resolve(set uint32, active []string) []string {
 }
 
 func (s *sets) forget() { clear(s.resolved) }
-
-// expects keeps each expectation once: most targets share one.
-type expects struct {
-	index map[string]uint32
-	list  []uptime.Expect
-}
-
-func newExpects() expects {
-	return expects{index: map[string]uint32{"{}": 0}, list: []uptime.Expect{{}}}
-}
-
-func (e *expects) intern(expect uptime.Expect) uint32 {
-	key, err := json.Marshal(expect)
-	if err != nil { // cannot be: it has no type that fails
-		return 0
-	}
-	at, found := e.index[string(key)]
-	if !found {
-		at = uint32(len(e.list))
-		e.index[string(key)] = at
-		e.list = append(e.list, expect)
-	}
-	return at
-}
 
 // regionSet is the regions and which of them are active.
 type regionSet struct {

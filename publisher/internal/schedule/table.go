@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"slices"
+	"unique"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -14,12 +15,19 @@ type row struct {
 	spec     int64 // version of the specification
 	url      string
 	kind     uptime.Kind
-	timeout  uint32 // ms
-	interval uint32 // s
-	regions  uint32 // index in sets
-	expect   uint32 // index in expects
-	planned  bool   // is in its ring
+	text     unique.Handle[uptime.SpecText] // most targets share one
+	timeout  uint32                         // ms
+	interval uint32                         // s
+	regions  uint32                         // index in sets
+	planned  bool                           // is in its ring
 	dead     bool
+}
+
+func (r *row) specText() uptime.SpecText {
+	if r.text == (unique.Handle[uptime.SpecText]{}) { // nobody has described it yet
+		return ""
+	}
+	return r.text.Value()
 }
 
 // table is one array sorted by id: ids rise, so an insert is nearly always an

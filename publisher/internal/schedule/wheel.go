@@ -3,6 +3,7 @@ package schedule
 import (
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -16,13 +17,12 @@ type Wheel struct {
 	rings   rings
 	regions regionSet
 	sets    sets
-	expects expects
 	ids     []int64 // scratch of Due
 }
 
 // New is an empty wheel standing at a second.
 func New(at int64) *Wheel {
-	return &Wheel{at: at, rings: rings{}, regions: regionSet{known: map[string]region{}}, sets: newSets(), expects: newExpects()}
+	return &Wheel{at: at, rings: rings{}, regions: regionSet{known: map[string]region{}}, sets: newSets()}
 }
 
 // Apply takes a change in: at once if its second has come, else when Advance
@@ -160,7 +160,7 @@ func (w *Wheel) describe(row *row, spec Spec) {
 		return
 	}
 	row.spec, row.url, row.timeout = spec.Version, spec.URL, uint32(spec.Timeout/time.Millisecond)
-	row.kind, row.expect = spec.Kind, w.expects.intern(spec.Expect)
+	row.kind, row.text = spec.Kind, unique.Make(spec.Text)
 }
 
 // Due appends the checks of a second to dst, ascending by target id. The
@@ -196,7 +196,7 @@ func (w *Wheel) check(row *row, second int64, regions []string) uptime.Check {
 	at := time.Unix(second, int64(uptime.Phase(row.id, interval)%time.Second)).UTC()
 	return uptime.Check{
 		TargetID: row.id, ScheduledAt: at, Interval: interval, SpecVersion: row.spec, Regions: regions,
-		Kind: row.kind, URL: row.url, Timeout: time.Duration(row.timeout) * time.Millisecond, Expect: w.expects.list[row.expect],
+		Kind: row.kind, URL: row.url, Timeout: time.Duration(row.timeout) * time.Millisecond, Spec: row.specText(),
 	}
 }
 

@@ -1,0 +1,87 @@
+package seal
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	newKeyText = "a key of the installation"
+	oldKeyText = "the key it had before"
+)
+
+func box(t *testing.T, keys ...string) *Box {
+	t.Helper()
+	b, err := New(keys[0], keys[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSealedOpensAgain(t *testing.T) {
+	t.Parallel()
+	b := box(t, newKeyText)
+	for _, text := range []string{"", "x", "Bearer abc", strings.Repeat("long ", 10_000), "\x00\xff"} {
+		sealed := b.Seal(secret.New(text))
+		if text != "" && strings.Contains(string(sealed), text) || sealed == b.Seal(secret.New(text)) {
+			t.Errorf("%.20q is sealed as %.80q", text, sealed)
+		}
+		if got, err := b.Open(sealed); err != nil || got.Reveal() != text {
+			t.Errorf("%.20q opens as %.20q, %v", text, got.Reveal(), err)
+		}
+	}
+	if got, err := b.Open(""); err != nil || !got.IsZero() {
+		t.Error("nothing is not a secret")
+	}
+}
+
+func TestKeysCanBeChanged(t *testing.T) {
+	t.Parallel()
+	before, between, after := box(t, oldKeyText), box(t, newKeyText, oldKeyText), box(t, newKeyText)
+	sealed := before.Seal(secret.New("x"))
+	if got, err := between.Open(sealed); err != nil || got.Reveal() != "x" {
+		t.Errorf("with the older key too: %v", err)
+	}
+	if _, err := after.Open(sealed); !errors.Is(err, ErrUnknownKey) {
+		t.Errorf("without the older key: %v", err)
+	}
+	if between.Current(sealed) || !before.Current(sealed) || !after.Current(between.Seal(secret.New("x"))) {
+		t.Error("the key of a text is not told")
+	}
+	if _, err := New("short"); err == nil {
+		t.Error("a short key is taken")
+	}
+}
+
+func TestChangedTextDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	b := box(t, newKeyText)
+	sealed := string(b.Seal(secret.New("a secret")))
+	for i := range sealed {
+		changed := []byte(sealed)
+		changed[i] ^= 1
+		if _, err := b.Open(uptime.Sealed(changed)); err == nil {
+			t.Errorf("opens with byte %d changed", i)
+		}
+	}
+	for _, text := range []string{"s1", "s1.", "s1..", "plain text", sealed[:len(sealed)-4], sealed + "AAAA", strings.Replace(sealed, "s1", "s2", 1)} {
+		if _, err := b.Open(uptime.Sealed(text)); err == nil {
+			t.Errorf("%.40q opens", text)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	b, err := New(newKeyText)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(b.Seal(secret.New("x"))))
+	f.Add("s1.00.AAAA")
+	f.Fuzz(func(_ *testing.T, text string) { _, _ = b.Open(uptime.Sealed(text)) })
+}

@@ -1,0 +1,150 @@
+package uptime
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Spec is how a target is visited and what it must answer, besides its URL and
+// timeout. The zero value is a plain visit that wants 200-399. Only the part of the
+// target's own kind may be set (TLS also goes with kinds that can be secured).
+// It holds no secret in clear: see Sealed.
+type Spec struct {
+	Expect     Expect         `json:"expect,omitzero"`
+	Assertions []Assertion    `json:"assertions,omitempty"`
+	Family     Family         `json:"family,omitempty"`
+	HTTP       *HTTPSpec      `json:"http,omitempty"`
+	TCP        *TCPSpec       `json:"tcp,omitempty"`
+	TLS        *TLSSpec       `json:"tls,omitempty"`
+	DNS        *DNSSpec       `json:"dns,omitempty"`
+	WebSocket  *WebSocketSpec `json:"websocket,omitempty"`
+}
+
+// SpecText is a Spec as JSON, empty for the zero Spec. It is what the stream, the
+// spool and the stores carry: whoever only passes a check on never looks inside, and
+// equal texts are equal specs.
+type SpecText string
+
+// Text encodes the spec.
+func (s Spec) Text() SpecText {
+	text, _ := json.Marshal(s) // it has no type that fails
+	if string(text) == "{}" {
+		return ""
+	}
+	return SpecText(text)
+}
+
+// Spec decodes the text. A member it does not know is an error: it comes from a newer
+// release, and to leave out what it demands would be to call up what may be down.
+func (t SpecText) Spec() (Spec, error) {
+	var s Spec
+	if t == "" {
+		return s, nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(t)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return Spec{}, fmt.Errorf("decode spec: %w", err)
+	}
+	return s, nil
+}
+
+// Family restricts the addresses a visit may use. Empty means both, in the order the
+// resolver gives.
+type Family string
+
+// Families.
+const (
+	FamilyAny Family = ""
+	FamilyV4  Family = "4"
+	FamilyV6  Family = "6"
+)
+
+// Sealed is a secret as it is stored and sent: encrypted by package seal, safe to
+// print, useless without the installation's key.
+type Sealed string
+
+// HTTPSpec is the request of an http target. The zero value is a GET over HTTP/1.1
+// that follows five redirects.
+type HTTPSpec struct {
+	Method     string      `json:"method,omitempty"`  // empty: GET
+	Headers    []Header    `json:"headers,omitempty"` // not sent to another origin after a redirect
+	Body       string      `json:"body,omitempty"`    // at most one of Body and BodySecret
+	BodySecret Sealed      `json:"body_secret,omitempty"`
+	Username   string      `json:"username,omitempty"` // basic authentication (RFC 7617)
+	Password   Sealed      `json:"password,omitempty"`
+	Token      Sealed      `json:"token,omitempty"`      // bearer token (RFC 6750)
+	Redirects  *int        `json:"redirects,omitempty"`  // how many are followed, 0 to 5; nil: 5
+	Cookies    bool        `json:"cookies,omitempty"`    // those that are set on the way are sent along
+	Compressed bool        `json:"compressed,omitempty"` // asks for gzip, br and zstd; what comes compressed is decoded anyway
+	Version    HTTPVersion `json:"version,omitempty"`
+}
+
+// Header is one line of a request. At most one of Value and Secret is set.
+type Header struct {
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`
+	Secret Sealed `json:"secret,omitempty"`
+}
+
+// HTTPVersion is the protocol an http target is visited with.
+type HTTPVersion string
+
+// HTTP versions. Others than the first take a slower path: see package probe.
+const (
+	HTTP1    HTTPVersion = ""     // HTTP/1.1
+	HTTP2    HTTPVersion = "2"    // HTTP/2 or failure; over TLS only
+	HTTP3    HTTPVersion = "3"    // HTTP/3 or failure; over TLS only
+	HTTPBest HTTPVersion = "best" // HTTP/2 if the server takes it, else HTTP/1.1
+)
+
+// TCPSpec is the talk of a tcp target. What the server sends is judged by assertions
+// on the source received.
+type TCPSpec struct {
+	Send     string   `json:"send,omitempty"`     // after the connection (and STARTTLS) is there
+	StartTLS StartTLS `json:"starttls,omitempty"` // the protocol whose upgrade to TLS is made first
+}
+
+// StartTLS names a protocol that can be upgraded to TLS.
+type StartTLS string
+
+// Protocols with STARTTLS.
+const (
+	StartTLSNone StartTLS = ""
+	StartTLSSMTP StartTLS = "smtp" // RFC 3207
+	StartTLSIMAP StartTLS = "imap" // RFC 9051 §6.2.1
+	StartTLSFTP  StartTLS = "ftp"  // RFC 4217
+)
+
+// TLSSpec is what a TLS handshake offers and demands. The zero value verifies the
+// chain and the name of the URL's host.
+type TLSSpec struct {
+	ServerName  string `json:"server_name,omitempty"`  // asked for and verified instead of the URL's host
+	SkipVerify  bool   `json:"skip_verify,omitempty"`  // whoever answers is believed
+	PostQuantum bool   `json:"post_quantum,omitempty"` // also offers X25519MLKEM768, which costs more
+}
+
+// DNSSpec is how a dns target is asked; the question itself is in its URL (RFC 4501).
+type DNSSpec struct {
+	Transport DNSTransport `json:"transport,omitempty"`
+}
+
+// DNSTransport is how a DNS question travels.
+type DNSTransport string
+
+// DNS transports.
+const (
+	DNSOverUDP   DNSTransport = ""      // repeated over TCP when the answer was cut
+	DNSOverTCP   DNSTransport = "tcp"   // RFC 7766
+	DNSOverTLS   DNSTransport = "tls"   // RFC 7858
+	DNSOverHTTPS DNSTransport = "https" // RFC 8484
+)
+
+// WebSocketSpec is the talk of a websocket target once it is open. Empty: it is opened,
+// pinged and closed.
+type WebSocketSpec struct {
+	Send         string   `json:"send,omitempty"` // one text message; the first answer is what the source received holds
+	Headers      []Header `json:"headers,omitempty"`
+	Subprotocols []string `json:"subprotocols,omitempty"`
+}
