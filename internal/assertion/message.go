@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -32,7 +33,7 @@ func (e *evaluation) read(c *check) int64 {
 }
 
 func (e *evaluation) subject(c *check) string {
-	name := shown(c.name, e.observation.Secrets, maxShownName)
+	name := redact.Text(c.name, e.observation.Secrets, maxShownName)
 	switch c.source {
 	case uptime.SourceHeader:
 		return "header " + name
@@ -108,7 +109,7 @@ func (e *evaluation) seen(c *check) string {
 		if !o.Address.IsValid() {
 			return "unknown"
 		}
-		return shown(o.Address.Unmap().String(), o.Secrets, maxShown)
+		return redact.Text(o.Address.Unmap().String(), o.Secrets, maxShown)
 	}
 	return "unknown"
 }
@@ -120,14 +121,14 @@ func (e *evaluation) nodeSeen(c *check) string {
 	case c.hidden || e.node[0] == '"':
 		return e.quote(c, nodeText(e.node), true)
 	}
-	return shown(nodeText(e.node), e.observation.Secrets, maxShown)
+	return redact.Text(nodeText(e.node), e.observation.Secrets, maxShown)
 }
 
 func (e *evaluation) quoteBytes(text []byte) string {
 	if len(text) == 0 {
 		return "empty"
 	}
-	return `"` + shown(text, e.observation.Secrets, maxShown) + `"`
+	return `"` + redact.Text(text, e.observation.Secrets, maxShown) + `"`
 }
 
 func (e *evaluation) quote(c *check, text string, there bool) string {
@@ -139,9 +140,9 @@ func (e *evaluation) quote(c *check, text string, there bool) string {
 	case c.hidden:
 		return "not shown"
 	case c.url:
-		text = withoutValues(hide(text, e.observation.Secrets))
+		text = redact.URL(redact.Hide(text, e.observation.Secrets))
 	}
-	return `"` + shown(text, e.observation.Secrets, maxShown) + `"`
+	return `"` + redact.Text(text, e.observation.Secrets, maxShown) + `"`
 }
 
 // wanted is the op and value as words after "want it".
@@ -153,7 +154,7 @@ func (e *evaluation) wanted(c *check) string {
 	case c.hidden:
 		return words + " what is not shown"
 	}
-	value := shown(c.want, e.observation.Secrets, maxShownWant)
+	value := redact.Text(c.want, e.observation.Secrets, maxShownWant)
 	switch c.source {
 	case uptime.SourceLatency, uptime.SourcePhase:
 		return words + " " + value + " ms"

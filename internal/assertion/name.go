@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -63,7 +64,7 @@ func (b *builder) headerName(c *check, name string) {
 	default:
 		c.key = textproto.CanonicalMIMEHeaderKey(name)
 		c.name = strings.ToLower(name)
-		c.hidden = isSecretName(name)
+		c.hidden = redact.Name(name)
 		c.url = c.name == "location" || c.name == "content-location"
 	}
 }

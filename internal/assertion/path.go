@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/probefleet/probefleet/internal/redact"
 	"slices"
 	"strconv"
 	"strings"
@@ -308,7 +309,7 @@ func (p *path) namesSecret() bool {
 }
 
 func (s selector) namesSecret() bool {
-	return s.kind == selectName && isSecretName(s.name) || s.filter != nil && s.filter.namesSecret()
+	return s.kind == selectName && redact.Name(s.name) || s.filter != nil && s.filter.namesSecret()
 }
 
 func (f *filter) namesSecret() bool {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -135,7 +136,7 @@ func (b *builder) pattern(c *check, value string) {
 	if err != nil {
 		why := "it does not compile"
 		if at, ok := errors.AsType[*syntax.Error](err); ok {
-			why = string(at.Code) + " in " + shown(at.Expr, nil, maxShownWant)
+			why = string(at.Code) + " in " + redact.Text(at.Expr, nil, maxShownWant)
 		}
 		b.problem(fieldValue, CodeInvalidPattern, "this is not an RE2 pattern (those have no look-around and no back-references): %s", why)
 		return

@@ -148,3 +148,14 @@ type WebSocketSpec struct {
 	Headers      []Header `json:"headers,omitempty"`
 	Subprotocols []string `json:"subprotocols,omitempty"`
 }
+
+// ReservedHeader says whether a request header may not be set, because it decides how
+// the message itself is read or where it goes (RFC 9110 §7, RFC 9112 §6).
+func ReservedHeader(name string) bool {
+	lower := strings.ToLower(name)
+	switch lower {
+	case "host", "connection", "keep-alive", "transfer-encoding", "content-length", "te", "trailer", "upgrade", "expect":
+		return true
+	}
+	return strings.HasPrefix(lower, "proxy-")
+}

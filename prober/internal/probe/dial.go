@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
 const (
@@ -16,9 +18,9 @@ const (
 	minDial      = 2 * time.Second // an address gets at least this, if the visit has it
 )
 
-// Resolver looks names up. *net.Resolver is one.
+// Resolver looks names up. *resolve.Resolver is one; its errors say whose fault it is.
 type Resolver interface {
-	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+	Lookup(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error)
 }
 
 // dialer makes one guarded connection a visit: addresses in turn, never a race,
@@ -26,28 +28,57 @@ type Resolver interface {
 type dialer struct {
 	resolver Resolver
 	net      net.Dialer
+	chains   *chains
 }
 
 func newDialer(o Options) *dialer {
-	d := &dialer{resolver: o.Resolver, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}}
-	if d.resolver == nil {
-		d.resolver = &net.Resolver{PreferGo: true} // its errors can be told apart, and it takes no thread a look-up
-	}
-	return d
+	return &dialer{resolver: o.Resolver, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}, chains: newChains(o.Roots)}
 }
 
-// lookup gives the addresses of host. The resolver orders them by RFC 6724,
-// which puts a family this machine cannot route last.
-func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	addrs, err := d.resolver.LookupNetIP(ctx, "ip", host)
+// endpoint is where to connect to.
+type endpoint struct {
+	host   string     // ASCII, without port or brackets; also what TLS asks for
+	ip     netip.Addr // valid when the host is a literal address
+	port   uint16
+	family uptime.Family
+}
+
+// dial makes a connection and notes how, phase by phase, in the hop. The caller
+// closes it. Its deadline is the visit's, and the end of ctx aborts whatever waits on it
+// until release is called.
+func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.TCPConn, release func() bool, bad trouble) {
+	mark := time.Now()
+	addrs := s.one[:]
+	if addrs[0] = to.ip; !to.ip.IsValid() {
+		answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
+		lap(&hop.Phases.DNS, &mark)
+		if err != nil {
+			return nil, nil, lookupTrouble(err)
+		}
+		if hop.DNSCached = answer.Cached; answer.Cached {
+			hop.Phases.DNS = 0
+		}
+		addrs = answer.Addrs[:min(len(answer.Addrs), maxAddresses)]
+	}
+	conn, addr, err := d.connect(ctx, addrs, to.port, s.deadline)
+	lap(&hop.Phases.Connect, &mark)
 	if err != nil {
-		return nil, err
+		return nil, nil, dialTrouble(err)
 	}
-	addrs = addrs[:min(len(addrs), maxAddresses)]
-	for i := range addrs {
-		addrs[i] = addrs[i].Unmap()
+	hop.Address = addr.Unmap()
+	s.Address = hop.Address
+	_ = conn.SetDeadline(s.deadline)
+	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), trouble{}
+}
+
+func familyOf(f uptime.Family) resolve.Family {
+	switch f {
+	case uptime.FamilyV4:
+		return resolve.V4
+	case uptime.FamilyV6:
+		return resolve.V6
 	}
-	return addrs, nil
+	return resolve.Both
 }
 
 // connect tries the addresses in order and ends in the error that says most: a

@@ -7,22 +7,18 @@ import (
 	"log/slog"
 	"net/netip"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // confirmPause lets a restart or a lost packet pass before a failure is looked at again.
 const confirmPause = 250 * time.Millisecond
-
-// Checker visits a target once. It keeps to check.Timeout, says everything in
-// the Outcome, and gives up early when ctx ends (the outcome then means nothing).
-type Checker interface {
-	Check(ctx context.Context, check uptime.Check) Outcome
-}
 
 // Outcome is what a visit came to: the part of a uptime.Result that the target
 // and the probe decide.
@@ -35,36 +31,46 @@ type Outcome struct {
 	TotalUS      uint32
 	Message      string // one line, capped
 	Address      netip.Addr
-	CertNotAfter time.Time
-	Attempts     uint8 // visits it took: 2 when a failure was looked at again
+	CertNotAfter time.Time        // of the certificate in any chain that expires first
+	Protocol     string           // such as HTTP/1.1; empty when none was spoken
+	TLSVersion   uint16           // as crypto/tls numbers it; 0 without TLS
+	Hops         uint8            // requests, or connections
+	WireBytes    uint32           // of the last body, as sent
+	BodyBytes    uint32           // of the last body, decoded
+	DNSCached    bool             // names were known from earlier look-ups
+	Attempts     uint8            // visits it took: 2 when a failure was looked at again
+	Evidence     *uptime.Evidence // of visits that were not up
 }
 
 // Options are what an engine needs.
 type Options struct {
-	Version  string         // named in the User-Agent
-	Guard    *guard.Guard   // required
-	Resolver Resolver       // nil: the system's
-	Roots    *x509.CertPool // nil: the system's
+	Version  string                                   // named in the User-Agent
+	Guard    *guard.Guard                             // required
+	Resolver Resolver                                 // required
+	Roots    *x509.CertPool                           // nil: the system's
+	Open     func(uptime.Sealed) (secret.Text, error) // opens the secrets of targets
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer
 }
 
-// Engine runs the checker of each kind and adds what all kinds share: a second
-// look at failures, the freeze watch, and containment of panics.
+// Engine runs the visitor of each target and adds what all kinds share: judgement, a
+// second look at failures, the freeze watch, and containment of panics.
 type Engine struct {
-	kinds   map[uptime.Kind]Checker
-	freeze  *freezeWatch
-	log     *slog.Logger
-	metrics *metrics
+	plans     *plans
+	sightings sync.Pool // of *sighting
+	freeze    *freezeWatch
+	log       *slog.Logger
+	metrics   *metrics
 }
 
 // New makes an engine. Run must be running for frozen probes to be noticed.
 func New(o Options) *Engine {
-	return newEngine(o, kinds(o))
+	return newEngine(o, compilers(o))
 }
 
-func newEngine(o Options, kinds map[uptime.Kind]Checker) *Engine {
-	e := &Engine{kinds: kinds, log: o.Log, metrics: newMetrics(o.Metrics)}
+func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
+	e := &Engine{plans: newPlans(o, compilers), log: o.Log, metrics: newMetrics(o.Metrics)}
+	e.sightings.New = func() any { return &sighting{} }
 	e.freeze = newFreezeWatch(func(gap time.Duration) {
 		e.metrics.freezes.Inc()
 		e.log.Warn("process was frozen", "gap_ms", gap.Milliseconds())
@@ -79,10 +85,10 @@ func (e *Engine) Run(ctx context.Context) error { return e.freeze.run(ctx) }
 // time for it: a failure is reported only if the second look fails too.
 func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
 	start := time.Now()
-	outcome := e.attempt(ctx, check)
+	outcome := e.attempt(ctx, check, false)
 	if outcome.Status == uptime.StatusDown && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
 		first := outcome.Failure
-		outcome = e.attempt(ctx, check)
+		outcome = e.attempt(ctx, check, false)
 		outcome.Attempts = 2
 		e.metrics.confirmed(outcome.Status)
 		if outcome.Status == uptime.StatusUp {
@@ -92,7 +98,13 @@ func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
 	return outcome
 }
 
-func (e *Engine) attempt(ctx context.Context, check uptime.Check) (outcome Outcome) {
+// Look visits the target once, for somebody who waits for it: the outcome has its
+// evidence whatever it is.
+func (e *Engine) Look(ctx context.Context, check uptime.Check) Outcome {
+	return e.attempt(ctx, check, true)
+}
+
+func (e *Engine) attempt(ctx context.Context, check uptime.Check, show bool) (outcome Outcome) {
 	mark := e.freeze.mark()
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -108,11 +120,18 @@ func (e *Engine) attempt(ctx context.Context, check uptime.Check) (outcome Outco
 			e.metrics.observe(outcome.Phases)
 		}
 	}()
-	checker, known := e.kinds[check.Kind]
-	if !known {
-		return unmeasured(uptime.ReasonInternal, cleanMessage(fmt.Sprintf("this prober has no checks of kind %q", check.Kind)))
+	p := e.plans.of(check)
+	if !p.bad.none() {
+		return unmeasured(p.bad.reason, p.bad.message)
 	}
-	return checker.Check(ctx, check)
+	s := e.sightings.Get().(*sighting)
+	defer e.sightings.Put(s)
+	s.begin(p, check.Timeout)
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	bad := p.visitor.visit(ctx, s)
+	s.end()
+	return judge(p, s, bad, show)
 }
 
 // unmeasured is the outcome of a visit that taught us nothing about the target.

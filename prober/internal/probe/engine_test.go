@@ -10,47 +10,56 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// scripted answers visits in turn, each after a time.
+// scripted ends visits in turn, each after a time.
 type scripted struct {
-	outcomes []Outcome
-	took     time.Duration
-	visits   int
+	ends   []trouble
+	took   time.Duration
+	visits int
 }
 
-func (s *scripted) Check(context.Context, uptime.Check) Outcome {
-	time.Sleep(s.took)
-	o := s.outcomes[min(s.visits, len(s.outcomes)-1)]
+func (s *scripted) visit(_ context.Context, seen *sighting) trouble {
+	time.Sleep(s.took) // in a bubble
+	seen.hop("http://example.com/")
+	seen.Status = 200
+	end := s.ends[min(s.visits, len(s.ends)-1)]
 	s.visits++
-	return o
+	return end
+}
+
+func (*scripted) command() string { return "" }
+
+// with makes every http target one visitor's.
+func with(v visitor) map[uptime.Kind]compiler {
+	return map[uptime.Kind]compiler{uptime.KindHTTP: func(blueprint) (visitor, error) { return v, nil }}
 }
 
 var (
-	up      = Outcome{Status: uptime.StatusUp, HTTPStatus: 200}
-	refused = Outcome{Status: uptime.StatusDown, Failure: uptime.FailureConnectRefused}
+	up      = trouble{}
+	refused = failed(uptime.FailureConnectRefused, "refused")
 )
 
 func TestFailureIsLookedAtTwice(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name     string
-		outcomes []Outcome
+		ends     []trouble
 		took     time.Duration
 		want     uptime.Status
 		attempts uint8
 	}{
-		{"up needs no second look", []Outcome{up}, 0, uptime.StatusUp, 1},
-		{"failure confirmed", []Outcome{refused, refused}, 0, uptime.StatusDown, 2},
-		{"failure not confirmed", []Outcome{refused, up}, 0, uptime.StatusUp, 2},
-		{"second look could not measure", []Outcome{refused, unmeasured(uptime.ReasonProbeDNS, "x")}, 0, uptime.StatusUnknown, 2},
-		{"no time for a second look", []Outcome{refused, up}, 6 * time.Second, uptime.StatusDown, 1},
-		{"unknown is not a failure", []Outcome{unmeasured(uptime.ReasonBlockedAddress, "x"), up}, 0, uptime.StatusUnknown, 1},
+		{"up needs no second look", []trouble{up}, 0, uptime.StatusUp, 1},
+		{"failure confirmed", []trouble{refused, refused}, 0, uptime.StatusDown, 2},
+		{"failure not confirmed", []trouble{refused, up}, 0, uptime.StatusUp, 2},
+		{"second look could not measure", []trouble{refused, unknown(uptime.ReasonProbeDNS, "x")}, 0, uptime.StatusUnknown, 2},
+		{"no time for a second look", []trouble{refused, up}, 6 * time.Second, uptime.StatusDown, 1},
+		{"unknown is not a failure", []trouble{unknown(uptime.ReasonBlockedAddress, "x"), up}, 0, uptime.StatusUnknown, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := &scripted{outcomes: c.outcomes, took: c.took}
-				e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: s})
+				s := &scripted{ends: c.ends, took: c.took}
+				e := newEngine(options(nil), with(s))
 				check := checkOf("")
 				check.Timeout = 5 * time.Second
 				o := e.Check(t.Context(), check)
@@ -64,11 +73,12 @@ func TestFailureIsLookedAtTwice(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Check(context.Context, uptime.Check) Outcome { panic("boom\nsecond line") }
+func (panicking) visit(context.Context, *sighting) trouble { panic("boom\nsecond line") }
+func (panicking) command() string                          { return "" }
 
 func TestPanicStaysInItsCheck(t *testing.T) {
 	t.Parallel()
-	e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: panicking{}})
+	e := newEngine(options(nil), with(panicking{}))
 	if o := e.Check(t.Context(), checkOf("")); o.Reason != uptime.ReasonInternal || o.Attempts != 1 {
 		t.Errorf("%+v", o)
 	}
@@ -85,16 +95,19 @@ type freezer struct {
 	gap   time.Duration
 }
 
-func (f *freezer) Check(context.Context, uptime.Check) Outcome {
+func (f *freezer) visit(_ context.Context, seen *sighting) trouble {
 	f.watch.base = f.watch.base.Add(-f.gap)
+	seen.hop("http://example.com/")
 	return refused
 }
+
+func (*freezer) command() string { return "" }
 
 func TestFrozenProbeMeasuredNothing(t *testing.T) {
 	t.Parallel()
 	for gap, want := range map[time.Duration]uptime.Reason{1200 * time.Millisecond: uptime.ReasonFrozen, 500 * time.Millisecond: uptime.ReasonNone} {
 		f := &freezer{gap: gap}
-		e := newEngine(options(nil), map[uptime.Kind]Checker{uptime.KindHTTP: f})
+		e := newEngine(options(nil), with(f))
 		f.watch = e.freeze
 		e.freeze.last.Store(e.freeze.mark())
 		check := checkOf("")

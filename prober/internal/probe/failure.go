@@ -12,19 +12,16 @@ import (
 
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
-// lookupTrouble tells the target's missing name from our resolver's silence. An
-// authoritative "no such name" is the target's; anything else is ours to mend.
+// lookupTrouble tells what the target's zone says from our resolver's silence.
 func lookupTrouble(err error) trouble {
-	dns, ok := errors.AsType[*net.DNSError](err)
-	switch {
-	case ok && dns.IsNotFound:
-		return failed(uptime.FailureDNS, "no such host name")
-	case ok && dns.IsTimeout || isTimeout(err):
-		return unknown(uptime.ReasonProbeDNS, "the prober's resolver did not answer in time")
-	case ok:
-		return unknown(uptime.ReasonProbeDNS, "the prober's resolver: "+dns.Err)
+	if missing, ok := errors.AsType[*resolve.NotFound](err); ok {
+		return failed(uptime.FailureDNS, missing.Error())
+	}
+	if broken, ok := errors.AsType[*resolve.Broken](err); ok {
+		return failed(uptime.FailureDNS, broken.Error())
 	}
 	return unknown(uptime.ReasonProbeDNS, "the prober's resolver: "+err.Error())
 }
@@ -46,6 +43,12 @@ func dialTrouble(err error) trouble {
 		return unknown(uptime.ReasonProbeBlind, "the prober has no route to the target's network")
 	}
 	return unknown(uptime.ReasonInternal, "connecting: "+rootCause(err))
+}
+
+// asRejected finds the certificates that were not believed.
+func asRejected(err error) (*tls.CertificateVerificationError, bool) {
+	rejected, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return rejected, ok && len(rejected.UnverifiedCertificates) > 0
 }
 
 // handshakeTrouble reads why TLS was not agreed on.

@@ -15,7 +15,9 @@ import (
 
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
 func startLab(tb testing.TB) *lab.Lab {
@@ -29,9 +31,13 @@ func startLab(tb testing.TB) *lab.Lab {
 }
 
 func options(l *lab.Lab, change ...func(*Options)) Options {
+	box, err := seal.New("the key of the tests")
+	if err != nil {
+		panic(err)
+	}
 	o := Options{
 		Version: "v1.2.3", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}),
-		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Resolver: names{}, Open: box.Open,
 	}
 	if l != nil {
 		o.Roots = l.CertPool()
@@ -49,16 +55,21 @@ func checkOf(url string) uptime.Check {
 // names resolves test names to addresses.
 type names map[string][]string
 
-func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+func (n names) Lookup(_ context.Context, host string, _ resolve.Family) (resolve.Answer, error) {
 	texts, known := n[host]
-	if !known {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	if !known || len(texts) == 0 {
+		return resolve.Answer{}, &resolve.NotFound{Host: host, What: "no such host name"}
 	}
-	var addrs []netip.Addr
+	var answer resolve.Answer
 	for _, text := range texts {
-		addrs = append(addrs, netip.MustParseAddr(text))
+		answer.Addrs = append(answer.Addrs, netip.MustParseAddr(text))
 	}
-	return addrs, nil
+	return answer, nil
+}
+
+// expecting changes what counts as up.
+func expecting(ranges ...uptime.StatusRange) func(*uptime.Check) {
+	return func(c *uptime.Check) { c.Spec = uptime.Spec{Expect: uptime.Expect{Status: ranges}}.Text() }
 }
 
 // TestEveryWayToBeWrong visits real servers, one for each way.
@@ -66,7 +77,7 @@ func TestEveryWayToBeWrong(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
 	port := l.URL()[strings.LastIndex(l.URL(), ":"):]
-	checker := newHTTPChecker(options(l, func(o *Options) {
+	e := New(options(l, func(o *Options) {
 		o.Resolver = names{"lab.test": {"127.0.0.1"}, "inside.test": {"127.0.0.2"}, "both.test": {"127.0.0.2", "127.0.0.1"}, "empty.test": nil}
 	}))
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -89,8 +100,8 @@ func TestEveryWayToBeWrong(t *testing.T) {
 		{"second address works", "http://both.test" + port + "/ok", nil, nil, 200},
 		{"query and path survive", l.URL() + "/n/a%20b?x=%0d%0aX-Evil:1", nil, nil, 200},
 		{"status", l.URL() + "/status/503", nil, uptime.FailureStatusCode, 503},
-		{"status expected", l.URL() + "/status/503", func(c *uptime.Check) { c.Expect.Status = []uptime.StatusRange{{From: 500, To: 599}} }, nil, 503},
-		{"status not expected", l.URL() + "/ok", func(c *uptime.Check) { c.Expect.Status = []uptime.StatusRange{{From: 204, To: 204}} }, uptime.FailureStatusCode, 200},
+		{"status expected", l.URL() + "/status/503", expecting(uptime.StatusRange{From: 500, To: 599}), nil, 503},
+		{"status not expected", l.URL() + "/ok", expecting(uptime.StatusRange{From: 204, To: 204}), uptime.FailureStatusCode, 200},
 		{"slow enough", l.URL() + "/slow/50ms", nil, nil, 200},
 		{"too slow", l.URL() + "/slow/10s", short, uptime.FailureTimeout, 0},
 		{"hang", l.TLSURL() + "/hang", short, uptime.FailureTimeout, 0},
@@ -101,7 +112,7 @@ func TestEveryWayToBeWrong(t *testing.T) {
 		{"headers within the cap", l.URL() + "/headers/50000", nil, nil, 200},
 		{"five redirects", l.URL() + "/redirect/5", nil, nil, 200},
 		{"six redirects", l.URL() + "/redirect/6", nil, uptime.FailureRedirectLimit, 302},
-		{"redirect expected", l.URL() + "/redirect/1", func(c *uptime.Check) { c.Expect.Status = []uptime.StatusRange{{From: 301, To: 302}} }, nil, 302},
+		{"redirect expected", l.URL() + "/redirect/1", expecting(uptime.StatusRange{From: 301, To: 302}), nil, 302},
 		{"redirect to TLS", l.URL() + "/redirect-to?url=" + l.TLSURL() + "/ok", nil, nil, 200},
 		{"redirect inside", l.URL() + "/redirect-to?url=http://127.0.0.2/", nil, uptime.ReasonRedirectBlocked, 0},
 		{"redirect to metadata", l.URL() + "/redirect-to?url=http://169.254.169.254/latest", nil, uptime.ReasonRedirectBlocked, 0},
@@ -138,7 +149,7 @@ func TestEveryWayToBeWrong(t *testing.T) {
 			if c.change != nil {
 				c.change(&check)
 			}
-			o := checker.Check(t.Context(), check)
+			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, c.code)
 		})
 	}
@@ -173,15 +184,15 @@ func verify(t *testing.T, o Outcome, want any, code int) {
 func TestPhasesAndCertificate(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
-	checker := newHTTPChecker(options(l))
-	o := checker.Check(t.Context(), checkOf(l.TLSURL()+"/slow/120ms"))
+	e := New(options(l))
+	o := e.Look(t.Context(), checkOf(l.TLSURL()+"/slow/120ms"))
 	if o.Phases.DNS != 0 || o.Phases.Connect == 0 || o.Phases.TLS == 0 || o.Phases.Wait < 120_000 || o.Phases.Transfer > 60_000 {
 		t.Errorf("phases %+v", o.Phases)
 	}
 	if time.Until(o.CertNotAfter) < 300*24*time.Hour || o.Address != netip.MustParseAddr("127.0.0.1") {
 		t.Errorf("certificate until %v, address %v", o.CertNotAfter, o.Address)
 	}
-	if o = checker.Check(t.Context(), checkOf(l.ExpiredURL())); time.Until(o.CertNotAfter) > 0 || o.CertNotAfter.IsZero() {
+	if o = e.Look(t.Context(), checkOf(l.ExpiredURL())); time.Until(o.CertNotAfter) > 0 || o.CertNotAfter.IsZero() {
 		t.Errorf("expired certificate until %v", o.CertNotAfter)
 	}
 }
@@ -205,9 +216,9 @@ func TestRequestOnTheWire(t *testing.T) {
 		seen <- string(buf[:n])
 		_, _ = io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
 	}()
-	checker := newHTTPChecker(options(nil, func(o *Options) { o.Resolver = names{"xn--bcher-kva.test": {"127.0.0.1"}} }))
+	e := New(options(nil, func(o *Options) { o.Resolver = names{"xn--bcher-kva.test": {"127.0.0.1"}} }))
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	o := checker.Check(t.Context(), checkOf("http://user:secret@bücher.test:"+port+"/p?q=1#frag"))
+	o := e.Look(t.Context(), checkOf("http://user:secret@bücher.test:"+port+"/p?q=1#frag"))
 	want := fmt.Sprintf("GET /p?q=1 HTTP/1.1\r\nHost: xn--bcher-kva.test:%s\r\nUser-Agent: Probefleet/1.2.3 (+https://probefleet.example/bot)\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n", port)
 	if got := <-seen; got != want {
 		t.Errorf("sent\n%q\nwant\n%q", got, want)
@@ -215,40 +226,27 @@ func TestRequestOnTheWire(t *testing.T) {
 	verify(t, o, nil, 204)
 }
 
-// TestResolverSilenceIsOurs asks a resolver that cannot be reached.
+type mute struct{}
+
+func (mute) Lookup(context.Context, string, resolve.Family) (resolve.Answer, error) {
+	return resolve.Answer{}, &resolve.Trouble{What: "no server answered"}
+}
+
 func TestResolverSilenceIsOurs(t *testing.T) {
 	t.Parallel()
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0") // takes questions, never answers
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packets.Close()
-	silent := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", packets.LocalAddr().String())
-	}}
-	unreachable := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, fmt.Errorf("network is down")
-	}}
-	for name, resolver := range map[string]Resolver{"silent": silent, "unreachable": unreachable} {
-		checker := newHTTPChecker(options(nil, func(o *Options) { o.Resolver = resolver }))
-		check := checkOf("http://example.com/")
-		short(&check)
-		o := checker.Check(t.Context(), check)
-		if o.Status != uptime.StatusUnknown || o.Reason != uptime.ReasonProbeDNS {
-			t.Errorf("%s: %v %q %q (%s)", name, o.Status, o.Failure, o.Reason, o.Message)
-		}
-	}
+	o := New(options(nil, func(o *Options) { o.Resolver = mute{} })).Look(t.Context(), checkOf("http://example.com/"))
+	verify(t, o, uptime.ReasonProbeDNS, 0)
 }
 
 func TestCancelledVisitEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
-	checker := newHTTPChecker(options(l))
+	e := New(options(l))
 	ctx, cancel := context.WithCancel(t.Context())
 	check := checkOf(l.URL() + "/hang")
 	check.Timeout = time.Minute
 	ended := make(chan struct{})
-	go func() { defer close(ended); checker.Check(ctx, check) }()
+	go func() { defer close(ended); e.Look(ctx, check) }()
 	for l.RequestsTo("/hang") == 0 {
 		pause(t.Context(), time.Millisecond)
 	}

@@ -2,9 +2,10 @@ package probe
 
 import "github.com/probefleet/probefleet/internal/uptime"
 
-// kinds names the checker of every kind of check.
-func kinds(o Options) map[uptime.Kind]Checker {
-	return map[uptime.Kind]Checker{
-		uptime.KindHTTP: newHTTPChecker(o),
+// compilers names the compiler of every kind of check.
+func compilers(o Options) map[uptime.Kind]compiler {
+	dialer := newDialer(o)
+	return map[uptime.Kind]compiler{
+		uptime.KindHTTP: newWeb(o, dialer).compile,
 	}
 }

@@ -1,4 +1,4 @@
-package assertion
+package redact
 
 import (
 	"slices"
@@ -15,8 +15,8 @@ var secretWords = [...]string{
 // secretNames are such names as a whole.
 var secretNames = [...]string{"auth", "xauth", "basicauth", "pwd", "pass", "sid", "otp", "pin"}
 
-// isSecretName says whether what goes by this name is likely to be a secret.
-func isSecretName(name string) bool {
+// Name says whether what goes by this name is likely to be a secret.
+func Name(name string) bool {
 	bare := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':

@@ -1,4 +1,4 @@
-package assertion
+package redact
 
 import (
 	"strings"
@@ -6,50 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// withoutValues leaves out of a URL what may be secret: user and password, the
-// values in its query, the fragment.
-func withoutValues(link string) string {
-	link, _, _ = strings.Cut(link, "#")
-	link, query, asked := strings.Cut(link, "?")
-	if scheme, rest, ok := strings.Cut(link, "//"); ok {
-		host, way, hasWay := strings.Cut(rest, "/")
-		if at := strings.LastIndexByte(host, '@'); at >= 0 {
-			host = host[at+1:]
-		}
-		if link = scheme + "//" + host; hasWay {
-			link += "/" + way
-		}
-	}
-	if !asked {
-		return link
-	}
-	var out strings.Builder
-	out.WriteString(link)
-	separator := byte('?')
-	for part := range strings.SplitSeq(query, "&") {
-		out.WriteByte(separator)
-		separator = '&'
-		name, _, valued := strings.Cut(part, "=")
-		if valued {
-			name += "=…"
-		} else if name != "" {
-			name = "…"
-		}
-		out.WriteString(name)
-	}
-	return out.String()
-}
-
+// Marks that stand for what is not shown.
 const (
-	secretMark = "[secret]"
-	cutMark    = "…"
+	Secret = "[secret]"
+	Cut    = "…"
 )
 
-// shown makes text fit for a message: secrets hidden, printable, at most limit bytes.
-func shown[T string | []byte](text T, secrets []string, limit int) string {
+// Text makes text fit for a message: secrets hidden, printable, at most limit bytes.
+func Text[T string | []byte](text T, secrets []string, limit int) string {
 	out := make([]byte, 0, min(len(text), limit)+utf8.UTFMax)
 	for at := 0; at < len(text); {
-		piece, size := secretMark, secretAt(text[at:], secrets)
+		piece, size := Secret, secretAt(text[at:], secrets)
 		if size == 0 {
 			next := string(text[at:min(len(text), at+utf8.UTFMax)])
 			var r rune
@@ -65,13 +32,13 @@ func shown[T string | []byte](text T, secrets []string, limit int) string {
 	return string(out)
 }
 
-// hide puts the mark in place of all secrets.
-func hide(text string, secrets []string) string {
+// Hide puts the mark in place of all secrets.
+func Hide(text string, secrets []string) string {
 	var out strings.Builder
 	for at := 0; at < len(text); {
 		size := secretAt(text[at:], secrets)
 		if size > 0 {
-			out.WriteString(secretMark)
+			out.WriteString(Secret)
 			at += size
 			continue
 		}
@@ -100,11 +67,11 @@ func printable(r rune, raw string) string {
 
 // cutTo makes room for the mark of what is left out.
 func cutTo(out []byte, limit int) string {
-	for len(out) > 0 && len(out)+len(cutMark) > limit {
+	for len(out) > 0 && len(out)+len(Cut) > limit {
 		_, size := utf8.DecodeLastRune(out)
 		out = out[:len(out)-size]
 	}
-	return string(out) + cutMark
+	return string(out) + Cut
 }
 
 // secretAt is how many bytes at the start of text are secret: those of all secrets

@@ -1,0 +1,93 @@
+package probe
+
+import (
+	"bufio"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Bounds of the memory one decoder may take, whatever an answer says it needs.
+const (
+	maxCodings    = 2       // of one body, one within the other
+	maxZstdWindow = 8 << 20 // what RFC 9659 lets servers use
+	maxBrotliBits = 22      // 4 MiB, what encoders use unless told otherwise
+)
+
+// decoder undoes the content codings of an answer (RFC 9110 §8.4). release ends it.
+func decoder(headers http.Header, body io.Reader) (decoded io.Reader, release func(), err error) {
+	release = func() {}
+	lines := headers["Content-Encoding"]
+	if len(lines) == 0 {
+		return body, release, nil
+	}
+	codings := strings.Split(strings.Join(lines, ","), ",")
+	if len(codings) > maxCodings {
+		return nil, release, fmt.Errorf("it is encoded more than %d times", maxCodings)
+	}
+	for i := len(codings) - 1; i >= 0; i-- { // the last was applied last
+		switch coding := strings.ToLower(strings.TrimSpace(codings[i])); coding {
+		case "", "identity":
+		case "gzip", "x-gzip":
+			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
+		case "deflate":
+			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }}
+		case "br":
+			body = &lazy{from: body, open: openBrotli}
+		case "zstd":
+			inner, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+			if err != nil {
+				return nil, release, err
+			}
+			before := release
+			release = func() { inner.Close(); before() }
+			body = inner
+		default:
+			return nil, release, fmt.Errorf("nothing here knows the coding %.40q", coding)
+		}
+	}
+	return body, release, nil
+}
+
+// lazy opens a decoder at the first byte, for an empty body has no coding to undo.
+type lazy struct {
+	from  io.Reader
+	open  func(io.Reader) (io.Reader, error)
+	inner io.Reader
+}
+
+func (l *lazy) Read(p []byte) (int, error) {
+	if l.inner == nil {
+		from := bufio.NewReaderSize(l.from, 512)
+		_, err := from.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if l.inner, err = l.open(from); err != nil {
+			return 0, err
+		}
+	}
+	return l.inner.Read(p)
+}
+
+var errBrotliWindow = errors.New("it wants more memory than a check may take")
+
+// openBrotli looks at the window before a decoder makes room for it (RFC 7932 §9.1).
+func openBrotli(r io.Reader) (io.Reader, error) {
+	from := r.(*bufio.Reader) // of lazy
+	head, err := from.Peek(1)
+	if err != nil {
+		return nil, err
+	}
+	if n := head[0] >> 1 & 7; head[0]&1 == 1 && n != 0 && 17+int(n) > maxBrotliBits {
+		return nil, errBrotliWindow
+	}
+	return brotli.NewReader(from), nil
+}

@@ -1,0 +1,160 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/probefleet/probefleet/internal/assertion"
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// visitor makes the visits of one target. It is safe for concurrent use.
+type visitor interface {
+	// visit looks at the target once and leaves all it sees in s, its hops included.
+	// It ends at s.deadline and gives up early when ctx ends (the trouble then means
+	// nothing). What it sees is judged by the caller: trouble is only what kept it from
+	// seeing the whole.
+	visit(ctx context.Context, s *sighting) trouble
+	// command is a line for a shell that does much the same, without secrets.
+	command() string
+}
+
+// blueprint is what a visitor is made of.
+type blueprint struct {
+	url     string
+	spec    uptime.Spec
+	asserts *assertion.Set
+	follow  bool // redirects, unless the spec says otherwise
+	secrets *keyring
+}
+
+// compiler makes a visitor. An error says, to people, why this prober cannot.
+type compiler func(blueprint) (visitor, error)
+
+// plan is a target made ready: everything that can be worked out before a visit.
+type plan struct {
+	kind    uptime.Kind
+	url     string
+	text    uptime.SpecText
+	visitor visitor
+	expect  *uptime.Expect // nil: there are no status codes, or an assertion judges them
+	asserts *assertion.Set
+	secrets []string
+	bad     trouble // why no visit is possible
+}
+
+// keep is how many bytes of a body a visit keeps.
+func (p *plan) keep() int {
+	if p.asserts.NeedsBody() {
+		return p.asserts.BodyLimit()
+	}
+	return uptime.MaxEvidenceBody
+}
+
+// maxPlans bounds the memory of plans; one takes about a kilobyte.
+const maxPlans = 100_000
+
+// plans keeps the plan of each target. A check whose URL or spec differs from the plan's
+// makes a new one; an older check that is still on its way makes it again.
+type plans struct {
+	compilers map[uptime.Kind]compiler
+	open      func(uptime.Sealed) (secret.Text, error)
+
+	mu  sync.RWMutex
+	all map[int64]*plan
+}
+
+func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
+	return &plans{compilers: compilers, open: o.Open, all: map[int64]*plan{}}
+}
+
+func (l *plans) of(check uptime.Check) *plan {
+	l.mu.RLock()
+	p := l.all[check.TargetID]
+	l.mu.RUnlock()
+	if p != nil && p.text == check.Spec && p.url == check.URL && p.kind == check.Kind {
+		return p
+	}
+	p = l.compile(check)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) >= maxPlans {
+		for id := range l.all { // any: whichever is needed again is made again
+			delete(l.all, id)
+			if len(l.all) < maxPlans*9/10 {
+				break
+			}
+		}
+	}
+	l.all[check.TargetID] = p
+	return p
+}
+
+func (l *plans) compile(check uptime.Check) *plan {
+	p := &plan{kind: check.Kind, url: check.URL, text: check.Spec}
+	if err := l.fill(p); err != nil {
+		p.bad = unknown(uptime.ReasonInternal, "this prober cannot run the check: "+err.Error())
+	}
+	return p
+}
+
+func (l *plans) fill(p *plan) error {
+	compile, known := l.compilers[p.kind]
+	if !known {
+		return fmt.Errorf("it has no checks of kind %q", p.kind)
+	}
+	spec, err := p.text.Spec()
+	if err != nil {
+		return err
+	}
+	if p.asserts, err = assertion.Compile(spec.Assertions); err != nil {
+		return err
+	}
+	b := blueprint{url: p.url, spec: spec, asserts: p.asserts, follow: !p.asserts.WantsOnlyRedirects()}
+	if !p.asserts.JudgesStatus() && p.kind == uptime.KindHTTP {
+		p.expect = &spec.Expect
+		b.follow = b.follow && !wantsOnlyRedirects(spec.Expect)
+	}
+	b.secrets = &keyring{unseal: l.open}
+	p.visitor, err = compile(b)
+	p.secrets = b.secrets.opened
+	return err
+}
+
+// keyring opens a target's secrets and remembers them, so that they are never shown.
+type keyring struct {
+	unseal func(uptime.Sealed) (secret.Text, error)
+	opened []string
+}
+
+// open gives a secret, or what stands in clear where there is none.
+func (k *keyring) open(sealed uptime.Sealed, clear string) (string, error) {
+	if sealed == "" {
+		return clear, nil
+	}
+	text, err := k.unseal(sealed)
+	if err != nil {
+		return "", err
+	}
+	k.note(text.Reveal())
+	return text.Reveal(), nil
+}
+
+// note adds another form in which a secret may show.
+func (k *keyring) note(text string) {
+	if text != "" {
+		k.opened = append(k.opened, text)
+	}
+}
+
+// wantsOnlyRedirects is true for a target that expects redirects and nothing else.
+func wantsOnlyRedirects(expect uptime.Expect) bool {
+	for _, r := range expect.Status {
+		if r.From < 300 || r.To > 399 {
+			return false
+		}
+	}
+	return len(expect.Status) > 0
+}

@@ -1,0 +1,176 @@
+package probe
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+var errHeadersTooLarge = errors.New("the headers are larger than 64 KiB")
+
+// framing is what chunks may add to a body on the wire before it counts as cut.
+const framing = 16 << 10
+
+// wire is the connection of one hop, read through buffers that are used again.
+type wire struct {
+	conn    net.Conn // TLS included
+	budget  int64    // bytes that may still be read off it
+	spent   error    // what running out of budget means
+	reader  *bufio.Reader
+	scratch []byte // for what is counted and not kept
+}
+
+func newWire() *wire {
+	w := &wire{scratch: make([]byte, 4<<10)}
+	w.reader = bufio.NewReaderSize(w, 4<<10)
+	return w
+}
+
+// Read counts what comes off the wire, so that no answer costs more than its cap.
+func (w *wire) Read(p []byte) (int, error) {
+	if w.budget <= 0 {
+		return 0, w.spent
+	}
+	n, err := w.conn.Read(p[:min(int64(len(p)), w.budget)])
+	w.budget -= int64(n)
+	return n, err
+}
+
+// hop makes one request over HTTP/1.1.
+func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting) (*http.Response, trouble) {
+	s.forgetAnswer()
+	hop := s.hop(r.shown)
+	conn, release, bad := h.dialer.dial(ctx, endpoint{host: r.at.host, ip: r.at.ip, port: r.at.port, family: h.family}, s, hop)
+	if !bad.none() {
+		return nil, bad
+	}
+	defer conn.Close()
+	defer release()
+	mark := time.Now()
+	w.conn = conn
+	if r.config != nil {
+		secure, bad := handshake(conn, r.config, s)
+		lap(&hop.Phases.TLS, &mark)
+		if !bad.none() {
+			return nil, bad
+		}
+		w.conn = secure
+	}
+	return h.exchange(w, r, s, hop, &mark)
+}
+
+// exchange sends the request and reads the answer.
+func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
+	w.budget, w.spent = maxHeaders, errHeadersTooLarge
+	w.reader.Reset(w)
+	_, err := w.conn.Write(r.bytes)
+	if err == nil || isReset(err) { // a server may answer before it has read all, and close
+		_, err = w.reader.Peek(1)
+	}
+	lap(&hop.Phases.Wait, mark)
+	if err != nil {
+		return nil, answerTrouble(err, "waiting for an answer")
+	}
+	defer lap(&hop.Phases.Transfer, mark)
+	response, err := w.response(r.asked) //nolint:bodyclose // the connection is closed as a whole, and never used again
+	if err != nil {
+		return nil, answerTrouble(err, "reading the headers")
+	}
+	s.answered(response)
+	hop.Status, hop.Protocol = response.StatusCode, response.Proto
+	if h.redirects >= 0 && isRedirect(response) {
+		return response, trouble{} // its body is nobody's concern
+	}
+	w.budget, w.spent = h.limit+framing, errCut
+	return response, h.read(w, response, s)
+}
+
+// response reads the head of the answer, past interim ones.
+func (w *wire) response(asked *http.Request) (*http.Response, error) {
+	for range maxInterim + 1 {
+		response, err := http.ReadResponse(w.reader, asked)
+		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
+			return response, err
+		}
+	}
+	return nil, errors.New("too many interim answers")
+}
+
+// errCut ends a body that is longer than is read.
+var errCut = errors.New("the body is larger than is read")
+
+// read takes in the body, decoded, up to the limit. What is beyond is nobody's failure:
+// assertions know that it was cut.
+func (h *httpVisitor) read(w *wire, response *http.Response, s *sighting) trouble {
+	raw := &counting{from: response.Body}
+	body, release, err := decoder(response.Header, raw)
+	if err != nil {
+		return h.undecodable(err)
+	}
+	defer release()
+	for s.BodySize <= h.limit {
+		into := w.scratch
+		if room := s.keep - len(s.body); room > 0 {
+			s.body = grow(s.body, room)
+			into = s.body[len(s.body):min(cap(s.body), s.keep)]
+		}
+		n, err := body.Read(into[:min(int64(len(into)), h.limit+1-s.BodySize)])
+		s.BodySize += int64(n)
+		if room := s.keep - len(s.body); room > 0 {
+			s.body = s.body[:len(s.body)+n]
+		}
+		if err == nil {
+			continue
+		}
+		s.wire = raw.n
+		switch {
+		case errors.Is(err, io.EOF):
+			return trouble{}
+		case w.budget <= 0 && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)):
+			s.BodyCut = true
+			return trouble{}
+		case raw.err == nil: // the wire was well
+			return h.undecodable(err)
+		}
+		return answerTrouble(err, "reading the body")
+	}
+	s.wire, s.BodySize, s.BodyCut = raw.n, h.limit, true
+	s.body = s.body[:min(int64(len(s.body)), h.limit)]
+	return trouble{}
+}
+
+func (h *httpVisitor) undecodable(err error) trouble {
+	return failed(uptime.FailureProtocol, "the body cannot be decoded: "+rootCause(err))
+}
+
+// grow makes room for a little more, in steps that are few for large bodies.
+func grow(b []byte, room int) []byte {
+	if cap(b)-len(b) > 0 {
+		return b
+	}
+	larger := make([]byte, len(b), len(b)+min(max(2<<10, len(b)), room))
+	copy(larger, b)
+	return larger
+}
+
+// counting counts what a body is before it is decoded.
+type counting struct {
+	from io.Reader
+	n    int64
+	err  error // that reading ended in, other than the end
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
