@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { testbackend.Main(m) }
 func TestUpTwiceAndStatus(t *testing.T) {
 	t.Parallel()
 	relational := func(t *testing.T, url string) {
-		run(t, []string{"0001_first.sql", "0002_deletions.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_deletions.sql", "0003_specs.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), url, "") })
 	}
 	t.Run("sqlite", func(t *testing.T) {
@@ -36,10 +36,10 @@ func TestUpTwiceAndStatus(t *testing.T) {
 		t.Parallel()
 		url := testbackend.ClickHouse(t)
 		err := migrations.CheckClickHouse(t.Context(), url)
-		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 1: run `probefleet migrate up`" {
+		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 2: run `probefleet migrate up`" {
 			t.Errorf("old schema: %v", err)
 		}
-		run(t, []string{"0001_first.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_seen.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
 		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
 			t.Error(err)

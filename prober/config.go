@@ -13,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
+	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
 // Config is every setting of a prober, from its environment.
@@ -34,6 +35,9 @@ type Config struct {
 	SpoolMaxBytes   envconf.Bytes  `env:"PROBER_SPOOL_MAX_BYTES" default:"500MiB" min:"1MiB" help:"most that may wait in the spool; when it is full fewer checks are taken on, and nothing is dropped"`
 	SpoolVolatile   bool           `env:"PROBER_SPOOL_VOLATILE" default:"false" help:"accept a spool folder in memory or in a temporary folder: a restart of the machine loses what waits in it"`
 	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
+	Resolvers     string         `env:"PROBER_RESOLVERS" help:"name servers of this prober, in the order to try them, comma separated: an address, tls://ADDRESS#NAME or https://ADDRESS/PATH; default those of the system"`
+
+	resolvers resolve.Config // Resolvers, read
 }
 
 var regionPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
@@ -46,6 +50,10 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	var mistakes []string
 	if !regionPattern.MatchString(cfg.Region) {
 		mistakes = append(mistakes, fmt.Sprintf("REGION: %q is not 1 to 32 of a-z, 0-9 and -", cfg.Region))
+	}
+	var err error
+	if cfg.resolvers, err = resolve.Parse(cfg.Resolvers); err != nil {
+		mistakes = append(mistakes, "PROBER_RESOLVERS: "+err.Error())
 	}
 	if cfg.WorkersMin > cfg.WorkersMax {
 		mistakes = append(mistakes, fmt.Sprintf("PROBER_WORKERS_MIN is %d and PROBER_WORKERS_MAX %d: the smallest must not exceed the largest", cfg.WorkersMin, cfg.WorkersMax))

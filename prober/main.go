@@ -25,12 +25,14 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/probe"
+	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
 func main() {
@@ -86,7 +88,15 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	dog := watchdog.In(cfg.SpoolDir, log)
 	var work *consumer.Consumer
-	engine := probe.New(probe.Options{Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Log: log, Metrics: s.Metrics})
+	names := resolve.New(cfg.resolvers, resolve.Options{Log: log, Metrics: s.Metrics})
+	defer names.Close()
+	box, err := seal.New(cfg.SecretKey.Reveal())
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	engine := probe.New(probe.Options{
+		Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Resolver: names, Open: box.Open, Log: log, Metrics: s.Metrics,
+	})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, MaxBuffered: capacity, FlushTimeout: 3 * time.Second,
 		Spool: files, Fatal: fatal, Deleted: redis.Tombstoned, Reject: func(row uptime.Result, err error) { work.Refused(row, err) },
@@ -113,6 +123,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
 	s.Health.Fact("prober", func() any { return cfg.Name })
+	s.Health.Fact("resolvers", func() any { return names.State() })
 	s.Health.Fact("batches", func() any { return work.Held() })
 	s.Health.Fact("recorder", func() any { return rows.State() })
 

@@ -21,7 +21,7 @@ func addArgs(c uptime.Check) *redis.XAddArgs {
 	}
 	return &redis.XAddArgs{
 		Stream: keyChecks, ID: entryID(c.ScheduledAt.Unix(), c.TargetID),
-		Values: []any{"v", entryVersion, "x", c.ExpiresAt().UnixMilli(), "c", body},
+		Values: []any{"v", versionPlain, "x", c.ExpiresAt().UnixMilli(), "c", body},
 	}
 }
 
@@ -38,7 +38,7 @@ func TestReadGivesWhatWasPublished(t *testing.T) {
 		second := redisNow(t, r)
 		setTick(t, r, second-1)
 		want := checks(second, 1, 5)
-		want[3].Expect = uptime.Expect{Status: []uptime.StatusRange{{From: 204, To: 299}}}
+		want[3].Spec = `{"expect":{"status":["204-299"]}}`
 		must(t, r.Tombstone(ctx, 3))
 		publish(t, p, second, want)
 		entries, err := c.Read(ctx, 10, MaxBlock)

@@ -15,7 +15,8 @@ import (
 )
 
 const insertResults = `INSERT INTO results (target_id, region, scheduled_at, checked_at, status, failure, reason, http_status,
- dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision)`
+ dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision,
+ protocol, tls_version, hops, wire_bytes, body_bytes, marks, evidence)`
 
 const insertBatches = `INSERT INTO batches (token, prober, region, rows, first_slot, last_slot, attempt, inserted_at)`
 
@@ -94,6 +95,9 @@ func resultColumnsOf(rows []uptime.Result) []any {
 		dns, connect, tls                        = make([]uint32, n), make([]uint32, n), make([]uint32, n)
 		wait, transfer, total                    = make([]uint32, n), make([]uint32, n), make([]uint32, n)
 		address                                  = make([]netip.Addr, n)
+		protocol, evidence                       = make([]string, n), make([]string, n)
+		tlsVersion, hops, marks                  = make([]uint16, n), make([]uint8, n), make([]uint8, n)
+		wireBytes, bodyBytes                     = make([]uint32, n), make([]uint32, n)
 	)
 	for i, r := range rows {
 		target[i], spec[i], revision[i] = uint64(r.TargetID), uint64(r.SpecVersion), r.Revision()
@@ -103,9 +107,12 @@ func resultColumnsOf(rows []uptime.Result) []any {
 		dns[i], connect[i], tls[i] = r.Phases.DNS, r.Phases.Connect, r.Phases.TLS
 		wait[i], transfer[i], total[i] = r.Phases.Wait, r.Phases.Transfer, r.TotalUS
 		address[i] = storedAddress(r.Address)
+		protocol[i], tlsVersion[i], hops[i], marks[i] = r.Seen.Protocol, r.Seen.TLSVersion, r.Seen.Hops, marksOf(r.Seen)
+		wireBytes[i], bodyBytes[i], evidence[i] = r.Seen.WireBytes, r.Seen.BodyBytes, storedEvidence(r.Evidence)
 	}
 	return []any{target, region, scheduled, checked, status, failure, reason, httpStatus,
-		dns, connect, tls, wait, transfer, total, message, address, cert, attempt, prober, spec, revision}
+		dns, connect, tls, wait, transfer, total, message, address, cert, attempt, prober, spec, revision,
+		protocol, tlsVersion, hops, wireBytes, bodyBytes, marks, evidence}
 }
 
 func slotRange(rows []uptime.Result) (first, last time.Time) {

@@ -12,7 +12,7 @@ import (
 // Column lists and the scanners that read them, kept side by side.
 const (
 	fullColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status,
- dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision`
+ dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision, protocol, tls_version, hops, wire_bytes, body_bytes, marks`
 
 	// tickColumns are what a row of ticks or a verdict needs.
 	tickColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us, message, cert_not_after, prober, revision`
@@ -21,18 +21,40 @@ const (
 	latestColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us, message, cert_not_after, prober, toUInt64(bitAnd(version, toUInt128(18446744073709551615))) AS revision`
 )
 
-func scanFull(rows driver.Rows) (uptime.Result, error) {
+// Marks of a row.
+const (
+	markCached    = 1
+	markSaturated = 2
+)
+
+func marksOf(s uptime.Seen) (marks uint8) {
+	if s.DNSCached {
+		marks |= markCached
+	}
+	if s.Saturated {
+		marks |= markSaturated
+	}
+	return marks
+}
+
+// scanFull reads fullColumns, and what was selected after them.
+func scanFull(rows driver.Rows, more ...any) (uptime.Result, error) {
 	var (
 		r        uptime.Result
 		w        wire
 		spec     uint64
 		p        = &r.Phases
 		resolved netip.Addr
+		marks    uint8
 	)
-	err := rows.Scan(&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus,
-		&p.DNS, &p.Connect, &p.TLS, &p.Wait, &p.Transfer, &r.TotalUS, &r.Message, &resolved, &w.cert, &r.Attempt, &r.Prober, &spec, &w.revision)
+	err := rows.Scan(append([]any{
+		&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus,
+		&p.DNS, &p.Connect, &p.TLS, &p.Wait, &p.Transfer, &r.TotalUS, &r.Message, &resolved, &w.cert, &r.Attempt, &r.Prober, &spec, &w.revision,
+		&r.Seen.Protocol, &r.Seen.TLSVersion, &r.Seen.Hops, &r.Seen.WireBytes, &r.Seen.BodyBytes, &marks,
+	}, more...)...)
 	w.into(&r)
 	r.SpecVersion = int64(spec)
+	r.Seen.DNSCached, r.Seen.Saturated = marks&markCached != 0, marks&markSaturated != 0
 	if resolved.IsValid() && resolved != netip.IPv6Unspecified() {
 		r.Address = resolved.Unmap()
 	}

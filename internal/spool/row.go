@@ -38,6 +38,9 @@ type row struct {
 	SpecVersion  int64     `json:"spec_version,omitempty"`
 	Late         bool      `json:"late,omitempty"`
 	IngestedAt   instant   `json:"ingested_at"`
+
+	Seen     uptime.Seen      `json:"seen,omitzero"`
+	Evidence *uptime.Evidence `json:"evidence,omitempty"`
 }
 
 // instant is unix seconds and nanoseconds: exact for every time, the zero one too.
@@ -87,6 +90,8 @@ func toRow(r uptime.Result) row {
 		SpecVersion:  r.SpecVersion,
 		Late:         r.Late,
 		IngestedAt:   toInstant(r.IngestedAt),
+		Seen:         r.Seen,
+		Evidence:     r.Evidence,
 	}
 }
 
@@ -111,5 +116,7 @@ func (r row) result() uptime.Result {
 		SpecVersion:  r.SpecVersion,
 		Late:         r.Late,
 		IngestedAt:   r.IngestedAt.time(),
+		Seen:         r.Seen,
+		Evidence:     r.Evidence,
 	}
 }

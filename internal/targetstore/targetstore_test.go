@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { testbackend.Main(m) }
 func example(name string) uptime.Target {
 	return uptime.Target{
 		Name: name, URL: "https://example.com/" + name, Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: 1500 * time.Millisecond,
-		Regions: []string{"us", "eu"}, Active: true, Expect: uptime.Expect{Status: []uptime.StatusRange{{From: 200, To: 299}, {From: 404, To: 404}}},
+		Regions: []string{"us", "eu"}, Active: true, Spec: uptime.Spec{Expect: uptime.Expect{Status: []uptime.StatusRange{{From: 200, To: 299}, {From: 404, To: 404}}}},
 	}
 }
 

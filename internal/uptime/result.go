@@ -34,6 +34,20 @@ type Result struct {
 	SpecVersion  int64
 	Late         bool // measured, but started after the check's expiry
 	IngestedAt   time.Time
+	Seen         Seen
+	Evidence     *Evidence // of measurements that are not up; nil where it was not asked for
+}
+
+// Seen is what a measurement saw besides its phases. What a kind of check does not have
+// stays zero.
+type Seen struct {
+	Protocol   string `json:"protocol,omitempty"`    // of the last answer, such as HTTP/1.1
+	TLSVersion uint16 `json:"tls_version,omitempty"` // as crypto/tls numbers it
+	Hops       uint8  `json:"hops,omitempty"`        // requests, or connections
+	WireBytes  uint32 `json:"wire_bytes,omitempty"`  // of the last body, as sent; at most what is read of one
+	BodyBytes  uint32 `json:"body_bytes,omitempty"`  // of the last body, decoded; likewise
+	DNSCached  bool   `json:"dns_cached,omitempty"`  // no name had to be looked up
+	Saturated  bool   `json:"saturated,omitempty"`   // the prober was too busy for its times to be exact
 }
 
 // Slot is the row's key.

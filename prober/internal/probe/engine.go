@@ -31,13 +31,8 @@ type Outcome struct {
 	TotalUS      uint32
 	Message      string // one line, capped
 	Address      netip.Addr
-	CertNotAfter time.Time        // of the certificate in any chain that expires first
-	Protocol     string           // such as HTTP/1.1; empty when none was spoken
-	TLSVersion   uint16           // as crypto/tls numbers it; 0 without TLS
-	Hops         uint8            // requests, or connections
-	WireBytes    uint32           // of the last body, as sent
-	BodyBytes    uint32           // of the last body, decoded
-	DNSCached    bool             // names were known from earlier look-ups
+	CertNotAfter time.Time // of the certificate in any chain that expires first
+	Seen         uptime.Seen
 	Attempts     uint8            // visits it took: 2 when a failure was looked at again
 	Evidence     *uptime.Evidence // of visits that were not up
 }
