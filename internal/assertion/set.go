@@ -76,6 +76,9 @@ func (s *Set) Len() int { return len(s.checks) }
 // need not, its size is still counted up to BodyLimit.
 func (s *Set) NeedsBody() bool { return s.needsBody }
 
+// LooksAtBody says whether an assertion is about the body, its size included.
+func (s *Set) LooksAtBody() bool { return s.bodyRule }
+
 // BodyLimit is how many bytes of the decoded body are to be read.
 func (s *Set) BodyLimit() int {
 	if s.bodyRule {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
@@ -38,7 +39,7 @@ func decoder(headers http.Header, body io.Reader) (decoded io.Reader, release fu
 		case "gzip", "x-gzip":
 			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
 		case "deflate":
-			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }}
+			body = &lazy{from: body, open: openDeflate}
 		case "br":
 			body = &lazy{from: body, open: openBrotli}
 		case "zstd":
@@ -75,6 +76,17 @@ func (l *lazy) Read(p []byte) (int, error) {
 		}
 	}
 	return l.inner.Read(p)
+}
+
+// openDeflate takes it with its zlib wrapping and, as browsers do, without
+// (RFC 9110 §8.4.1.2).
+func openDeflate(r io.Reader) (io.Reader, error) {
+	from := r.(*bufio.Reader) // of lazy
+	head, _ := from.Peek(2)
+	if len(head) == 2 && head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 { // RFC 1950 §2.2
+		return zlib.NewReader(from)
+	}
+	return flate.NewReader(from), nil
 }
 
 var errBrotliWindow = errors.New("it wants more memory than a check may take")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/textproto"
 	"os"
 	"syscall"
 
@@ -86,8 +87,10 @@ func handshakeTrouble(err error) trouble {
 // answerTrouble reads why the answer did not arrive whole.
 func answerTrouble(err error, doing string) trouble {
 	switch {
-	case errors.Is(err, errHeadersTooLarge):
+	case asTooLarge(err):
 		return failed(uptime.FailureTooLarge, err.Error())
+	case isAlert(err): // with TLS 1.3 a server may object after our handshake is done
+		return failed(uptime.FailureTLSOther, err.Error())
 	case isTimeout(err):
 		return failed(uptime.FailureTimeout, "timed out "+doing)
 	case isReset(err):
@@ -95,7 +98,20 @@ func answerTrouble(err error, doing string) trouble {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return failed(uptime.FailureReset, "connection closed "+doing)
 	}
+	if _, ok := errors.AsType[textproto.ProtocolError](err); ok { // it quotes what may be secret
+		return failed(uptime.FailureProtocol, "malformed headers")
+	}
 	return failed(uptime.FailureProtocol, rootCause(err))
+}
+
+func asTooLarge(err error) bool {
+	_, ok := errors.AsType[tooLarge](err)
+	return ok
+}
+
+func isAlert(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "remote error" // so crypto/tls calls an alert it was sent
 }
 
 func isTimeout(err error) bool {

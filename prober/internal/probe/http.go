@@ -58,6 +58,7 @@ type httpVisitor struct {
 	accepts   bool     // the user says what is accepted
 	encodes   bool     // … and encoded how
 	redirects int      // followed at most; -1: they are answers like others
+	bodyRule  bool     // an assertion looks at the body
 	limit     int64    // bytes of the decoded body that are read
 	first     *request // made ready
 }
@@ -71,7 +72,7 @@ func (w *web) compile(b blueprint) (visitor, error) {
 	}
 	h := &httpVisitor{
 		web: w, secure: b.spec.TLS, family: b.spec.Family, agent: w.agent, method: http.MethodGet,
-		redirects: maxRedirects, limit: int64(b.asserts.BodyLimit()),
+		redirects: maxRedirects, bodyRule: b.asserts.LooksAtBody(), limit: int64(b.asserts.BodyLimit()),
 	}
 	if b.spec.HTTP != nil {
 		h.spec = *b.spec.HTTP
@@ -88,6 +89,9 @@ func (w *web) compile(b blueprint) (visitor, error) {
 	at, err := takeApart(first)
 	if err != nil {
 		return nil, fmt.Errorf("this URL cannot be visited: %w", err)
+	}
+	if !at.secure && (h.spec.Version == uptime.HTTP2 || h.spec.Version == uptime.HTTP3) {
+		return nil, fmt.Errorf("HTTP/%s needs an https URL", h.spec.Version)
 	}
 	h.host = at.host
 	h.first = h.requestTo(at, h.method, true, h.body, nil)
@@ -165,7 +169,7 @@ func (h *httpVisitor) tlsFor(host string) *tls.Config {
 		other.ServerName = ""
 		spec = &other
 	}
-	return h.dialer.tlsOf(spec, host, "http/1.1")
+	return h.dialer.tlsOf(spec, host, protocolsOf(h.spec.Version)...)
 }
 
 // request is one hop, made ready.
@@ -173,8 +177,9 @@ type request struct {
 	at     address
 	shown  string // its URL, for people
 	method string
+	lines  []header
 	body   string
-	bytes  []byte        // all that is sent
+	bytes  []byte        // all that is sent over HTTP/1.1
 	asked  *http.Request // tells http.ReadResponse which answers have a body
 	config *tls.Config   // nil: plain
 }
@@ -183,41 +188,46 @@ type request struct {
 // does it carry the user's headers.
 func (h *httpVisitor) requestTo(at address, method string, own bool, body string, cookies []*http.Cookie) *request {
 	r := &request{at: at, shown: redact.URL(at.url.String()), method: method, body: body, asked: &http.Request{Method: method}}
-	out := append(make([]byte, 0, 256+len(at.uri)), method...)
+	r.lines = h.lines(own, cookies)
+	out := append(make([]byte, 0, 512+len(at.uri)), method...)
 	out = append(append(out, ' '), at.uri...)
 	out = append(append(out, " HTTP/1.1\r\nHost: "...), at.header...)
-	line := func(name, value string) {
-		out = append(append(append(append(out, "\r\n"...), name...), ": "...), value...)
-	}
-	if !own || h.agent != "" {
-		line("User-Agent", h.web.agent)
-	}
-	if !own || !h.accepts {
-		line("Accept", "*/*")
-	}
-	if !own || !h.encodes {
-		line("Accept-Encoding", h.encodings())
-	}
-	if own {
-		for _, added := range h.headers {
-			line(added.name, added.value)
-		}
-	}
-	for i, cookie := range cookies {
-		if i == 0 {
-			line("Cookie", cookie.Name+"="+cookie.Value)
-			continue
-		}
-		out = append(append(append(append(out, "; "...), cookie.Name...), '='), cookie.Value...)
+	for _, line := range r.lines {
+		out = append(append(append(append(out, "\r\n"...), line.name...), ": "...), line.value...)
 	}
 	if body != "" || method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
-		line("Content-Length", strconv.Itoa(len(body)))
+		out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(len(body)), 10)
 	}
 	r.bytes = append(append(out, "\r\nConnection: close\r\n\r\n"...), body...)
 	if at.secure {
 		r.config = h.tlsFor(at.host)
 	}
 	return r
+}
+
+// lines are the headers of a request, but for those that depend on the protocol.
+func (h *httpVisitor) lines(own bool, cookies []*http.Cookie) []header {
+	var lines []header
+	if !own || h.agent != "" {
+		lines = append(lines, header{"User-Agent", h.web.agent})
+	}
+	if !own || !h.accepts {
+		lines = append(lines, header{"Accept", "*/*"})
+	}
+	if !own || !h.encodes {
+		lines = append(lines, header{"Accept-Encoding", h.encodings()})
+	}
+	if own {
+		lines = append(lines, h.headers...)
+	}
+	if len(cookies) > 0 {
+		pairs := make([]string, len(cookies))
+		for i, cookie := range cookies {
+			pairs[i] = cookie.Name + "=" + cookie.Value
+		}
+		lines = append(lines, header{"Cookie", strings.Join(pairs, "; ")})
+	}
+	return lines
 }
 
 func (h *httpVisitor) encodings() string {

@@ -186,7 +186,7 @@ func TestPhasesAndCertificate(t *testing.T) {
 	l := startLab(t)
 	e := New(options(l))
 	o := e.Look(t.Context(), checkOf(l.TLSURL()+"/slow/120ms"))
-	if o.Phases.DNS != 0 || o.Phases.Connect == 0 || o.Phases.TLS == 0 || o.Phases.Wait < 120_000 || o.Phases.Transfer > 60_000 {
+	if o.Phases.DNS != 0 || o.Phases.Connect == 0 || o.Phases.TLS == 0 || o.Phases.Wait < 120_000 {
 		t.Errorf("phases %+v", o.Phases)
 	}
 	if time.Until(o.CertNotAfter) < 300*24*time.Hour || o.Address != netip.MustParseAddr("127.0.0.1") {

@@ -12,7 +12,12 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-var errHeadersTooLarge = errors.New("the headers are larger than 64 KiB")
+// tooLarge is an answer that goes beyond a cap.
+type tooLarge string
+
+func (e tooLarge) Error() string { return string(e) }
+
+const errHeadersTooLarge = tooLarge("the headers are larger than 64 KiB")
 
 // framing is what chunks may add to a body on the wire before it counts as cut.
 const framing = 16 << 10
@@ -22,6 +27,7 @@ type wire struct {
 	conn    net.Conn // TLS included
 	budget  int64    // bytes that may still be read off it
 	spent   error    // what running out of budget means
+	broken  error    // what reading ended in, the end of the answer included
 	reader  *bufio.Reader
 	scratch []byte // for what is counted and not kept
 }
@@ -35,14 +41,26 @@ func newWire() *wire {
 // Read counts what comes off the wire, so that no answer costs more than its cap.
 func (w *wire) Read(p []byte) (int, error) {
 	if w.budget <= 0 {
+		w.broken = w.spent
 		return 0, w.spent
 	}
 	n, err := w.conn.Read(p[:min(int64(len(p)), w.budget)])
 	w.budget -= int64(n)
+	w.broken = err
 	return n, err
 }
 
-// hop makes one request over HTTP/1.1.
+// limiter is what bounds the reading of a body.
+type limiter interface {
+	exhausted() bool
+	trouble(err error) trouble // what ended it early
+}
+
+func (w *wire) exhausted() bool { return w.budget <= 0 }
+
+func (w *wire) trouble(err error) trouble { return answerTrouble(err, "reading the body") }
+
+// hop makes one request.
 func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting) (*http.Response, trouble) {
 	s.forgetAnswer()
 	hop := s.hop(r.shown)
@@ -53,21 +71,32 @@ func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting)
 	defer conn.Close()
 	defer release()
 	mark := time.Now()
-	w.conn = conn
-	if r.config != nil {
-		secure, bad := handshake(conn, r.config, s)
-		lap(&hop.Phases.TLS, &mark)
-		if !bad.none() {
-			return nil, bad
-		}
-		w.conn = secure
+	if r.config == nil {
+		w.conn = conn
+		return h.exchange(w, r, s, hop, &mark)
 	}
+	below, m := net.Conn(conn), (*meter)(nil)
+	if h.spec.Version != uptime.HTTP1 {
+		m = &meter{Conn: conn}
+		below = m
+	}
+	secure, bad := handshake(below, r.config, s)
+	lap(&hop.Phases.TLS, &mark)
+	switch {
+	case !bad.none():
+		return nil, bad
+	case m != nil && secure.ConnectionState().NegotiatedProtocol == protocolH2:
+		return h.exchange2(ctx, secure, m, w, r, s, hop, &mark)
+	case h.spec.Version == uptime.HTTP2:
+		return nil, failed(uptime.FailureProtocol, "the server does not speak HTTP/2")
+	}
+	w.conn = secure
 	return h.exchange(w, r, s, hop, &mark)
 }
 
 // exchange sends the request and reads the answer.
 func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
-	w.budget, w.spent = maxHeaders, errHeadersTooLarge
+	w.budget, w.spent, w.broken = maxHeaders, errHeadersTooLarge, nil
 	w.reader.Reset(w)
 	_, err := w.conn.Write(r.bytes)
 	if err == nil || isReset(err) { // a server may answer before it has read all, and close
@@ -79,6 +108,9 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 	}
 	defer lap(&hop.Phases.Transfer, mark)
 	response, err := w.response(r.asked) //nolint:bodyclose // the connection is closed as a whole, and never used again
+	if err != nil && w.broken != nil {   // half a line is not the target's idea of one
+		err = w.broken
+	}
 	if err != nil {
 		return nil, answerTrouble(err, "reading the headers")
 	}
@@ -88,7 +120,7 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 		return response, trouble{} // its body is nobody's concern
 	}
 	w.budget, w.spent = h.limit+framing, errCut
-	return response, h.read(w, response, s)
+	return response, h.read(w, w, response, s)
 }
 
 // response reads the head of the answer, past interim ones.
@@ -107,11 +139,11 @@ var errCut = errors.New("the body is larger than is read")
 
 // read takes in the body, decoded, up to the limit. What is beyond is nobody's failure:
 // assertions know that it was cut.
-func (h *httpVisitor) read(w *wire, response *http.Response, s *sighting) trouble {
+func (h *httpVisitor) read(w *wire, limit limiter, response *http.Response, s *sighting) trouble {
 	raw := &counting{from: response.Body}
 	body, release, err := decoder(response.Header, raw)
 	if err != nil {
-		return h.undecodable(err)
+		return h.undecodable(err, s)
 	}
 	defer release()
 	for s.BodySize <= h.limit {
@@ -132,20 +164,25 @@ func (h *httpVisitor) read(w *wire, response *http.Response, s *sighting) troubl
 		switch {
 		case errors.Is(err, io.EOF):
 			return trouble{}
-		case w.budget <= 0 && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)):
+		case limit.exhausted() && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)):
 			s.BodyCut = true
 			return trouble{}
 		case raw.err == nil: // the wire was well
-			return h.undecodable(err)
+			return h.undecodable(err, s)
 		}
-		return answerTrouble(err, "reading the body")
+		return limit.trouble(err)
 	}
 	s.wire, s.BodySize, s.BodyCut = raw.n, h.limit, true
 	s.body = s.body[:min(int64(len(s.body)), h.limit)]
 	return trouble{}
 }
 
-func (h *httpVisitor) undecodable(err error) trouble {
+// undecodable is a failure only if somebody wants to look at the body.
+func (h *httpVisitor) undecodable(err error, s *sighting) trouble {
+	s.BodyCut = true
+	if !h.bodyRule {
+		return trouble{}
+	}
 	return failed(uptime.FailureProtocol, "the body cannot be decoded: "+rootCause(err))
 }
 
