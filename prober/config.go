@@ -35,7 +35,7 @@ type Config struct {
 	SpoolMaxBytes   envconf.Bytes  `env:"PROBER_SPOOL_MAX_BYTES" default:"500MiB" min:"1MiB" help:"most that may wait in the spool; when it is full fewer checks are taken on, and nothing is dropped"`
 	SpoolVolatile   bool           `env:"PROBER_SPOOL_VOLATILE" default:"false" help:"accept a spool folder in memory or in a temporary folder: a restart of the machine loses what waits in it"`
 	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
-	Resolvers     string         `env:"PROBER_RESOLVERS" help:"name servers of this prober, in the order to try them, comma separated: an address, tls://ADDRESS#NAME or https://ADDRESS/PATH; default those of the system"`
+	Resolvers       string         `env:"PROBER_RESOLVERS" help:"name servers of this prober, in the order to try them, comma separated: an address, tls://ADDRESS#NAME or https://ADDRESS/PATH; default those of the system"`
 
 	resolvers resolve.Config // Resolvers, read
 }

@@ -16,6 +16,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	stdlog "log"
 	"os"
 	"sync"
 	"time"
@@ -88,6 +90,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	dog := watchdog.In(cfg.SpoolDir, log)
 	var work *consumer.Consumer
+	stdlog.SetOutput(io.Discard) // net/http notes there every odd HTTP/2 frame that a target sends
 	names := resolve.New(cfg.resolvers, resolve.Options{Log: log, Metrics: s.Metrics})
 	defer names.Close()
 	box, err := seal.New(cfg.SecretKey.Reveal())

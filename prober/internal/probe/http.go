@@ -176,6 +176,7 @@ func (h *httpVisitor) tlsFor(host string) *tls.Config {
 type request struct {
 	at     address
 	shown  string // its URL, for people
+	own    bool   // no redirect has led elsewhere yet
 	method string
 	lines  []header
 	body   string
@@ -187,7 +188,7 @@ type request struct {
 // requestTo writes a request. own says that it goes where the user sent it: only then
 // does it carry the user's headers.
 func (h *httpVisitor) requestTo(at address, method string, own bool, body string, cookies []*http.Cookie) *request {
-	r := &request{at: at, shown: redact.URL(at.url.String()), method: method, body: body, asked: &http.Request{Method: method}}
+	r := &request{at: at, shown: redact.URL(at.url.String()), own: own, method: method, body: body, asked: &http.Request{Method: method}}
 	r.lines = h.lines(own, cookies)
 	out := append(make([]byte, 0, 512+len(at.uri)), method...)
 	out = append(append(out, ' '), at.uri...)
@@ -284,7 +285,7 @@ func (h *httpVisitor) follow(from *request, next *url.URL, status int, jar *cook
 	if status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect && method != http.MethodGet && method != http.MethodHead {
 		method, body = http.MethodGet, ""
 	}
-	own := sameOrigin(at, h.first.at)
+	own := from.own && sameOrigin(at, h.first.at)
 	if !own {
 		body = "" // it may hold secrets
 	}

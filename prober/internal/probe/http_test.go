@@ -31,7 +31,7 @@ func startLab(tb testing.TB) *lab.Lab {
 }
 
 func options(l *lab.Lab, change ...func(*Options)) Options {
-	box, err := seal.New("the key of the tests")
+	box, err := seal.New(testKey)
 	if err != nil {
 		panic(err)
 	}
@@ -257,3 +257,5 @@ func TestCancelledVisitEndsAtOnce(t *testing.T) {
 		t.Fatal("the visit outlived its context")
 	}
 }
+
+const testKey = "the key of the tests"

@@ -1,0 +1,239 @@
+package probe
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const canary = "canary-7f3a"
+
+func sealed(t *testing.T, text string) uptime.Sealed {
+	t.Helper()
+	box, err := seal.New(testKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box.Seal(secret.New(text))
+}
+
+// lookAs visits a URL as a spec says.
+func lookAs(t *testing.T, l *lab.Lab, url string, spec uptime.Spec) Outcome {
+	t.Helper()
+	check := checkOf(url)
+	check.Spec = spec.Text()
+	return New(options(l)).Look(t.Context(), check)
+}
+
+func echoOf(t *testing.T, o Outcome) (e lab.Echo) {
+	t.Helper()
+	if o.Status != uptime.StatusUp {
+		t.Fatalf("%+v", o)
+	}
+	if err := json.Unmarshal([]byte(o.Evidence.Body), &e); err != nil {
+		t.Fatal(err, o.Evidence.Body)
+	}
+	return e
+}
+
+func TestRequestIsWhatTheTargetSays(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	for name, url := range map[string]string{"HTTP/1.1": l.URL(), "HTTP/2": urlOf(t, l, "h2")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := uptime.Spec{HTTP: &uptime.HTTPSpec{
+				Method: "PUT", Body: `{"a":1}`, Compressed: true,
+				Headers: []uptime.Header{{Name: "content-type", Value: "application/json"}, {Name: "X-Open", Value: "seen"}, {Name: "user-agent", Value: "mine"}, {Name: "X-Twice", Value: "1"}, {Name: "X-Twice", Value: "2"}},
+			}}
+			if name == "HTTP/2" {
+				spec.HTTP.Version = uptime.HTTP2
+			}
+			got := echoOf(t, lookAs(t, l, url+"/echo/p?q=1", spec))
+			header := func(name string) string { return strings.Join(got.Headers[http.CanonicalHeaderKey(name)], "|") }
+			if got.Method != "PUT" || got.Body != `{"a":1}` || header("Content-Type") != "application/json" || header("X-Open") != "seen" || header("User-Agent") != "mine" ||
+				header("X-Twice") != "1|2" || header("Accept") != "*/*" || header("Accept-Encoding") != "gzip, br, zstd" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func urlOf(t *testing.T, l *lab.Lab, server string) string {
+	t.Helper()
+	addr, err := l.Addr(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "https://" + addr
+}
+
+func TestWhoTheTargetLetsIn(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	for name, c := range map[string]struct {
+		path string
+		spec uptime.HTTPSpec
+		want int
+	}{
+		"basic":           {"/basic/me/" + canary, uptime.HTTPSpec{Username: "me", Password: sealed(t, canary)}, 200},
+		"basic, wrong":    {"/basic/me/other", uptime.HTTPSpec{Username: "me", Password: sealed(t, canary)}, 401},
+		"bearer":          {"/bearer/" + canary, uptime.HTTPSpec{Token: sealed(t, canary)}, 200},
+		"as a header":     {"/bearer/" + canary, uptime.HTTPSpec{Headers: []uptime.Header{{Name: "Authorization", Secret: sealed(t, "Bearer "+canary)}}}, 200},
+		"cookies":         {"/cookie/hop/a/b", uptime.HTTPSpec{Cookies: true}, 200},
+		"without cookies": {"/cookie/hop/a/b", uptime.HTTPSpec{}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if o := lookAs(t, l, l.URL()+c.path, uptime.Spec{HTTP: &c.spec}); o.HTTPStatus != c.want {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+// What a redirect leads to elsewhere gets nothing that was meant for the target.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	l, none := startLab(t), 0
+	post := func(redirects *int) uptime.Spec {
+		return uptime.Spec{HTTP: &uptime.HTTPSpec{Method: "POST", Body: "b", Redirects: redirects, Headers: []uptime.Header{{Name: "X-Mine", Value: "yes"}}, Token: sealed(t, canary)}}
+	}
+	for name, c := range map[string]struct {
+		url, method, body string
+		own               bool
+	}{
+		"302":                {l.URL() + "/redirect-to?url=/echo", "GET", "", true},
+		"308":                {l.URL() + "/redirect-to?code=308&url=/echo", "POST", "b", true},
+		"302 elsewhere":      {l.URL() + "/redirect-to?url=" + l.TLSURL() + "/echo", "GET", "", false},
+		"308 elsewhere":      {l.URL() + "/redirect-to?code=308&url=" + l.TLSURL() + "/echo", "POST", "", false},
+		"there and back":     {l.URL() + "/redirect-schemes/2", "GET", "", false},
+		"and a step further": {l.URL() + "/redirect-schemes/3", "GET", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := echoOf(t, lookAs(t, l, c.url, post(nil)))
+			if own := got.Headers["X-Mine"] != nil && got.Headers["Authorization"] != nil; got.Method != c.method || got.Body != c.body || own != c.own || !own && (got.Headers["X-Mine"] != nil || got.Headers["Authorization"] != nil) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	if o := lookAs(t, l, l.URL()+"/redirect/1", post(&none)); o.HTTPStatus != 302 || o.Seen.Hops != 1 || o.Status != uptime.StatusUp {
+		t.Errorf("not followed: %+v", o)
+	}
+	one := 1
+	if o := lookAs(t, l, l.URL()+"/redirect/2", post(&one)); o.Failure != uptime.FailureRedirectLimit || o.Seen.Hops != 2 {
+		t.Errorf("one at most: %+v", o)
+	}
+}
+
+func TestRequestsThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	for name, spec := range map[string]uptime.Spec{
+		"CONNECT":        {HTTP: &uptime.HTTPSpec{Method: "CONNECT"}},
+		"two lines":      {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "X", Value: "a\r\nHost: b"}}}},
+		"a secret line":  {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "X", Secret: sealed(t, "a\r\nb")}}}},
+		"name":           {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "a b", Value: "c"}}}},
+		"host":           {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "host", Value: "c"}}}},
+		"smuggling":      {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "Transfer-Encoding", Value: "chunked"}}}},
+		"proxy":          {HTTP: &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "Proxy-Authorization", Value: "x"}}}},
+		"another key":    {HTTP: &uptime.HTTPSpec{Token: "s1.000000000000.AAAA"}},
+		"damaged":        {HTTP: &uptime.HTTPSpec{Token: sealed(t, canary) + "A"}},
+		"HTTP/2 without": {HTTP: &uptime.HTTPSpec{Version: uptime.HTTP2}},
+		"assertion":      {Assertions: []uptime.Assertion{{Source: "smell", Op: "equals", Value: "x"}}},
+	} {
+		o := lookAs(t, l, l.URL()+"/echo", spec)
+		if verify(t, o, uptime.ReasonInternal, 0); strings.Contains(o.Message, canary) {
+			t.Errorf("%s: %s", name, o.Message)
+		}
+	}
+	check := checkOf(l.URL() + "/ok")
+	check.Spec = `{"http":{"wish":1}}`
+	verify(t, New(options(l)).Look(t.Context(), check), uptime.ReasonInternal, 0)
+	if n := l.Requests(); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestAssertionsDecide(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	fail := func(source uptime.Source, name string, op uptime.Op, value string) uptime.Spec {
+		return uptime.Spec{Assertions: []uptime.Assertion{{Source: source, Name: name, Op: op, Value: value}}}
+	}
+	soft := fail("status", "", "equals", "204")
+	soft.Assertions[0].Severity = uptime.SeverityDegrade
+	for name, c := range map[string]struct {
+		path    string
+		spec    uptime.Spec
+		status  uptime.Status
+		failure uptime.Failure
+	}{
+		"status instead of expect": {"/status/503", fail("status", "", "equals", "503"), uptime.StatusUp, ""},
+		"body":                     {"/text/hello", fail("body", "", "contains", "hell"), uptime.StatusUp, ""},
+		"not the body":             {"/text/hello", fail("body", "", "not_contains", "hell"), uptime.StatusDown, uptime.FailureBody},
+		"body far in":              {"/text/hello?after=900000", fail("body", "", "contains", "hello"), uptime.StatusUp, ""},
+		"body too far in":          {"/text/hello?after=1100000", fail("body", "", "contains", "hello"), uptime.StatusDown, uptime.FailureTooLarge},
+		"encoded":                  {"/encoded/br/hello", fail("body", "", "equals", "hello"), uptime.StatusUp, ""},
+		"wrongly encoded":          {"/encoded-lie/gzip/hello", fail("body", "", "equals", "hello"), uptime.StatusDown, uptime.FailureProtocol},
+		"bomb":                     {"/bomb/gzip", fail("body_size", "", "lt", "1000000"), uptime.StatusDown, uptime.FailureBody},
+		"json":                     {"/json/health", fail("json", "$.status", "exists", ""), uptime.StatusUp, ""},
+		"header":                   {"/ok", fail("header", "Content-Type", "contains", "json"), uptime.StatusDown, uptime.FailureHeader},
+		"redirect, not followed":   {"/redirect/1", fail("status", "", "equals", "302"), uptime.StatusUp, ""},
+		"protocol":                 {"/ok", fail("protocol", "", "equals", "HTTP/2"), uptime.StatusDown, uptime.FailureProtocol},
+		"slow":                     {"/slow/300ms", fail("phase", "wait", "lt", "250"), uptime.StatusDown, uptime.FailureLatency},
+		"degrade":                  {"/ok", soft, uptime.StatusDegraded, uptime.FailureStatusCode},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := lookAs(t, l, l.URL()+c.path, c.spec)
+			if o.Status != c.status || o.Failure != c.failure || (o.Status != uptime.StatusUp) != (len(o.Evidence.Failed) > 0 && o.Message == o.Evidence.Failed[0].Message || c.failure == uptime.FailureProtocol && o.Status == uptime.StatusDown) {
+				t.Errorf("%+v %+v", o, o.Evidence)
+			}
+		})
+	}
+}
+
+// Evidence is for people: it says what was seen, and gives no secret away.
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	e := New(options(l))
+	check := checkOf(l.TLSURL() + "/redirect-to?code=307&url=/echo?token=" + canary)
+	check.Spec = uptime.Spec{
+		HTTP: &uptime.HTTPSpec{
+			Method: "POST", BodySecret: sealed(t, "pin="+canary), Username: "me", Password: sealed(t, canary),
+			Headers: []uptime.Header{{Name: "X-Trace", Secret: sealed(t, canary)}, {Name: "X-Open", Value: "it's"}},
+		},
+		Assertions: []uptime.Assertion{{Source: "body", Op: "not_contains", Value: "me"}, {Source: "body", Op: "contains", Value: canary + "?"}, {Source: "header", Name: "Content-Type", Op: "equals", Value: "x", Severity: "degrade"}},
+	}.Text()
+	o := e.Check(t.Context(), check)
+	text, err := json.Marshal(o.Evidence)
+	if err != nil || o.Status != uptime.StatusDown || o.Evidence == nil {
+		t.Fatal(err, o)
+	}
+	if strings.Contains(string(text)+o.Message, canary) || strings.Contains(string(text), "bWU6Y2FuYXJ5") {
+		t.Errorf("a secret shows: %s %s", o.Message, text)
+	}
+	ev := o.Evidence
+	if len(ev.Hops) != 2 || ev.Hops[0].Status != 307 || ev.Hops[1].Phases.TLS == 0 || !strings.HasSuffix(ev.Hops[1].URL, "/echo?token=…") || ev.StatusLine != "HTTP/1.1 200 OK" ||
+		len(ev.Headers) == 0 || !strings.Contains(ev.Body, "POST") || ev.TLSVersion != "1.3" || ev.TLSCipher == "" || len(ev.Certificates) != 1 || len(ev.Certificates[0].SHA256) != 64 || len(ev.Failed) != 3 {
+		t.Errorf("%s", text)
+	}
+	if want := `curl -sS -i -X POST -H 'X-Trace: …' -H 'X-Open: it'\''s' -H 'Authorization: …' --data-binary '…' -L --max-redirs 5 '`; !strings.HasPrefix(ev.Command, want) {
+		t.Errorf("command %s", ev.Command)
+	}
+	if o := e.Check(t.Context(), checkOf(l.URL()+"/ok")); o.Evidence != nil {
+		t.Errorf("a check that is up keeps %+v", o.Evidence)
+	}
+	if o := e.Look(t.Context(), checkOf(l.URL()+"/body/100000")); len(o.Evidence.Body) != uptime.MaxEvidenceBody || !o.Evidence.BodyCut {
+		t.Errorf("%d bytes of the body, cut: %v", len(o.Evidence.Body), o.Evidence.BodyCut)
+	}
+}
