@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -82,6 +83,11 @@ func (l *Lab) WrongNameURL() string { return l.running("wrong-name") }
 
 // CertPool holds the authority that signed the lab's certificates.
 func (l *Lab) CertPool() *x509.CertPool { return l.authority.pool() }
+
+// Authority is its certificate, as PEM, for programs that are not this one.
+func (l *Lab) Authority() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: l.authority.certificate.Raw})
+}
 
 // Close ends every server and open connection.
 func (l *Lab) Close() error {

@@ -1,0 +1,290 @@
+package probe
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// oracleModules is the configuration of blackbox_exporter; what we say of the same
+// visits is in specOf.
+const oracleModules = `modules:
+  plain: {prober: http, timeout: 5s, http: {valid_http_versions: ["HTTP/1.1", "HTTP/2.0"], valid_status_codes: [200, 204, 302, 304], preferred_ip_protocol: ip4, enable_http2: false, tls_config: {ca_file: %[1]q}}}
+  h2: {prober: http, timeout: 5s, http: {preferred_ip_protocol: ip4, tls_config: {ca_file: %[1]q}}}
+  stay: {prober: http, timeout: 5s, http: {valid_status_codes: [302], follow_redirects: false, preferred_ip_protocol: ip4}}
+  unavailable: {prober: http, timeout: 5s, http: {valid_status_codes: [503], preferred_ip_protocol: ip4}}
+  post: {prober: http, timeout: 5s, http: {method: POST, body: hello, headers: {X-Mine: "yes"}, fail_if_body_not_matches_regexp: ['"method": ?"POST"', 'hello', 'X-Mine'], preferred_ip_protocol: ip4}}
+  basic: {prober: http, timeout: 5s, http: {basic_auth: {username: me, password: pass}, preferred_ip_protocol: ip4}}
+  body: {prober: http, timeout: 5s, http: {fail_if_body_not_matches_regexp: [hello], preferred_ip_protocol: ip4}}
+  without: {prober: http, timeout: 5s, http: {fail_if_body_matches_regexp: [hello], preferred_ip_protocol: ip4}}
+  header: {prober: http, timeout: 5s, http: {fail_if_header_not_matches: [{header: Content-Type, regexp: json}], preferred_ip_protocol: ip4}}
+  gzip: {prober: http, timeout: 5s, http: {compression: gzip, fail_if_body_not_matches_regexp: [hello], headers: {Accept-Encoding: gzip}, preferred_ip_protocol: ip4}}
+  trusting: {prober: http, timeout: 5s, http: {preferred_ip_protocol: ip4, enable_http2: false, tls_config: {insecure_skip_verify: true}}}
+  impatient: {prober: http, timeout: 1s, http: {preferred_ip_protocol: ip4, tls_config: {ca_file: %[1]q}}}
+`
+
+// specOf says to us what a module says to the oracle.
+func specOf(t *testing.T, module string) (spec uptime.Spec) {
+	t.Helper()
+	one := func(code int) uptime.Expect {
+		return uptime.Expect{Status: []uptime.StatusRange{{From: code, To: code}}}
+	}
+	spec.Expect = uptime.Expect{Status: []uptime.StatusRange{{From: 200, To: 299}}}
+	asserting := func(source uptime.Source, name string, op uptime.Op, value string) {
+		spec.Assertions = append(spec.Assertions, uptime.Assertion{Source: source, Name: name, Op: op, Value: value})
+	}
+	none := 0
+	switch module {
+	case "plain":
+		spec.Expect = uptime.Expect{Status: []uptime.StatusRange{{From: 200, To: 200}, {From: 204, To: 204}, {From: 302, To: 302}, {From: 304, To: 304}}}
+	case "h2":
+		spec.HTTP = &uptime.HTTPSpec{Version: uptime.HTTPBest}
+	case "stay":
+		spec.Expect, spec.HTTP = one(302), &uptime.HTTPSpec{Redirects: &none}
+	case "unavailable":
+		spec.Expect = one(503)
+	case "post":
+		spec.HTTP = &uptime.HTTPSpec{Method: "POST", Body: "hello", Headers: []uptime.Header{{Name: "X-Mine", Value: "yes"}}}
+		asserting("body", "", "matches", `"method": ?"POST"`)
+		asserting("body", "", "matches", "hello")
+		asserting("body", "", "matches", "X-Mine")
+	case "basic":
+		spec.HTTP = &uptime.HTTPSpec{Username: "me", Password: sealed(t, "pass")}
+	case "body":
+		asserting("body", "", "matches", "hello")
+	case "without":
+		asserting("body", "", "not_matches", "hello")
+	case "header":
+		asserting("header", "Content-Type", "matches", "json")
+	case "gzip":
+		spec.HTTP = &uptime.HTTPSpec{Headers: []uptime.Header{{Name: "Accept-Encoding", Value: "gzip"}}}
+		asserting("body", "", "matches", "hello")
+	case "trusting":
+		spec.TLS = &uptime.TLSSpec{SkipVerify: true}
+	}
+	return spec
+}
+
+// oracleRows are visits on which both must agree: server, path, module.
+const oracleRows = `
+plain /ok plain
+plain /status/204 plain
+plain /status/304 plain
+plain /status/404 plain
+plain /status/500 plain
+plain /status/503 plain
+plain /status/503 unavailable
+plain /ok unavailable
+plain /slow/300ms plain
+plain /slow/3s impatient
+plain /hang impatient
+plain /drip/5/60ms plain
+plain /drip/1000/50ms impatient
+plain /reset plain
+plain /close plain
+plain /malformed plain
+plain /cut-headers plain
+plain /reset-headers plain
+plain /cut body
+plain /reset-body body
+plain /body/100000 plain
+plain /chunked/100000 plain
+plain /until-close/1000 plain
+plain /length/100/50 body
+plain /text/hello body
+plain /text/goodbye body
+plain /text/hello without
+plain /text/goodbye without
+plain /json/health header
+plain /ok header
+plain /echo post
+plain /basic/me/pass basic
+plain /basic/me/other basic
+plain /encoded/gzip/hello gzip
+plain /encoded-lie/gzip/hello gzip
+plain /redirect/1 plain
+plain /redirect/3 plain
+plain /redirect/1 stay
+plain /redirect-loop h2
+plain /interim/2 plain
+plain /many-headers/200 plain
+plain /slow-headers/5/40ms plain
+tls /ok plain
+tls /slow/200ms plain
+tls /redirect/2 plain
+expired /ok plain
+expired /ok trusting
+wrong-name /ok plain
+wrong-name /ok trusting
+self-signed /ok plain
+self-signed /ok trusting
+untrusted /ok plain
+chain /ok plain
+incomplete /ok plain
+expires-in-72h /ok plain
+tls12 /ok plain
+tls13 /ok plain
+tls-plain /ok plain
+tls-stall /ok impatient
+tls-cut /ok plain
+tls-reset /ok plain
+h2 /ok h2
+h2-only /ok h2
+tls13 /ok h2
+refused /ok plain
+black-hole /ok impatient
+`
+
+// TestOracle visits the same servers with blackbox_exporter: whether a target is well,
+// its status code, its certificate's end and each phase must be what that says.
+func TestOracle(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	oracle := startOracle(t, l)
+	e := New(options(l))
+	rows := strings.Split(strings.TrimSpace(oracleRows), "\n")
+	gate := make(chan struct{}, 6)
+	var visits sync.WaitGroup
+	for _, row := range rows {
+		visits.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			words := strings.Fields(row)
+			addr, err := l.Addr(words[0])
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			scheme := "https://"
+			if words[0] == "plain" {
+				scheme = "http://"
+			}
+			check := checkOf(scheme + addr + words[1])
+			check.Timeout, check.Spec = 5*time.Second, specOf(t, words[2]).Text()
+			if words[2] == "impatient" {
+				check.Timeout = time.Second
+			}
+			said, err := oracle.ask(t.Context(), check.URL, words[2])
+			if err != nil {
+				t.Errorf("%s: %v", row, err)
+				return
+			}
+			agree(t, row, e.Look(t.Context(), check), said)
+		})
+	}
+	visits.Wait()
+	t.Logf("%d visits", len(rows))
+}
+
+// agree compares. Both are measured on a busy machine, one after the other, so phases
+// agree when they differ by less than a tenth of a second, or a third.
+func agree(t *testing.T, row string, o Outcome, said map[string]float64) {
+	t.Helper()
+	if up := o.Status == uptime.StatusUp; up != (said["probe_success"] == 1) {
+		t.Errorf("%s: we say %v (%s), the oracle %v", row, o.Status, o.Message, said["probe_success"])
+	}
+	if code := said["probe_http_status_code"]; o.HTTPStatus != int(code) && (o.HTTPStatus == 0 || code > 0) {
+		t.Errorf("%s: we saw status %d, the oracle %v", row, o.HTTPStatus, code)
+	}
+	if end := said["probe_ssl_earliest_cert_expiry"]; end > 0 && !o.CertNotAfter.IsZero() && math.Abs(end-float64(o.CertNotAfter.Unix())) > 1 {
+		t.Errorf("%s: the certificate ends %v, says the oracle %v", row, o.CertNotAfter.Unix(), end)
+	}
+	if o.Status != uptime.StatusUp {
+		return
+	}
+	for name, us := range map[string]uint32{"connect": o.Phases.Connect, "tls": o.Phases.TLS, "processing": o.Phases.Wait, "transfer": o.Phases.Transfer} {
+		ours, theirs := float64(us)/1e6, said[`probe_http_duration_seconds{phase="`+name+`"}`]
+		if diff := math.Abs(ours - theirs); diff > 0.1 && diff > max(ours, theirs)/3 {
+			t.Errorf("%s: %s took %v s, says the oracle %v s", row, name, ours, theirs)
+		}
+	}
+}
+
+type oracle struct{ url string }
+
+func startOracle(t *testing.T, l *lab.Lab) oracle {
+	t.Helper()
+	binary := ""
+	for _, name := range []string{"prometheus-blackbox-exporter", "blackbox_exporter"} {
+		if path, err := exec.LookPath(name); err == nil {
+			binary = path
+		}
+	}
+	if binary == "" {
+		t.Fatal("there is no blackbox_exporter on this machine: make deps installs it")
+	}
+	dir := t.TempDir()
+	roots, config := filepath.Join(dir, "roots.pem"), filepath.Join(dir, "modules.yml")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(roots, string(l.Authority()))
+	write(config, fmt.Sprintf(oracleModules, roots))
+	listener, err := net.Listen("tcp", "127.0.0.3:0") // an address of its own: its port is nobody else's
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	cmd := exec.Command(binary, "--config.file="+config, "--web.listen-address="+address, "--log.level=error")
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	o := oracle{"http://" + address}
+	for deadline := time.After(time.Minute); ; {
+		if response, err := http.Get(o.url + "/-/healthy"); err == nil {
+			_ = response.Body.Close()
+			return o
+		}
+		select {
+		case <-deadline:
+			t.Fatal("blackbox_exporter does not answer")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// ask gives every metric of a visit.
+func (o oracle) ask(ctx context.Context, target, module string) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+"/probe?"+url.Values{"target": {target}, "module": {module}}.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	said := map[string]float64{}
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		name, value, found := strings.Cut(lines.Text(), " ")
+		if number, err := strconv.ParseFloat(value, 64); found && err == nil && !strings.HasPrefix(name, "#") {
+			said[name] = number
+		}
+	}
+	if _, probed := said["probe_success"]; !probed {
+		_, _ = io.Copy(io.Discard, response.Body)
+		return nil, fmt.Errorf("the oracle answers %s", response.Status)
+	}
+	return said, nil
+}
