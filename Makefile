@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ fmt: ## format everything
 
 bench: ## benchmarks of the hot paths
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/ ./internal/recorder/ ./internal/spool/
+
+bench-engine: ## what a check costs, against bare sockets, net/http, wrk, hey and blackbox_exporter; writes docs/bench.json (ROUNDS SECONDS)
+	$(GO) test -count=1 -v -timeout 30m -tags bench -run TestRace ./prober/internal/probe/race
 
 faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults

@@ -1,0 +1,112 @@
+//go:build bench
+
+package race
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"time"
+)
+
+// The server does as little as a server can: it reads a head, answers three bytes and
+// closes. It takes plain connections and TLS ones, with an ECDSA P-256 certificate of an
+// authority of its own.
+
+const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n"
+
+func serve() int {
+	authority, leaf, err := certificates()
+	if err != nil {
+		return fail(err)
+	}
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fail(err)
+	}
+	below, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fail(err)
+	}
+	secure := tls.NewListener(below, &tls.Config{Certificates: []tls.Certificate{*leaf}, SessionTicketsDisabled: true, NextProtos: []string{"http/1.1"}})
+	go accept(plain)
+	go accept(secure)
+	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
+	if err := os.WriteFile(os.Getenv("RACE_ROOTS"), roots, 0o600); err != nil {
+		return fail(err)
+	}
+	fmt.Println(plain.Addr(), below.Addr())
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent is gone
+	return 0
+}
+
+func accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go reply(conn)
+	}
+}
+
+func reply(conn net.Conn) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	head := bufio.NewReaderSize(conn, 1024)
+	for {
+		line, err := head.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		if len(line) <= 2 {
+			_, _ = conn.Write([]byte(answer))
+			return
+		}
+	}
+}
+
+func certificates() (authority []byte, leaf *tls.Certificate, err error) {
+	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template := func(serial int64, name string) *x509.Certificate {
+		return &x509.Certificate{
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+			KeyUsage: x509.KeyUsageDigitalSignature, BasicConstraintsValid: true,
+		}
+	}
+	root := template(1, "race authority")
+	root.IsCA, root.KeyUsage = true, x509.KeyUsageCertSign
+	authority, err = x509.CreateCertificate(rand.Reader, root, root, &signer.PublicKey, signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	server := template(2, "race server")
+	server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	server.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	der, err := x509.CreateCertificate(rand.Reader, server, root, &key.PublicKey, signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	return authority, &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
