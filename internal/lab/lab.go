@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -87,6 +88,15 @@ func (l *Lab) CertPool() *x509.CertPool { return l.authority.pool() }
 // Authority is its certificate, as PEM, for programs that are not this one.
 func (l *Lab) Authority() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: l.authority.certificate.Raw})
+}
+
+// Certificate is what the server "tls" shows, for servers of other protocols.
+func (l *Lab) Certificate() (tls.Certificate, error) {
+	certificate, err := l.certificate("tls")
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return *certificate, nil
 }
 
 // Close ends every server and open connection.

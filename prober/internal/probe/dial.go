@@ -27,12 +27,13 @@ type Resolver interface {
 // so that the connect phase measures one handshake and no stray SYN is sent.
 type dialer struct {
 	resolver Resolver
+	guard    *guard.Guard
 	net      net.Dialer
 	chains   *chains
 }
 
 func newDialer(o Options) *dialer {
-	return &dialer{resolver: o.Resolver, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}, chains: newChains(o.Roots)}
+	return &dialer{resolver: o.Resolver, guard: o.Guard, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}, chains: newChains(o.Roots)}
 }
 
 // endpoint is where to connect to.
@@ -48,17 +49,9 @@ type endpoint struct {
 // until release is called.
 func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.TCPConn, release func() bool, bad trouble) {
 	mark := time.Now()
-	addrs := s.one[:]
-	if addrs[0] = to.ip; !to.ip.IsValid() {
-		answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
-		lap(&hop.Phases.DNS, &mark)
-		if err != nil {
-			return nil, nil, lookupTrouble(err)
-		}
-		if hop.DNSCached = answer.Cached; answer.Cached {
-			hop.Phases.DNS = 0
-		}
-		addrs = answer.Addrs[:min(len(answer.Addrs), maxAddresses)]
+	addrs, bad := d.addresses(ctx, to, s, hop, &mark)
+	if !bad.none() {
+		return nil, nil, bad
 	}
 	conn, addr, err := d.connect(ctx, addrs, to.port, s.deadline)
 	lap(&hop.Phases.Connect, &mark)
@@ -69,6 +62,23 @@ func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime
 	s.Address = hop.Address
 	_ = conn.SetDeadline(s.deadline)
 	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), trouble{}
+}
+
+// addresses looks the host up, if it is a name, and notes how long that took.
+func (d *dialer) addresses(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop, mark *time.Time) ([]netip.Addr, trouble) {
+	if to.ip.IsValid() {
+		s.one[0] = to.ip
+		return s.one[:], trouble{}
+	}
+	answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
+	lap(&hop.Phases.DNS, mark)
+	if err != nil {
+		return nil, lookupTrouble(err)
+	}
+	if hop.DNSCached = answer.Cached; answer.Cached {
+		hop.Phases.DNS = 0
+	}
+	return answer.Addrs[:min(len(answer.Addrs), maxAddresses)], trouble{}
 }
 
 func familyOf(f uptime.Family) resolve.Family {

@@ -34,7 +34,7 @@ func protocolsOf(v uptime.HTTPVersion) []string {
 	case uptime.HTTPBest:
 		return []string{protocolH2, "http/1.1"}
 	}
-	return []string{"http/1.1"}
+	return []string{"http/1.1"} // over HTTP/3 the one of QUIC is put in its place
 }
 
 // exchange2 makes the request over a connection that agreed on HTTP/2.

@@ -64,6 +64,9 @@ func (w *wire) trouble(err error) trouble { return answerTrouble(err, "reading t
 func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting) (*http.Response, trouble) {
 	s.forgetAnswer()
 	hop := s.hop(r.shown)
+	if h.spec.Version == uptime.HTTP3 && r.at.secure {
+		return h.hop3(ctx, w, r, s, hop)
+	}
 	conn, release, bad := h.dialer.dial(ctx, endpoint{host: r.at.host, ip: r.at.ip, port: r.at.port, family: h.family}, s, hop)
 	if !bad.none() {
 		return nil, bad

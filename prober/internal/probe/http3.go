@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Over HTTP/3 (RFC 9114) connecting and securing are one handshake: its time is in the
+// phase tls, and connect is 0.
+
+// hop3 makes one request over HTTP/3.
+func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting, hop *uptime.Hop) (*http.Response, trouble) {
+	mark := time.Now()
+	to := endpoint{host: r.at.host, ip: r.at.ip, port: r.at.port, family: h.family}
+	addrs, bad := h.dialer.addresses(ctx, to, s, hop, &mark)
+	if !bad.none() {
+		return nil, bad
+	}
+	conn, closeAll, err := h.dialer.quic(ctx, addrs, r, s, hop)
+	lap(&hop.Phases.TLS, &mark)
+	if err != nil {
+		return nil, quicTrouble(err)
+	}
+	defer closeAll()
+	state := conn.ConnectionState().TLS
+	s.sawTLS(&state)
+	transport := &http3.Transport{DisableCompression: true, MaxResponseHeaderBytes: maxHeaders}
+	client := transport.NewClientConn(conn)
+	asked, err := h.request2(ctx, r)
+	if err != nil {
+		return nil, unknown(uptime.ReasonInternal, "the request cannot be sent over HTTP/3")
+	}
+	response, err := client.RoundTrip(asked)
+	lap(&hop.Phases.Wait, &mark)
+	if err != nil {
+		return nil, trouble3(err, "waiting for an answer")
+	}
+	defer lap(&hop.Phases.Transfer, &mark)
+	defer response.Body.Close()
+	s.answered(response)
+	s.Protocol = "HTTP/3"
+	hop.Status, hop.Protocol = response.StatusCode, s.Protocol
+	if h.redirects >= 0 && isRedirect(response) {
+		return response, trouble{}
+	}
+	return response, h.read(w, quicLimit{}, response, s)
+}
+
+// quic makes a connection to the first address that takes one. Each was judged by the
+// guard before a packet goes there.
+func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *sighting, hop *uptime.Hop) (*quic.Conn, func(), error) {
+	config := r.config.Clone()
+	config.NextProtos = []string{http3.NextProtoH3}
+	limits := &quic.Config{ // what may come before it is asked for
+		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: 2 * window, MaxConnectionReceiveWindow: 2 * window,
+		MaxIncomingStreams: -1, MaxIncomingUniStreams: 8, HandshakeIdleTimeout: time.Until(s.deadline),
+	}
+	var worst error = guard.ErrBlocked
+	for i, addr := range addrs {
+		if !d.guard.Allows(addr) {
+			continue
+		}
+		hop.Address = addr.Unmap()
+		s.Address = hop.Address
+		limited, cancel := context.WithTimeout(ctx, max(time.Until(s.deadline)/time.Duration(len(addrs)-i), time.Millisecond))
+		conn, closeAll, err := quicTo(limited, netip.AddrPortFrom(hop.Address, r.at.port), func(t *quic.Transport, to *net.UDPAddr) (*quic.Conn, error) {
+			return t.Dial(limited, to, config, limits)
+		})
+		cancel()
+		if err == nil {
+			return conn, closeAll, nil
+		}
+		worst = err
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, nil, worst
+}
+
+func quicTo(ctx context.Context, to netip.AddrPort, dial func(*quic.Transport, *net.UDPAddr) (*quic.Conn, error)) (*quic.Conn, func(), error) {
+	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", "")
+	if err != nil {
+		return nil, nil, err
+	}
+	transport := &quic.Transport{Conn: socket}
+	conn, err := dial(transport, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		_ = transport.Close()
+		_ = socket.Close()
+		return nil, nil, err
+	}
+	return conn, func() {
+		_ = conn.CloseWithError(0, "")
+		_ = transport.Close()
+		_ = socket.Close()
+	}, nil
+}
+
+// quicTrouble reads why no connection came about. Over UDP a closed port is as silent as
+// a lost packet.
+func quicTrouble(err error) trouble {
+	_, idle := errors.AsType[*quic.IdleTimeoutError](err)
+	_, slow := errors.AsType[*quic.HandshakeTimeoutError](err)
+	switch {
+	case errors.Is(err, guard.ErrBlocked):
+		return unknown(uptime.ReasonBlockedAddress, guard.ErrBlocked.Error())
+	case idle, slow, isTimeout(err):
+		return failed(uptime.FailureConnectTimeout, "no HTTP/3 connection within the timeout")
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return dialTrouble(op)
+	}
+	return handshakeTrouble(err)
+}
+
+func trouble3(err error, doing string) trouble {
+	_, idle := errors.AsType[*quic.IdleTimeoutError](err)
+	stream, reset := errors.AsType[*http3.Error](err)
+	switch {
+	case idle:
+		return failed(uptime.FailureTimeout, "timed out "+doing)
+	case reset && stream.Remote:
+		return failed(uptime.FailureReset, "stream reset "+doing)
+	case reset && stream.ErrorCode == http3.ErrCodeFrameError: // also headers beyond what was allowed
+		return failed(uptime.FailureProtocol, "broken HTTP/3 "+doing)
+	}
+	if bad := answerTrouble(err, doing); bad.failure != uptime.FailureProtocol {
+		return bad
+	}
+	return failed(uptime.FailureProtocol, "broken HTTP/3 "+doing)
+}
+
+// quicLimit leaves the counting to flow control: no more comes than is read, and a window.
+type quicLimit struct{}
+
+func (quicLimit) exhausted() bool { return false }
+
+func (quicLimit) trouble(err error) trouble { return trouble3(err, "reading the body") }
