@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"net/netip"
-	"os"
 	"syscall"
 	"time"
 
@@ -102,7 +101,7 @@ func (v *pingVisitor) ping(ctx context.Context, addr netip.Addr, s *sighting, ho
 }
 
 // errSilent is the end of an echo that nobody answered.
-var errSilent = fmt.Errorf("no answer to %d echo requests: %w", maxEchoes, os.ErrDeadlineExceeded)
+var errSilent = errors.New("no answer to any echo request within the timeout")
 
 // pingTrouble reads why there was no answer.
 func pingTrouble(err error) trouble {
@@ -110,7 +109,7 @@ func pingTrouble(err error) trouble {
 	case errors.Is(err, errNoPing):
 		return unknown(uptime.ReasonInternal, err.Error())
 	case errors.Is(err, errSilent):
-		return failed(uptime.FailureTimeout, fmt.Sprintf("no answer to %d echo requests within the timeout", maxEchoes))
+		return failed(uptime.FailureTimeout, errSilent.Error())
 	case errors.Is(err, syscall.EAFNOSUPPORT), errors.Is(err, syscall.EADDRNOTAVAIL):
 		return unknown(uptime.ReasonProbeBlind, "the prober has no route to the target's network")
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES):
