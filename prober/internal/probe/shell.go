@@ -23,19 +23,20 @@ func shownEndpoint(scheme string, to endpoint) string {
 // tcpCommand is a line that makes much the same visit as a tcp target.
 func tcpCommand(to endpoint, spec uptime.TCPSpec, secure *uptime.TLSSpec) string {
 	line := "nc -v"
-	switch {
-	case spec.StartTLS != uptime.StartTLSNone:
+	if spec.Send == "" {
+		line += " -w 10"
+	}
+	line += familyFlag(to.family) + " " + quoted(to.host) + " " + strconv.Itoa(int(to.port))
+	if spec.StartTLS != uptime.StartTLSNone {
 		line = handshakeCommand(to, secure, spec.StartTLS)
-	default:
-		if spec.Send == "" {
-			line += " -w 10"
-		}
-		line += familyFlag(to.family) + " " + quoted(to.host) + " " + strconv.Itoa(int(to.port))
 	}
 	if spec.Send == "" {
 		return line
 	}
-	return "printf " + printfOf(spec.Send) + " | " + strings.TrimSuffix(line, " </dev/null")
+	if spec.StartTLS != uptime.StartTLSNone {
+		line = strings.TrimSuffix(line, " </dev/null") + " -quiet"
+	}
+	return "printf " + printfOf(spec.Send) + " | " + line
 }
 
 // handshakeCommand is a line that makes much the same handshake.
