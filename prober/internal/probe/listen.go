@@ -13,8 +13,8 @@ import (
 
 const (
 	maxReceived = assertion.MostBody // bytes that are read for assertions
-	eagerLooks  = 256 << 10          // bytes that may be looked at, all looks summed, whenever something comes
-	patientOnes = 2 << 20            // … when nothing more comes for a while
+	eagerLooks  = 256 << 10          // bytes of a text, all looks summed, up to which it is looked at whenever it grows
+	patientOnes = 2 << 20            // … when it does not grow for a while
 	leastQuiet  = 250 * time.Millisecond
 )
 
@@ -33,7 +33,8 @@ type listener struct {
 	mark  *time.Time // end of what has been measured
 	text  []byte
 	seen  int // bytes of it at the last look
-	spent int // bytes looked at in all
+	spent int // bytes looked at in all,
+	idly  int // … and of those when nothing came
 	state assertion.Progress
 }
 
@@ -100,7 +101,8 @@ func (l *listener) look() {
 func (l *listener) lookPatiently() {
 	switch {
 	case l.seen == len(l.text):
-	case l.spent+len(l.text) <= patientOnes:
+	case l.idly+len(l.text) <= patientOnes:
+		l.idly += len(l.text)
 		l.look()
 	default:
 		l.state = assertion.Open // it is judged at the end

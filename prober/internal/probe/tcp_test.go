@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/assertion"
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -265,8 +266,8 @@ func TestManyPiecesCostFewLooks(t *testing.T) {
 	if bad := r.listen(t.Context()); !bad.none() || !strings.HasSuffix(string(s.Received), "end\n") {
 		t.Fatalf("%+v, %d bytes", bad, len(s.Received))
 	}
-	if r.spent > 2*maxReceived+patientOnes || s.quiet == 0 && r.spent > 2*maxReceived {
-		t.Errorf("looked at %d bytes of %d", r.spent, len(s.Received))
+	if r.state != assertion.Settled || r.idly > patientOnes || r.spent > eagerLooks+2*maxReceived+r.idly {
+		t.Errorf("state %d after a look at %d bytes of %d, %d of them in pauses", r.state, r.spent, len(s.Received), r.idly)
 	}
 }
 
