@@ -10,8 +10,8 @@ import (
 // imap is RFC 9051 §6.2.1, after the capabilities were asked for (§6.1.1).
 func (t *clearTalk) imap() trouble {
 	line, err := t.line()
-	if err == nil {
-		err = t.greets(line)
+	if err == nil && !isWord(line, "* OK") && !isWord(line, "* PREAUTH") && !isWord(line, "* BYE") { // §7.1
+		err = errBabble
 	}
 	switch {
 	case err != nil:
@@ -30,16 +30,6 @@ func (t *clearTalk) imap() trouble {
 		return t.trouble(err, "the answer to STARTTLS", "the server refuses STARTTLS")
 	}
 	return trouble{}
-}
-
-// greets says whether a line is a greeting (RFC 9051 §7.1).
-func (*clearTalk) greets(line string) error {
-	for _, greeting := range []string{"* OK", "* PREAUTH", "* BYE"} {
-		if isWord(line, greeting) {
-			return nil
-		}
-	}
-	return errBabble
 }
 
 // command asks, and takes lines until the tagged one that answers. BYE is a status too:

@@ -43,7 +43,7 @@ func TestStartTLSGolden(t *testing.T) {
 				t.Parallel()
 				check := tcpCheck(t, l, string(protocol)+fault, starts(protocol))
 				if fault == "-stalling" {
-					check = brief(check)
+					check = steady(check)
 				}
 				begin := time.Now()
 				o := e.Look(t.Context(), check)
@@ -106,7 +106,7 @@ func TestStartTLSGreetingsWithoutEnd(t *testing.T) {
 	for _, protocol := range []uptime.StartTLS{uptime.StartTLSSMTP, uptime.StartTLSIMAP, uptime.StartTLSFTP} {
 		o := e.Look(t.Context(), tcpCheck(t, l, "tcp-flood", starts(protocol)))
 		verify(t, o, uptime.FailureTooLarge, 0)
-		check := brief(tcpCheck(t, l, "tcp-drip", starts(protocol)))
+		check := steady(tcpCheck(t, l, "tcp-drip", starts(protocol)))
 		begin := time.Now()
 		o = e.Look(t.Context(), check)
 		verify(t, o, uptime.FailureTimeout, 0)

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"runtime"
 	"strings"
@@ -216,19 +217,19 @@ func TestPauseInsideTLS(t *testing.T) {
 			_, _ = c.Read(in)
 		}
 		secure := tls.Server(c, &tls.Config{Certificates: []tls.Certificate{certificate}})
-		for _, say := range []string{"one ", "two ", "three"} {
-			if _, err := secure.Write([]byte(say)); err != nil {
-				return
-			}
-			pause(context.Background(), leastQuiet+150*time.Millisecond)
+		if secure.Handshake() == nil {
+			_, _ = secure.Write(make([]byte, 600<<10))
+			pause(context.Background(), 2*leastQuiet) // to be looked at, in vain
+			_, _ = secure.Write([]byte("end"))
+			_, _ = io.Copy(io.Discard, c)
 		}
 	})
 	spec := uptime.Spec{TCP: &uptime.TCPSpec{StartTLS: uptime.StartTLSIMAP}, TLS: &uptime.TLSSpec{SkipVerify: true}}
-	spec.Assertions = hears("not_matches", "(one|two) $", "exists", "")
+	spec.Assertions = hears("contains", "end")
 	check := checkAt("tcp://"+at, spec)
 	check.Timeout = 20 * time.Second
 	o := New(options(l)).Look(t.Context(), check)
-	if verify(t, o, nil, 0); o.Evidence.Received != "one two three" {
-		t.Errorf("%q", o.Evidence.Received)
+	if o.Status != uptime.StatusUp || o.Attempts != 1 || time.Duration(o.TotalUS)*time.Microsecond > 10*time.Second {
+		t.Errorf("%+v", o)
 	}
 }
