@@ -87,7 +87,7 @@ func TestTLSGolden(t *testing.T) {
 			}
 			check := checkAt("tls://"+addr, c.spec)
 			if c.brief {
-				check = brief(check)
+				check = steady(check)
 			}
 			begin := time.Now()
 			o := e.Look(t.Context(), check)
