@@ -16,6 +16,8 @@ type Set struct {
 	needsHeaders bool
 	judgesStatus bool
 	onlyRedirect bool
+	received     bool
+	silence      bool
 }
 
 // check is one compiled assertion.
@@ -63,6 +65,8 @@ func Compile(list []uptime.Assertion) (*Set, error) {
 			s.needsHeaders = true
 		case uptime.SourceStatus:
 			s.judgesStatus = true
+		case uptime.SourceReceived:
+			s.received, s.silence = true, s.silence || c.op == uptime.OpAbsent
 		}
 	}
 	s.onlyRedirect = s.judgesStatus && s.wantsOnlyRedirects()

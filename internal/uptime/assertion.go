@@ -119,21 +119,12 @@ func (r AssertionRule) Op(op Op) (OpRule, bool) {
 	return r.Ops[at], true
 }
 
-// The kinds of targets that assertions tell apart.
-const (
-	kindTCP  Kind = "tcp"
-	kindTLS  Kind = "tls"
-	kindDNS  Kind = "dns"
-	kindICMP Kind = "icmp"
-	kindGRPC Kind = "grpc"
-)
-
 // AssertionRules is the table of all sources. The caller owns what it gets.
 func AssertionRules() []AssertionRule {
 	web := []Kind{KindHTTP}
-	every := []Kind{KindHTTP, kindTCP, kindTLS, kindDNS, kindICMP, kindGRPC}
-	secure := []Kind{KindHTTP, kindTLS, kindGRPC}
-	dialled := []Kind{KindHTTP, kindTCP, kindTLS, kindICMP, kindGRPC}
+	every := []Kind{KindHTTP, KindTCP, KindTLS, KindDNS, KindICMP, KindGRPC}
+	secure := []Kind{KindHTTP, KindTLS, KindGRPC}
+	dialled := []Kind{KindHTTP, KindTCP, KindTLS, KindICMP, KindGRPC}
 	const text, pattern, number, none = ValueText, ValuePattern, ValueNumber, ValueNone
 	presence := []OpRule{{OpExists, none}, {OpAbsent, none}}
 	texts := []OpRule{{OpEquals, text}, {OpNotEquals, text}, {OpContains, text}, {OpNotContains, text}, {OpMatches, pattern}, {OpNotMatches, pattern}}
@@ -151,10 +142,10 @@ func AssertionRules() []AssertionRule {
 		{SourceRedirect, web, "", slices.Concat(texts, presence)},
 		{SourceProtocol, web, "", slices.Concat(equality(ValueHTTP), ordered(ValueHTTP))},
 		{SourceTLSVersion, secure, "", slices.Concat(equality(ValueTLS), ordered(ValueTLS))},
-		{SourceDNS, []Kind{kindDNS}, "a record type, such as A or MX", slices.Concat(equality(ValueDNSText), texts[2:], presence, membership(ValueDNSTexts))},
-		{SourceRcode, []Kind{kindDNS}, "", slices.Concat(equality(ValueRcode), membership(ValueRcodes))},
+		{SourceDNS, []Kind{KindDNS}, "a record type, such as A or MX", slices.Concat(equality(ValueDNSText), texts[2:], presence, membership(ValueDNSTexts))},
+		{SourceRcode, []Kind{KindDNS}, "", slices.Concat(equality(ValueRcode), membership(ValueRcodes))},
 		{SourceAddress, dialled, "", slices.Concat(equality(ValueAddress), membership(ValueAddresses))},
-		{SourceReceived, []Kind{kindTCP}, "", slices.Concat(texts, presence)},
+		{SourceReceived, []Kind{KindTCP}, "", slices.Concat(texts, presence)},
 	}
 }
 

@@ -11,8 +11,16 @@ import (
 // Kind is the kind of check a target asks for.
 type Kind string
 
-// KindHTTP visits an http or https URL.
-const KindHTTP Kind = "http"
+// Kinds, and the URLs they visit.
+const (
+	KindHTTP      Kind = "http"      // http and https
+	KindTCP       Kind = "tcp"       // tcp://host:port
+	KindTLS       Kind = "tls"       // tls://host[:port], port 443 unless it says otherwise
+	KindDNS       Kind = "dns"       // dns://[server[:port]]/name?type=MX (RFC 4501)
+	KindICMP      Kind = "icmp"      // icmp://host
+	KindGRPC      Kind = "grpc"      // grpc and grpcs
+	KindWebSocket Kind = "websocket" // ws and wss
+)
 
 // Limits of what a target may ask for.
 const (

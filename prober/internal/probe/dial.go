@@ -48,11 +48,11 @@ type endpoint struct {
 // closes it. Its deadline is the visit's, and the end of ctx aborts whatever waits on it
 // until release is called.
 func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.TCPConn, release func() bool, bad trouble) {
-	mark := time.Now()
-	addrs, bad := d.addresses(ctx, to, s, hop, &mark)
+	addrs, bad := d.lookup(ctx, to, s, hop)
 	if !bad.none() {
 		return nil, nil, bad
 	}
+	mark := time.Now()
 	conn, addr, err := d.connect(ctx, addrs, to.port, s.deadline)
 	lap(&hop.Phases.Connect, &mark)
 	if err != nil {
@@ -64,14 +64,16 @@ func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime
 	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), trouble{}
 }
 
-// addresses looks the host up, if it is a name, and notes how long that took.
-func (d *dialer) addresses(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop, mark *time.Time) ([]netip.Addr, trouble) {
+// lookup gives the addresses of an endpoint, in the order they are to be tried, and notes
+// the dns phase. They are good until the next look-up for s.
+func (d *dialer) lookup(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) ([]netip.Addr, trouble) {
 	if to.ip.IsValid() {
 		s.one[0] = to.ip
 		return s.one[:], trouble{}
 	}
+	mark := time.Now()
 	answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
-	lap(&hop.Phases.DNS, mark)
+	lap(&hop.Phases.DNS, &mark)
 	if err != nil {
 		return nil, lookupTrouble(err)
 	}

@@ -20,12 +20,12 @@ import (
 
 // hop3 makes one request over HTTP/3.
 func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting, hop *uptime.Hop) (*http.Response, trouble) {
-	mark := time.Now()
 	to := endpoint{host: r.at.host, ip: r.at.ip, port: r.at.port, family: h.family}
-	addrs, bad := h.dialer.addresses(ctx, to, s, hop, &mark)
+	addrs, bad := h.dialer.lookup(ctx, to, s, hop)
 	if !bad.none() {
 		return nil, bad
 	}
+	mark := time.Now()
 	conn, closeAll, err := h.dialer.quic(ctx, addrs, r, s, hop)
 	lap(&hop.Phases.TLS, &mark)
 	if err != nil {

@@ -25,6 +25,7 @@ type sighting struct {
 	records    []uptime.Record
 	body       []byte // the buffer behind Body
 	one        [1]netip.Addr
+	quiet      time.Duration // waited at the end to see that no more comes: none of the target's time
 }
 
 // maxKeptBuffer is how large a buffer may be to be used again.
@@ -61,7 +62,7 @@ func (s *sighting) answered(response *http.Response) {
 
 // end sums the hops up.
 func (s *sighting) end() {
-	s.TotalUS = micros(time.Since(s.At))
+	s.TotalUS = micros(time.Since(s.At) - s.quiet)
 	for i := range s.hops {
 		s.Phases = plus(s.Phases, s.hops[i].Phases)
 	}
