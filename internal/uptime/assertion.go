@@ -36,7 +36,7 @@ const (
 	SourceDNS         Source = "dns"              // records of one type
 	SourceRcode       Source = "rcode"            // DNS response code, such as NXDOMAIN
 	SourceAddress     Source = "address"          // the IP address that was visited
-	SourceReceived    Source = "received"         // bytes a TCP server sent
+	SourceReceived    Source = "received"         // bytes a TCP server sent, or the first message of a websocket
 )
 
 // Op is how a value is compared. The set is closed.
@@ -123,17 +123,15 @@ func (r AssertionRule) Op(op Op) (OpRule, bool) {
 const (
 	kindTCP  Kind = "tcp"
 	kindTLS  Kind = "tls"
-	kindDNS  Kind = "dns"
 	kindICMP Kind = "icmp"
-	kindGRPC Kind = "grpc"
 )
 
 // AssertionRules is the table of all sources. The caller owns what it gets.
 func AssertionRules() []AssertionRule {
 	web := []Kind{KindHTTP}
-	every := []Kind{KindHTTP, kindTCP, kindTLS, kindDNS, kindICMP, kindGRPC}
-	secure := []Kind{KindHTTP, kindTLS, kindGRPC}
-	dialled := []Kind{KindHTTP, kindTCP, kindTLS, kindICMP, kindGRPC}
+	every := []Kind{KindHTTP, kindTCP, kindTLS, KindDNS, kindICMP, KindGRPC, KindWebSocket}
+	secure := []Kind{KindHTTP, kindTLS, KindGRPC, KindWebSocket}
+	dialled := []Kind{KindHTTP, kindTCP, kindTLS, kindICMP, KindGRPC, KindWebSocket}
 	const text, pattern, number, none = ValueText, ValuePattern, ValueNumber, ValueNone
 	presence := []OpRule{{OpExists, none}, {OpAbsent, none}}
 	texts := []OpRule{{OpEquals, text}, {OpNotEquals, text}, {OpContains, text}, {OpNotContains, text}, {OpMatches, pattern}, {OpNotMatches, pattern}}
@@ -149,12 +147,12 @@ func AssertionRules() []AssertionRule {
 		{SourcePhase, every, "dns, connect, tls, wait or transfer", ordered(ValueMillis)},
 		{SourceCertificate, secure, "", ordered(ValueInteger)},
 		{SourceRedirect, web, "", slices.Concat(texts, presence)},
-		{SourceProtocol, web, "", slices.Concat(equality(ValueHTTP), ordered(ValueHTTP))},
+		{SourceProtocol, []Kind{KindHTTP, KindWebSocket}, "", slices.Concat(equality(ValueHTTP), ordered(ValueHTTP))},
 		{SourceTLSVersion, secure, "", slices.Concat(equality(ValueTLS), ordered(ValueTLS))},
-		{SourceDNS, []Kind{kindDNS}, "a record type, such as A or MX", slices.Concat(equality(ValueDNSText), texts[2:], presence, membership(ValueDNSTexts))},
-		{SourceRcode, []Kind{kindDNS}, "", slices.Concat(equality(ValueRcode), membership(ValueRcodes))},
+		{SourceDNS, []Kind{KindDNS}, "a record type, such as A or MX", slices.Concat(equality(ValueDNSText), texts[2:], presence, membership(ValueDNSTexts))},
+		{SourceRcode, []Kind{KindDNS}, "", slices.Concat(equality(ValueRcode), membership(ValueRcodes))},
 		{SourceAddress, dialled, "", slices.Concat(equality(ValueAddress), membership(ValueAddresses))},
-		{SourceReceived, []Kind{kindTCP}, "", slices.Concat(texts, presence)},
+		{SourceReceived, []Kind{kindTCP, KindWebSocket}, "", slices.Concat(texts, presence)},
 	}
 }
 

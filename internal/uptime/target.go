@@ -11,8 +11,13 @@ import (
 // Kind is the kind of check a target asks for.
 type Kind string
 
-// KindHTTP visits an http or https URL.
-const KindHTTP Kind = "http"
+// Kinds, and the URLs they visit.
+const (
+	KindHTTP      Kind = "http"      // http and https
+	KindDNS       Kind = "dns"       // dns://[server[:port]]/name?type=MX (RFC 4501); without a server the prober's own resolver is asked
+	KindGRPC      Kind = "grpc"      // grpc://host:port[/service] and grpcs://: the health check of grpc.health.v1
+	KindWebSocket Kind = "websocket" // ws and wss
+)
 
 // Limits of what a target may ask for.
 const (

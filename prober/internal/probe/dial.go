@@ -48,17 +48,9 @@ type endpoint struct {
 // until release is called.
 func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.TCPConn, release func() bool, bad trouble) {
 	mark := time.Now()
-	addrs := s.one[:]
-	if addrs[0] = to.ip; !to.ip.IsValid() {
-		answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
-		lap(&hop.Phases.DNS, &mark)
-		if err != nil {
-			return nil, nil, lookupTrouble(err)
-		}
-		if hop.DNSCached = answer.Cached; answer.Cached {
-			hop.Phases.DNS = 0
-		}
-		addrs = answer.Addrs[:min(len(answer.Addrs), maxAddresses)]
+	addrs, bad := d.lookup(ctx, to, s, hop, &mark)
+	if !bad.none() {
+		return nil, nil, bad
 	}
 	conn, addr, err := d.connect(ctx, addrs, to.port, s.deadline)
 	lap(&hop.Phases.Connect, &mark)
@@ -69,6 +61,23 @@ func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime
 	s.Address = hop.Address
 	_ = conn.SetDeadline(s.deadline)
 	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), trouble{}
+}
+
+// lookup gives the addresses to try, and notes the dns phase in the hop.
+func (d *dialer) lookup(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop, mark *time.Time) ([]netip.Addr, trouble) {
+	if to.ip.IsValid() {
+		s.one[0] = to.ip
+		return s.one[:], trouble{}
+	}
+	answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
+	lap(&hop.Phases.DNS, mark)
+	if err != nil {
+		return nil, lookupTrouble(err)
+	}
+	if hop.DNSCached = answer.Cached; answer.Cached {
+		hop.Phases.DNS = 0
+	}
+	return answer.Addrs[:min(len(answer.Addrs), maxAddresses)], trouble{}
 }
 
 func familyOf(f uptime.Family) resolve.Family {

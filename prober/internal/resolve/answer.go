@@ -47,6 +47,7 @@ type reading struct {
 	final   string        // the name that the aliases end in, absolute
 	ttl     time.Duration // as the server says; 0 also when it says nothing
 	detail  string        // for people
+	message *dns.Msg      // as it came; nil when none did
 }
 
 // read takes an answer apart. That it belongs to the question has been seen to.
