@@ -5,7 +5,9 @@ import "github.com/probefleet/probefleet/internal/uptime"
 // compilers names the compiler of every kind of check.
 func compilers(o Options) map[uptime.Kind]compiler {
 	dialer := newDialer(o)
+	web := newWeb(o, dialer)
 	return map[uptime.Kind]compiler{
-		uptime.KindHTTP: newWeb(o, dialer).compile,
+		uptime.KindHTTP: web.compile,
+		uptime.KindDNS:  (&dnsKind{dialer: dialer, questions: o.Questions, agent: web.agent}).compile,
 	}
 }

@@ -122,7 +122,7 @@ func (r *Resolver) try(whole context.Context, s *server, q dns.Question) (got re
 	defer cancel()
 	began := r.now()
 	m, err := s.transport.exchange(ctx, newQuery(q, true))
-	if err == nil && knowsNoEDNS(m) {
+	if err == nil && KnowsNoEDNS(m) {
 		m, err = s.transport.exchange(ctx, newQuery(q, false))
 	}
 	if err == nil {
