@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 
 	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -31,6 +29,7 @@ type httpReply struct {
 // h2Call reads the answer to one request.
 type h2Call struct {
 	framer  *http2.Framer
+	block   h2Block
 	begun   func() // when the answer begins
 	limit   int    // bytes of the body
 	reply   httpReply
@@ -49,10 +48,12 @@ func askH2(conn net.Conn, request []byte, limit int, begun func()) (*httpReply, 
 	c.framer = http2.NewFramer(conn, bufio.NewReader(&metered{Conn: conn, left: maxHeaders + framing + int64(c.limit), spent: errTooMuch}))
 	c.framer.SetMaxReadFrameSize(maxH2Frame)
 	c.framer.SetReuseFrames()
-	c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-	c.framer.MaxHeaderListSize = maxHeaders
+	c.block.begin()
 	for first := true; ; first = false {
 		frame, err := c.framer.ReadFrame()
+		if first && errors.Is(err, http2.ErrFrameTooLarge) { // text read as a length
+			return nil, failed(uptime.FailureProtocol, "the server does not speak HTTP/2")
+		}
 		if err != nil {
 			return nil, c.trouble(err)
 		}
@@ -80,9 +81,6 @@ func (c *h2Call) trouble(err error) trouble {
 		return unlawful("a frame is larger than 16 KiB")
 	}
 	if code, ok := errors.AsType[http2.ConnectionError](err); ok {
-		if http2.ErrCode(code) == http2.ErrCodeEnhanceYourCalm {
-			return failed(uptime.FailureTooLarge, errHeadersTooLarge.Error())
-		}
 		if detail := c.framer.ErrorDetail(); detail != nil {
 			return unlawful(detail.Error())
 		}
@@ -103,8 +101,14 @@ func (c *h2Call) trouble(err error) trouble {
 // take does what a frame asks for, and says whether it ends the answer.
 func (c *h2Call) take(frame http2.Frame) (done bool, bad trouble) {
 	switch f := frame.(type) {
-	case *http2.MetaHeadersFrame:
-		return c.headers(f)
+	case *http2.HeadersFrame:
+		if f.StreamID != h2Stream {
+			return false, unlawful("headers of a stream that nobody opened")
+		}
+		c.block.ends = f.StreamEnded()
+		return c.piece(f.HeaderBlockFragment(), f.HeadersEnded())
+	case *http2.ContinuationFrame:
+		return c.piece(f.HeaderBlockFragment(), f.HeadersEnded())
 	case *http2.DataFrame:
 		return c.data(f)
 	case *http2.PushPromiseFrame:
@@ -153,39 +157,34 @@ func (c *h2Call) acknowledge(frame http2.Frame) trouble {
 	return trouble{}
 }
 
+// piece takes in a part of the headers.
+func (c *h2Call) piece(fragment []byte, last bool) (done bool, bad trouble) {
+	if bad := c.block.write(fragment, last); !bad.none() || !last {
+		return false, bad
+	}
+	return c.headers()
+}
+
 // headers takes in the headers of the answer, of an interim one, or the trailers.
-func (c *h2Call) headers(f *http2.MetaHeadersFrame) (done bool, bad trouble) {
-	if f.StreamID != h2Stream {
-		return false, unlawful("headers of a stream that nobody opened")
-	}
-	if f.Truncated {
-		return false, failed(uptime.FailureTooLarge, errHeadersTooLarge.Error())
-	}
-	fields := http.Header{}
-	for _, field := range f.RegularFields() {
-		switch field.Name {
-		case "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade":
-			return false, unlawful("the header " + field.Name + " (RFC 9113 §8.2.2)")
-		}
-		fields.Add(field.Name, field.Value)
-	}
-	if c.reply.status != 0 {
-		if len(f.PseudoFields()) > 0 || !f.StreamEnded() {
+func (c *h2Call) headers() (done bool, bad trouble) {
+	fields, code, bad := c.block.read()
+	switch {
+	case !bad.none():
+		return false, bad
+	case c.reply.status != 0:
+		if code != 0 || !c.block.ends {
 			return false, unlawful("headers in the middle of a body")
 		}
 		c.reply.trailer = fields
 		return true, trouble{}
-	}
-	status, err := strconv.ParseUint(f.PseudoValue("status"), 10, 16)
-	switch {
-	case err != nil || status < 100 || status > 999 || len(f.PseudoFields()) != 1:
+	case code == 0:
 		return false, unlawful("an answer without a status")
-	case status >= 200:
+	case code >= 200:
 		c.begun()
-		c.reply.status, c.reply.header = int(status), fields
-		return f.StreamEnded(), trouble{}
+		c.reply.status, c.reply.header = code, fields
+		return c.block.ends, trouble{}
 	}
-	if c.interim++; c.interim > maxInterim || f.StreamEnded() {
+	if c.interim++; c.interim > maxInterim || c.block.ends {
 		return false, failed(uptime.FailureProtocol, "too many interim answers")
 	}
 	return false, trouble{}

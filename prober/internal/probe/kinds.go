@@ -9,5 +9,6 @@ func compilers(o Options) map[uptime.Kind]compiler {
 	return map[uptime.Kind]compiler{
 		uptime.KindHTTP: web.compile,
 		uptime.KindDNS:  (&dnsKind{dialer: dialer, questions: o.Questions, agent: web.agent}).compile,
+		uptime.KindGRPC: (&grpcKind{dialer: dialer, agent: web.agent}).compile,
 	}
 }
