@@ -7,8 +7,9 @@ func compilers(o Options) map[uptime.Kind]compiler {
 	dialer := newDialer(o)
 	web := newWeb(o, dialer)
 	return map[uptime.Kind]compiler{
-		uptime.KindHTTP: web.compile,
-		uptime.KindDNS:  (&dnsKind{dialer: dialer, questions: o.Questions, agent: web.agent}).compile,
-		uptime.KindGRPC: (&grpcKind{dialer: dialer, agent: web.agent}).compile,
+		uptime.KindHTTP:      web.compile,
+		uptime.KindDNS:       (&dnsKind{dialer: dialer, questions: o.Questions, agent: web.agent}).compile,
+		uptime.KindGRPC:      (&grpcKind{dialer: dialer, agent: web.agent}).compile,
+		uptime.KindWebSocket: newWSKind(dialer, web.agent).compile,
 	}
 }
