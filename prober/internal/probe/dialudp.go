@@ -10,11 +10,10 @@ import (
 )
 
 // dialUDP makes a guarded UDP socket to the first address of the endpoint that may be
-// asked and that there is a route to. Nothing is sent, so there is no connect phase. All
-// else is as with dial.
-func (d *dialer) dialUDP(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.UDPConn, release func() bool, bad trouble) {
-	mark := time.Now()
-	addrs, bad := d.lookup(ctx, to, s, hop, &mark)
+// asked and that there is a route to. Nothing is sent, so there is no connect phase: mark
+// stays at the end of the dns phase. All else is as with dial.
+func (d *dialer) dialUDP(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop, mark *time.Time) (conn *net.UDPConn, release func() bool, bad trouble) {
+	addrs, bad := d.lookup(ctx, to, s, hop, mark)
 	if !bad.none() {
 		return nil, nil, bad
 	}

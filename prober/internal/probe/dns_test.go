@@ -4,12 +4,10 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -72,6 +70,14 @@ func nobody(tb testing.TB) string {
 	}
 	defer l.Close()
 	return l.LocalAddr().String()
+}
+
+// inTime wants a visit that nobody answered to end with its timeout.
+func inTime(t *testing.T, o Outcome, check uptime.Check) {
+	t.Helper()
+	if took := time.Duration(o.TotalUS) * time.Microsecond; o.Failure == uptime.FailureTimeout && (took < check.Timeout-10*time.Millisecond || took > check.Timeout+2*time.Second) {
+		t.Errorf("it took %v of %v", took, check.Timeout)
+	}
 }
 
 const lossy = 400 * time.Millisecond // until a visit that nobody answers ends
@@ -173,75 +179,11 @@ func TestDNS(t *testing.T) {
 			}
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, 0)
+			inTime(t, o, check)
 			if !strings.Contains(o.Message, c.message) || int(o.Seen.Hops) != c.hops {
 				t.Errorf("%q after %d hops, want %q after %d", o.Message, o.Seen.Hops, c.message, c.hops)
 			}
 		})
-	}
-}
-
-func TestDNSRecords(t *testing.T) {
-	t.Parallel()
-	l := startLab(t)
-	server := "dns://" + labAt(t, l, "dns") + "/"
-	e := New(options(l))
-	record := func(kind, data string, ttl uint32) uptime.Record {
-		return uptime.Record{Type: kind, Data: data, TTL: ttl}
-	}
-	for name, want := range map[string][]uptime.Record{
-		"a-192-0-2-1.a-192-0-2-2.ttl-7.lab.test": {record("A", "192.0.2.2", 7), record("A", "192.0.2.1", 7)},
-		"aaaa-2001-db8--1.lab.test?type=AAAA":    {record("AAAA", "2001:db8::1", 60)},
-		"cname-2.a-192-0-2-1.lab.test": {
-			record("CNAME", "cname-1.a-192-0-2-1.lab.test.", 60), record("CNAME", "a-192-0-2-1.lab.test.", 60), record("A", "192.0.2.1", 60),
-		},
-		"cname-1.lab.test?type=CNAME":       {record("CNAME", "lab.test.", 60)},
-		"lab.test?type=MX":                  {record("MX", "10 lab.test.", 60), record("MX", "20 x-backup.lab.test.", 60)},
-		"txt-one.txt-two.lab.test?type=TXT": {record("TXT", "onetwo", 60)},
-		"lab.test?type=NS":                  {record("NS", "x-ns1.lab.test.", 60), record("NS", "x-ns2.lab.test.", 60)},
-		"lab.test?type=SOA":                 {record("SOA", "x-ns1.lab.test. hostmaster.lab.test. 1 3600 600 86400 60", 60)},
-		"lab.test?type=CAA":                 {record("CAA", `0 issue "ca.lab.test"`, 60)},
-		"_sip._udp.lab.test?type=SRV":       {record("SRV", "10 5 443 lab.test.", 60)},
-	} {
-		o := e.Look(t.Context(), dnsCheck(server+name, uptime.Spec{}))
-		if o.Evidence == nil || o.Evidence.Rcode != "NOERROR" {
-			t.Fatalf("%s: %+v", name, o)
-		}
-		got := slices.Clone(o.Evidence.Records)
-		if strings.HasPrefix(name, "a-192") { // in whichever order
-			slices.SortFunc(got, func(a, b uptime.Record) int { return strings.Compare(b.Data, a.Data) })
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-	o := e.Look(t.Context(), dnsCheck(server+"many-300.lab.test", wanting("dns A in 198.18.0.0/15")))
-	if o.Status != uptime.StatusUp || len(o.Evidence.Records) != maxEvidenceRecords || o.Evidence.Hops[1].Protocol != "TCP" || o.Seen.Protocol != "TCP" {
-		t.Errorf("%+v", o)
-	}
-}
-
-// What a server adds about names that nobody asked for is not believed.
-func TestDNSStrangersRecordsAreLeftOut(t *testing.T) {
-	t.Parallel()
-	m := new(dns.Msg)
-	for _, line := range []string{
-		"A.test. 60 IN CNAME b.TEST.", "b.test. 60 IN CNAME c.test.", "c.test. 4294967295 IN A 192.0.2.1", "evil.test. 60 IN A 192.0.2.66", "c.test. 60 CH A 192.0.2.67",
-		`b.test. 60 IN TXT "say \"hi\" \\ \195\164"`,
-	} {
-		record, err := dns.NewRR(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Answer = append(m.Answer, record)
-	}
-	var s sighting
-	s.sawAnswer(m, dns.Question{Name: "a.test."})
-	want := map[string][]string{"CNAME": {"b.TEST.", "c.test."}, "A": {"192.0.2.1"}, "TXT": {`say "hi" \ ä`}}
-	if diff := cmp.Diff(want, s.Records); diff != "" {
-		t.Error(diff)
-	}
-	if s.records[2].TTL != 0 {
-		t.Errorf("a TTL of %d s", s.records[2].TTL)
 	}
 }
 
@@ -258,30 +200,6 @@ func TestDNSPhases(t *testing.T) {
 		}
 		if want := netip.MustParseAddr("127.0.0.1"); o.Address != want {
 			t.Errorf("%s: at %v", server, o.Address)
-		}
-	}
-}
-
-func TestDNSCommand(t *testing.T) {
-	t.Parallel()
-	e := New(options(nil, func(o *Options) { o.Questions = silentServers{} }))
-	for _, c := range []struct {
-		url  string
-		spec uptime.Spec
-		want string
-	}{
-		{"dns:lab.test?type=MX", uptime.Spec{}, `dig -t MX -q 'lab.test.'`},
-		{"dns://NS.test/-x'y.test", uptime.Spec{Family: uptime.FamilyV6}, `dig -6 '@NS.test' -p 53 -t A -q '-x\'\''y.test.'`},
-		{"dns://[2001:db8::1]:5353/lab.test", over(uptime.DNSOverTCP), `dig '@2001:db8::1' -p 5353 +tcp -t A -q 'lab.test.'`},
-		{"dns://ns.test/lab.test", over(uptime.DNSOverTLS), `dig '@ns.test' -p 853 +tls -t A -q 'lab.test.'`},
-		{"dns://ns.test/192.0.2.1?type=PTR", over(uptime.DNSOverHTTPS), `dig '@ns.test' -p 443 +https=/dns-query -t PTR -q '1.2.0.192.in-addr.arpa.'`},
-	} {
-		p := e.plans.of(dnsCheck(c.url, c.spec))
-		if !p.bad.none() {
-			t.Fatal(c.url, p.bad)
-		}
-		if got := p.visitor.command(); got != c.want {
-			t.Errorf("%s: %s", c.url, got)
 		}
 	}
 }
@@ -303,47 +221,6 @@ func TestDNSSilenceOfOwnServersIsOurs(t *testing.T) {
 	verify(t, New(options(nil)).Look(t.Context(), dnsCheck("dns:///example.com", uptime.Spec{})), uptime.ReasonInternal, 0)
 }
 
-func TestDNSURLs(t *testing.T) {
-	t.Parallel()
-	for url, want := range map[string]string{
-		"dns://192.0.2.1/example.com":                "dns://192.0.2.1/example.com?type=A",
-		"dns://[2001:db8::1]:5353/example.com?type=": "",
-		"dns://[2001:db8::1]:5353/Example.com.":      "dns://[2001:db8::1]:5353/Example.com?type=A",
-		"dns:example.com?TYPE=txt":                   "dns:///example.com?type=TXT",
-		"dns:///example.com?type=CAA":                "dns:///example.com?type=CAA",
-		"dns:/example.com":                           "dns:///example.com?type=A",
-		"dns:///_dmarc.bücher.example?type=TXT":      "dns:///_dmarc.xn--bcher-kva.example?type=TXT",
-		"dns:///.?type=NS":                           "dns:///?type=NS",
-		"dns:///2001:db8::1?type=PTR":                "dns:///1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa?type=PTR",
-		"dns:///a%5C.b.example":                      `dns:///a%5C.b.example?type=A`,
-		"dns:///*.example.com":                       "dns:///%2A.example.com?type=A",
-		"dns://ns.test/":                             "",
-		"dns://ns.test":                              "",
-		"dns:":                                       "",
-		"dns://user:secret@ns.test/example.com":      "",
-		"dns://ns.test:0/example.com":                "",
-		"dns://ns.test:70000/example.com":            "",
-		"dns://ns%20x/example.com":                   "",
-		"dns:///example..com":                        "",
-		"dns:///example.com?type=ANY":                "",
-		"dns:///example.com?type=A;type=MX":          "",
-		"dns:///example.com?class=CH":                "",
-		"dns:///example.com?x=1":                     "",
-		"dns:///" + strings.Repeat("a", 64):          "",
-		"dns:///" + strings.Repeat("abcdefg.", 32):   "",
-		"http://example.com/":                        "",
-		"dns://%zz/":                                 "",
-	} {
-		got, err := parseDNS(url)
-		if got.shown != want || (err == nil) != (want != "") {
-			t.Errorf("%s is read as %q, %v", url, got.shown, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Error(err)
-		}
-	}
-}
-
 func TestCancelledDNSVisitEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
@@ -358,112 +235,6 @@ func TestCancelledDNSVisitEndsAtOnce(t *testing.T) {
 		dnsCheck("dns:///silent.x-3.lab.test", uptime.Spec{}),
 	} {
 		cancelled(t, l, e, c, "silent.x-"+string(rune('0'+i))+".lab.test")
-	}
-}
-
-// serveUDP answers each packet with what answer says of it, in a port of its own.
-func serveUDP(t *testing.T, answer func(count int, query *dns.Msg) []*dns.Msg) string {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	go func() {
-		buffer := make([]byte, 4096)
-		for count := 1; ; count++ {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			query := new(dns.Msg)
-			if err := query.Unpack(buffer[:n]); err != nil {
-				t.Error(err)
-			}
-			for _, m := range answer(count, query) {
-				packed, err := m.Pack()
-				if err != nil {
-					t.Error(err)
-				}
-				_, _ = conn.WriteTo(packed, from)
-			}
-		}
-	}()
-	return conn.LocalAddr().String()
-}
-
-// sound is an answer with one address.
-func sound(query *dns.Msg) *dns.Msg {
-	m := new(dns.Msg).SetReply(query)
-	m.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: query.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET}, A: net.IPv4(192, 0, 2, 1)}}
-	return m
-}
-
-func TestDNSOverUDP(t *testing.T) {
-	t.Parallel()
-	lost := serveUDP(t, func(count int, query *dns.Msg) []*dns.Msg {
-		if count == 1 {
-			return nil
-		}
-		return []*dns.Msg{sound(query)}
-	})
-	old := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		if query.IsEdns0() != nil {
-			return []*dns.Msg{{MsgHdr: dns.MsgHdr{Id: query.Id, Response: true, Rcode: dns.RcodeFormatError}}}
-		}
-		return []*dns.Msg{sound(query)}
-	})
-	flood := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		m := sound(query)
-		m.Id++
-		return slices.Repeat([]*dns.Msg{m}, maxStranger)
-	})
-	echo := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg { return []*dns.Msg{query} })
-	large := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		m := sound(query)
-		m.Answer = slices.Repeat(m.Answer, 300)
-		return []*dns.Msg{m}
-	})
-	badVersion := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		m := new(dns.Msg).SetReply(query)
-		m.SetEdns0(1232, false)
-		m.Rcode = dns.RcodeBadVers
-		return []*dns.Msg{m}
-	})
-	reason := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		m := new(dns.Msg).SetRcode(query, dns.RcodeServerFailure)
-		m.SetEdns0(1232, false).IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeDNSBogus}}
-		return []*dns.Msg{m}
-	})
-	referral := serveUDP(t, func(_ int, query *dns.Msg) []*dns.Msg {
-		m := new(dns.Msg).SetReply(query)
-		m.Ns = []dns.RR{&dns.NS{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeNS, Class: dns.ClassINET}, Ns: "ns.test."}}
-		return []*dns.Msg{m}
-	})
-	e := New(options(nil))
-	for _, c := range []struct {
-		name, server string
-		want         any
-		message      string
-		hops         int
-	}{
-		{"a lost question is sent again", lost, nil, "", 1},
-		{"a server without EDNS", old, nil, "", 2},
-		{"messages of strangers without end", flood, uptime.FailureProtocol, "100 messages came and none belongs to the question", 1},
-		{"the question comes back", echo, uptime.FailureTimeout, "because it was no DNS answer", 1},
-		{"more than was offered", large, uptime.FailureTooLarge, "larger than 4 KiB", 1},
-		{"BADVERS", badVersion, uptime.FailureDNS, "the server answered BADVERS", 2},
-		{"the server's reason", reason, uptime.FailureDNS, "the server answered SERVFAIL: DNSSEC Bogus", 1},
-		{"referral", referral, uptime.FailureDNS, "the server knows no A record and refers to others", 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			o := e.Look(t.Context(), dnsCheck("dns://"+c.server+"/a.test", uptime.Spec{}))
-			verify(t, o, c.want, 0)
-			if !strings.Contains(o.Message, c.message) || int(o.Seen.Hops) != c.hops {
-				t.Errorf("%q after %d hops", o.Message, o.Seen.Hops)
-			}
-		})
 	}
 }
 

@@ -72,13 +72,13 @@ func identified(query []byte, room int) (id uint16, bytes []byte) {
 }
 
 func (v *dnsVisitor) overUDP(ctx context.Context, s *sighting, hop *uptime.Hop, to endpoint, query []byte) (*dns.Msg, trouble) {
-	conn, release, bad := v.dialer.dialUDP(ctx, to, s, hop)
+	mark := time.Now()
+	conn, release, bad := v.dialer.dialUDP(ctx, to, s, hop, &mark)
 	if !bad.none() {
 		return nil, bad
 	}
 	defer conn.Close()
 	defer release()
-	mark := time.Now()
 	defer func() { lap(&hop.Phases.Wait, &mark) }()
 	id, bytes := identified(query, 0)
 	if _, err := conn.Write(bytes); err != nil {

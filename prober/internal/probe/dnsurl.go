@@ -59,10 +59,8 @@ func parseDNS(text string) (dnsTarget, error) {
 	if t.question.Name, err = askedName(name, t.kind); err != nil {
 		return dnsTarget{}, err
 	}
-	t.shown = (&url.URL{Scheme: "dns", Host: t.server, Path: "/" + strings.TrimSuffix(t.question.Name, "."), RawQuery: "type=" + t.kind}).String()
-	if t.server == "" {
-		t.shown = "dns://" + strings.TrimPrefix(strings.TrimPrefix(t.shown, "dns:"), "//")
-	}
+	shown := url.URL{Path: "/" + strings.TrimSuffix(t.question.Name, "."), RawQuery: "type=" + t.kind}
+	t.shown = "dns://" + t.server + shown.String()
 	return t, nil
 }
 

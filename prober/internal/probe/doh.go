@@ -97,7 +97,7 @@ func askH1(conn *tls.Conn, request []byte, limit int, begun func()) (*httpReply,
 		return nil, answerTrouble(err, "waiting for an answer")
 	}
 	response, err := http.ReadResponse(reader, &http.Request{Method: http.MethodPost}) //nolint:bodyclose // the connection is closed as a whole
-	if err != nil && meter.left <= 0 { // it may be the line that was cut that is malformed
+	if err != nil && meter.left <= 0 {                                                 // it may be the line that was cut that is malformed
 		err = meter.spent
 	}
 	if err != nil {

@@ -115,6 +115,7 @@ func TestWebSocket(t *testing.T) {
 			}
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, c.code)
+			inTime(t, o, check)
 			if !strings.Contains(o.Message, c.message) {
 				t.Errorf("%q, want %q", o.Message, c.message)
 			}

@@ -96,7 +96,7 @@ func (w *wire) response(asked *http.Request) (*http.Response, error) {
 	for range maxInterim + 1 {
 		response, err := http.ReadResponse(w.reader, asked)
 		if err != nil && w.budget <= 0 { // it may be the line that was cut that is malformed
-			return nil, w.spent
+			err = w.spent
 		}
 		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
 			return response, err
