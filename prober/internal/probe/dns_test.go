@@ -173,10 +173,8 @@ func TestDNS(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			check := dnsCheck(c.url, c.spec)
-			check.Timeout = 5 * time.Second
-			if c.want == uptime.FailureTimeout {
-				check.Timeout = lossy
-			}
+			failure, _ := c.want.(uptime.Failure)
+			check.Timeout = timeoutFor(failure)
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, 0)
 			inTime(t, o, check)

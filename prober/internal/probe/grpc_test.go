@@ -84,10 +84,8 @@ func TestGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			check := grpcCheck(c.url, c.spec)
-			check.Timeout = 5 * time.Second
-			if c.want == uptime.FailureTimeout {
-				check.Timeout = lossy
-			}
+			failure, _ := c.want.(uptime.Failure)
+			check.Timeout = timeoutFor(failure)
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, c.code)
 			inTime(t, o, check)
@@ -126,20 +124,28 @@ func TestCancelledGRPCVisitEndsAtOnce(t *testing.T) {
 	cancelled(t, l, New(options(l)), grpcCheck("grpcs://"+labAt(t, l, "h2")+"/hang", uptime.Spec{}), healthPath)
 }
 
+// timeoutFor is short when waiting for it is all there is to see.
+func timeoutFor(want uptime.Failure) time.Duration {
+	if want == uptime.FailureTimeout {
+		return lossy
+	}
+	return 10 * time.Second
+}
+
 // askPath makes a request to a path of a server over HTTP/2 without TLS.
-func askPath(t *testing.T, addr, path string, limit int) (*httpReply, trouble) {
+func askPath(t *testing.T, addr, path string, timeout time.Duration) (*httpReply, trouble) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(lossy))
+	_ = conn.SetDeadline(time.Now().Add(timeout))
 	request, err := h2Request(false, addr, path, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return askH2(conn, request, limit, func() {})
+	return askH2(conn, request, maxHealth, func() {})
 }
 
 func TestHostileHTTP2(t *testing.T) {
@@ -180,7 +186,7 @@ func TestHostileHTTP2(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			reply, bad := askPath(t, addr, path, maxHealth)
+			reply, bad := askPath(t, addr, path, timeoutFor(want.failure))
 			if bad.failure != want.failure || !strings.HasPrefix(bad.message, want.message) {
 				t.Errorf("%+v", bad)
 			}
@@ -202,7 +208,7 @@ func TestLargeAnswersOverHTTP2(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			if _, bad := askPath(t, addr, path, maxHealth); bad.failure != want {
+			if _, bad := askPath(t, addr, path, timeoutFor(want)); bad.failure != want {
 				t.Errorf("%+v", bad)
 			}
 		})
@@ -214,7 +220,7 @@ func TestHostileHTTP2IsReadWithinBounds(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
 	for path, most := range map[string]int64{"/overflow": 1 << 20, "/unknown-flood": 1 << 20, "/continuation-flood": 1 << 20, "/ping-flood": 1 << 20} {
-		_, _ = askPath(t, labAt(t, l, "h2c-hostile"), path, maxHealth)
+		_, _ = askPath(t, labAt(t, l, "h2c-hostile"), path, 10*time.Second)
 		if sent := l.SentTo(path); sent == 0 || sent > most {
 			t.Errorf("%s: %d bytes", path, sent)
 		}

@@ -176,7 +176,7 @@ func verify(t *testing.T, o Outcome, want any, code int) {
 		t.Errorf("message %q", o.Message)
 	}
 	sum := uint64(o.Phases.DNS) + uint64(o.Phases.Connect) + uint64(o.Phases.TLS) + uint64(o.Phases.Wait) + uint64(o.Phases.Transfer)
-	if o.Status == uptime.StatusUp && (o.TotalUS == 0 || sum > uint64(o.TotalUS)+20 || sum*2 < uint64(o.TotalUS) && o.TotalUS > 20_000) {
+	if o.Status == uptime.StatusUp && (o.TotalUS == 0 || sum > uint64(o.TotalUS)+20 || sum*2 < uint64(o.TotalUS) && o.TotalUS > 250_000) {
 		t.Errorf("phases %+v of %d µs", o.Phases, o.TotalUS)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/secret"
@@ -109,10 +108,8 @@ func TestWebSocket(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			check := wsCheck(c.url, c.spec)
-			check.Timeout = 5 * time.Second
-			if c.want == uptime.FailureTimeout {
-				check.Timeout = lossy
-			}
+			failure, _ := c.want.(uptime.Failure)
+			check.Timeout = timeoutFor(failure)
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, c.code)
 			inTime(t, o, check)

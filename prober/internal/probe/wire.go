@@ -78,7 +78,7 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 		return nil, answerTrouble(err, "waiting for an answer")
 	}
 	defer lap(&hop.Phases.Transfer, mark)
-	response, err := w.response(r.asked) //nolint:bodyclose // the connection is closed as a whole, and never used again
+	response, err := w.response(r.asked) // its body is not closed: the connection is, as a whole
 	if err != nil {
 		return nil, answerTrouble(err, "reading the headers")
 	}
