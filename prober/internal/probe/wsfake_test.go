@@ -110,6 +110,11 @@ func TestWebSocketPingIsAnsweredByItsPong(t *testing.T) {
 	if o.Evidence.Received != "" {
 		t.Errorf("received %q", o.Evidence.Received)
 	}
+	url, _ = serveWS(t, func(in *bufio.Reader, out io.Writer) {
+		clientFrame(t, in)
+		_, _ = io.WriteString(out, "\x8a\x05wrong")
+	})
+	verify(t, New(options(nil)).Look(t.Context(), wsCheck(url, uptime.Spec{})), uptime.FailureReset, 101)
 }
 
 func TestWebSocketMessagesThatAreOutOfOrder(t *testing.T) {
