@@ -98,7 +98,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return service.Exit(service.ExitConfig, err)
 	}
 	engine := probe.New(probe.Options{
-		Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Resolver: names, Open: box.Open, Log: log, Metrics: s.Metrics,
+		Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
 	})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, MaxBuffered: capacity, FlushTimeout: 3 * time.Second,

@@ -26,7 +26,7 @@ type Observation struct {
 	Records      map[string][]string // answers by type ("A"), data as in a zone file; texts without quotes
 	Rcode        string              // such as NOERROR; 16 is BADVERS
 	Address      netip.Addr          // visited
-	Received     []byte              // by a TCP check
+	Received     []byte              // by a TCP or websocket check
 	ReceivedCut  bool                // there was more than was read
 	Secrets      []string            // never shown, in every form they may appear in
 }

@@ -17,7 +17,7 @@ func TestProblemsPointAtTheField(t *testing.T) {
 		want      string // field code: message, of each problem
 	}{
 		{"no source", uptime.Assertion{Op: "equals"}, "http", "source unknown_source: there is no such source; known: status, header, body, json, body_size, body_hash, latency, phase, certificate_days, redirect, protocol, tls_version, address"},
-		{"source of another kind", uptime.Assertion{Source: "rcode", Op: "equals", Value: "NOERROR"}, "tcp", "source source_not_of_kind: a check of kind tcp has no rcode; it has: latency, phase, address, received"},
+		{"source of another kind", uptime.Assertion{Source: "rcode", Op: "equals", Value: "NOERROR"}, "tcp", "source source_not_of_kind: a check of kind tcp has no rcode; it has: latency, phase, certificate_days, tls_version, address, received"},
 		{"kind that has none", uptime.Assertion{Source: "status", Op: "equals", Value: "200"}, "push", "source source_not_of_kind: a check of kind push has no status; it has: none"},
 		{"kind that is no word", uptime.Assertion{Source: "status", Op: "equals", Value: "200"}, "<b>", "source source_not_of_kind: a check of kind this name has no status; it has: none"},
 		{"no op", uptime.Assertion{Source: "latency", Value: "5"}, "http", "op unknown_op: for latency the op is one of: lt, lte, gt, gte"},

@@ -36,7 +36,7 @@ const (
 	SourceDNS         Source = "dns"              // records of one type
 	SourceRcode       Source = "rcode"            // DNS response code, such as NXDOMAIN
 	SourceAddress     Source = "address"          // the IP address that was visited
-	SourceReceived    Source = "received"         // bytes a TCP server sent
+	SourceReceived    Source = "received"         // bytes a TCP server sent, or the first message of a websocket
 )
 
 // Op is how a value is compared. The set is closed.
@@ -122,9 +122,9 @@ func (r AssertionRule) Op(op Op) (OpRule, bool) {
 // AssertionRules is the table of all sources. The caller owns what it gets.
 func AssertionRules() []AssertionRule {
 	web := []Kind{KindHTTP}
-	every := []Kind{KindHTTP, KindTCP, KindTLS, KindDNS, KindICMP, KindGRPC}
-	secure := []Kind{KindHTTP, KindTLS, KindGRPC}
-	dialled := []Kind{KindHTTP, KindTCP, KindTLS, KindICMP, KindGRPC}
+	every := []Kind{KindHTTP, KindTCP, KindTLS, KindDNS, KindICMP, KindGRPC, KindWebSocket}
+	secure := []Kind{KindHTTP, KindTCP, KindTLS, KindGRPC, KindWebSocket}
+	dialled := []Kind{KindHTTP, KindTCP, KindTLS, KindICMP, KindGRPC, KindWebSocket}
 	const text, pattern, number, none = ValueText, ValuePattern, ValueNumber, ValueNone
 	presence := []OpRule{{OpExists, none}, {OpAbsent, none}}
 	texts := []OpRule{{OpEquals, text}, {OpNotEquals, text}, {OpContains, text}, {OpNotContains, text}, {OpMatches, pattern}, {OpNotMatches, pattern}}
@@ -140,12 +140,12 @@ func AssertionRules() []AssertionRule {
 		{SourcePhase, every, "dns, connect, tls, wait or transfer", ordered(ValueMillis)},
 		{SourceCertificate, secure, "", ordered(ValueInteger)},
 		{SourceRedirect, web, "", slices.Concat(texts, presence)},
-		{SourceProtocol, web, "", slices.Concat(equality(ValueHTTP), ordered(ValueHTTP))},
+		{SourceProtocol, []Kind{KindHTTP, KindWebSocket}, "", slices.Concat(equality(ValueHTTP), ordered(ValueHTTP))},
 		{SourceTLSVersion, secure, "", slices.Concat(equality(ValueTLS), ordered(ValueTLS))},
 		{SourceDNS, []Kind{KindDNS}, "a record type, such as A or MX", slices.Concat(equality(ValueDNSText), texts[2:], presence, membership(ValueDNSTexts))},
 		{SourceRcode, []Kind{KindDNS}, "", slices.Concat(equality(ValueRcode), membership(ValueRcodes))},
 		{SourceAddress, dialled, "", slices.Concat(equality(ValueAddress), membership(ValueAddresses))},
-		{SourceReceived, []Kind{KindTCP}, "", slices.Concat(texts, presence)},
+		{SourceReceived, []Kind{KindTCP, KindWebSocket}, "", slices.Concat(texts, presence)},
 	}
 }
 

@@ -16,9 +16,9 @@ const (
 	KindHTTP      Kind = "http"      // http and https
 	KindTCP       Kind = "tcp"       // tcp://host:port
 	KindTLS       Kind = "tls"       // tls://host[:port], port 443 unless it says otherwise
-	KindDNS       Kind = "dns"       // dns://[server[:port]]/name?type=MX (RFC 4501)
+	KindDNS       Kind = "dns"       // dns://[server[:port]]/name?type=MX (RFC 4501); without a server the prober's own resolver is asked
 	KindICMP      Kind = "icmp"      // icmp://host
-	KindGRPC      Kind = "grpc"      // grpc and grpcs
+	KindGRPC      Kind = "grpc"      // grpc://host:port[/service] and grpcs://: the health check of grpc.health.v1
 	KindWebSocket Kind = "websocket" // ws and wss
 )
 

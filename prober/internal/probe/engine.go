@@ -39,13 +39,14 @@ type Outcome struct {
 
 // Options are what an engine needs.
 type Options struct {
-	Version  string                                   // named in the User-Agent
-	Guard    *guard.Guard                             // required
-	Resolver Resolver                                 // required
-	Roots    *x509.CertPool                           // nil: the system's
-	Open     func(uptime.Sealed) (secret.Text, error) // opens the secrets of targets
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer
+	Version   string                                   // named in the User-Agent
+	Guard     *guard.Guard                             // required
+	Resolver  Resolver                                 // required
+	Questions Questioner                               // asked by dns targets that name no server; nil: there can be none
+	Roots     *x509.CertPool                           // nil: the system's
+	Open      func(uptime.Sealed) (secret.Text, error) // opens the secrets of targets
+	Log       *slog.Logger
+	Metrics   prometheus.Registerer
 }
 
 // Engine runs the visitor of each target and adds what all kinds share: judgement, a

@@ -80,12 +80,11 @@ func TestEveryWayToBeWrong(t *testing.T) {
 	e := New(options(l, func(o *Options) {
 		o.Resolver = names{"lab.test": {"127.0.0.1"}, "inside.test": {"127.0.0.2"}, "both.test": {"127.0.0.2", "127.0.0.1"}, "empty.test": nil}
 	}))
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	nobody, err := l.Addr("refused")
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused := "http://" + closed.Addr().String()
-	_ = closed.Close()
+	refused := "http://" + nobody
 	other := startLab(t) // signed by another authority
 
 	cases := []struct {

@@ -66,16 +66,16 @@ func (h *host) connect(to netip.Addr) (echoConn, error) {
 			}
 		}
 	}()
-	return &lossy{ours, h.broken}, nil
+	return &lossyEcho{ours, h.broken}, nil
 }
 
-// lossy fails to send.
-type lossy struct {
+// lossyEcho fails to send.
+type lossyEcho struct {
 	net.Conn
 	err error
 }
 
-func (l *lossy) Write(p []byte) (int, error) {
+func (l *lossyEcho) Write(p []byte) (int, error) {
 	if l.err != nil {
 		return 0, &net.OpError{Op: "write", Err: l.err}
 	}
@@ -235,7 +235,7 @@ func TestPingEndsWithItsContext(t *testing.T) {
 }
 
 // refusing fails to read, as when a router says that a host is not there.
-type refusing struct{ *lossy }
+type refusing struct{ *lossyEcho }
 
 func (refusing) Read([]byte) (int, error) {
 	return 0, &net.OpError{Op: "read", Err: syscall.EHOSTUNREACH}
@@ -248,7 +248,7 @@ func TestPingHearsThatAHostIsNotThere(t *testing.T) {
 		conn, _ := h.connect(netip.Addr{})
 		defer conn.Close()
 		begin := time.Now()
-		e := &echo{conn: refusing{conn.(*lossy)}, wait: time.Second, deadline: begin.Add(4 * time.Second)}
+		e := &echo{conn: refusing{conn.(*lossyEcho)}, wait: time.Second, deadline: begin.Add(4 * time.Second)}
 		if _, err := e.run(t.Context()); !errors.Is(err, syscall.EHOSTUNREACH) || time.Since(begin) != 4*time.Second || e.sent[2].Sub(begin) != 2*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}

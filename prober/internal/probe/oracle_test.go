@@ -180,40 +180,48 @@ func TestOracle(t *testing.T) {
 			if words[2] == "impatient" {
 				check.Timeout = time.Second
 			}
-			said, err := oracle.ask(t.Context(), check.URL, words[2])
-			if err != nil {
-				t.Errorf("%s: %v", row, err)
-				return
+			// What a busy machine adds now, it does not add each time.
+			var differ []string
+			for range 5 {
+				said, err := oracle.ask(t.Context(), check.URL, words[2])
+				if err != nil {
+					t.Errorf("%s: %v", row, err)
+					return
+				}
+				if differ = differences(e.Look(t.Context(), check), said); len(differ) == 0 {
+					return
+				}
 			}
-			agree(t, row, e.Look(t.Context(), check), said)
+			t.Errorf("%s: %s", row, strings.Join(differ, "; "))
 		})
 	}
 	visits.Wait()
 	t.Logf("%d visits", len(rows))
 }
 
-// agree compares. Both are measured on a busy machine, one after the other, so phases
-// agree when they differ by less than a tenth of a second, or a third.
-func agree(t *testing.T, row string, o Outcome, said map[string]float64) {
-	t.Helper()
+// differences are what the two do not agree on. They are measured one after the other,
+// so phases agree when they differ by less than a tenth of a second, or a third.
+func differences(o Outcome, said map[string]float64) (differ []string) {
+	note := func(format string, args ...any) { differ = append(differ, fmt.Sprintf(format, args...)) }
 	if up := o.Status == uptime.StatusUp; up != (said["probe_success"] == 1) {
-		t.Errorf("%s: we say %v (%s), the oracle %v", row, o.Status, o.Message, said["probe_success"])
+		note("we say %v (%s), the oracle %v", o.Status, o.Message, said["probe_success"])
 	}
 	if code := said["probe_http_status_code"]; o.HTTPStatus != int(code) && (o.HTTPStatus == 0 || code > 0) {
-		t.Errorf("%s: we saw status %d, the oracle %v", row, o.HTTPStatus, code)
+		note("we saw status %d, the oracle %v", o.HTTPStatus, code)
 	}
 	if end := said["probe_ssl_earliest_cert_expiry"]; end > 0 && !o.CertNotAfter.IsZero() && math.Abs(end-float64(o.CertNotAfter.Unix())) > 1 {
-		t.Errorf("%s: the certificate ends %v, says the oracle %v", row, o.CertNotAfter.Unix(), end)
+		note("the certificate ends %v, says the oracle %v", o.CertNotAfter.Unix(), end)
 	}
 	if o.Status != uptime.StatusUp {
-		return
+		return differ
 	}
 	for name, us := range map[string]uint32{"connect": o.Phases.Connect, "tls": o.Phases.TLS, "processing": o.Phases.Wait, "transfer": o.Phases.Transfer} {
 		ours, theirs := float64(us)/1e6, said[`probe_http_duration_seconds{phase="`+name+`"}`]
 		if diff := math.Abs(ours - theirs); diff > 0.1 && diff > max(ours, theirs)/3 {
-			t.Errorf("%s: %s took %v s, says the oracle %v s", row, name, ours, theirs)
+			note("%s took %v s, says the oracle %v s", name, ours, theirs)
 		}
 	}
+	return differ
 }
 
 type oracle struct{ url string }

@@ -63,3 +63,6 @@ func lap(phase *uint32, mark *time.Time) {
 	*phase = uint32(min(uint64(*phase)+uint64(micros(now.Sub(*mark))), math.MaxUint32))
 	*mark = now
 }
+
+// maxShownWord is how many bytes of a word that a server sent are in a message.
+const maxShownWord = 80

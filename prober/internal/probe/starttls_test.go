@@ -48,7 +48,7 @@ func TestStartTLSGolden(t *testing.T) {
 				begin := time.Now()
 				o := e.Look(t.Context(), check)
 				verify(t, o, c.want, 0)
-				inTime(t, check, begin)
+				endsInTime(t, check, begin)
 				if !strings.Contains(o.Message, c.message[protocol]) {
 					t.Errorf("message %q", o.Message)
 				}
@@ -110,7 +110,7 @@ func TestStartTLSGreetingsWithoutEnd(t *testing.T) {
 		begin := time.Now()
 		o = e.Look(t.Context(), check)
 		verify(t, o, uptime.FailureTimeout, 0)
-		if inTime(t, check, begin); o.Message != "timed out waiting for the greeting" || !strings.HasPrefix(o.Evidence.Received, "x") {
+		if endsInTime(t, check, begin); o.Message != "timed out waiting for the greeting" || !strings.HasPrefix(o.Evidence.Received, "x") {
 			t.Errorf("%q, %q", o.Message, o.Evidence.Received)
 		}
 		o = e.Look(t.Context(), tcpCheck(t, l, "tcp-close", starts(protocol)))

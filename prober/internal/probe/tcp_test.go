@@ -150,7 +150,7 @@ func TestTCPGolden(t *testing.T) {
 			begin := time.Now()
 			o := e.Look(t.Context(), c.check)
 			verify(t, o, c.want, 0)
-			inTime(t, c.check, begin)
+			endsInTime(t, c.check, begin)
 			if !strings.Contains(o.Message, c.reason) {
 				t.Errorf("message %q", o.Message)
 			}
@@ -180,7 +180,7 @@ func brief(c uptime.Check) uptime.Check {
 }
 
 // inTime fails when a visit outlived its timeout by far more than it may on an idle machine.
-func inTime(tb testing.TB, check uptime.Check, begin time.Time) {
+func endsInTime(tb testing.TB, check uptime.Check, begin time.Time) {
 	tb.Helper()
 	if took := time.Since(begin); took > check.Timeout+10*time.Second {
 		tb.Errorf("a visit of at most %v took %v", check.Timeout, took)

@@ -92,7 +92,7 @@ func TestTLSGolden(t *testing.T) {
 			begin := time.Now()
 			o := e.Look(t.Context(), check)
 			verify(t, o, c.want, 0)
-			if inTime(t, check, begin); !strings.Contains(o.Message, c.message) {
+			if endsInTime(t, check, begin); !strings.Contains(o.Message, c.message) {
 				t.Errorf("message %q", o.Message)
 			}
 			chain := o.Evidence.Certificates

@@ -110,10 +110,7 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 		return nil, answerTrouble(err, "waiting for an answer")
 	}
 	defer lap(&hop.Phases.Transfer, mark)
-	response, err := w.response(r.asked) //nolint:bodyclose // the connection is closed as a whole, and never used again
-	if err != nil && w.broken != nil {   // half a line is not the target's idea of one
-		err = w.broken
-	}
+	response, err := w.response(r.asked) // its body is not closed: the connection is, as a whole
 	if err != nil {
 		return nil, answerTrouble(err, "reading the headers")
 	}
@@ -130,6 +127,9 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 func (w *wire) response(asked *http.Request) (*http.Response, error) {
 	for range maxInterim + 1 {
 		response, err := http.ReadResponse(w.reader, asked)
+		if err != nil && w.broken != nil { // half a line is not the target's idea of one
+			err = w.broken
+		}
 		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
 			return response, err
 		}

@@ -47,6 +47,7 @@ type reading struct {
 	final   string        // the name that the aliases end in, absolute
 	ttl     time.Duration // as the server says; 0 also when it says nothing
 	detail  string        // for people
+	message *dns.Msg      // as it came; nil when none did
 }
 
 // read takes an answer apart. That it belongs to the question has been seen to.
@@ -54,9 +55,9 @@ func read(question dns.Question, m *dns.Msg) reading {
 	switch m.Rcode {
 	case dns.RcodeSuccess, dns.RcodeNameError:
 	case dns.RcodeServerFailure:
-		return reading{outcome: servfail, detail: "SERVFAIL" + extended(m)}
+		return reading{outcome: servfail, detail: "SERVFAIL" + ExtendedError(m)}
 	case dns.RcodeRefused:
-		return reading{outcome: refused, detail: "REFUSED" + extended(m)}
+		return reading{outcome: refused, detail: "REFUSED" + ExtendedError(m)}
 	default:
 		return reading{outcome: otherCode, detail: codeName(m.Rcode)}
 	}
@@ -162,8 +163,9 @@ func lifetime(ttl uint32) time.Duration {
 	return time.Duration(ttl) * time.Second
 }
 
-// extended gives the server's own reason (RFC 8914), of those that have a name; free text is left out.
-func extended(m *dns.Msg) string {
+// ExtendedError gives the server's own reason (RFC 8914) as the end of a clause, of those
+// that have a name; free text is left out.
+func ExtendedError(m *dns.Msg) string {
 	opt := m.IsEdns0()
 	if opt == nil {
 		return ""
@@ -185,8 +187,8 @@ func codeName(code int) string {
 	return fmt.Sprintf("response code %d", code)
 }
 
-// knowsNoEDNS says whether the answer may be about the way of asking (RFC 6891 §7).
-func knowsNoEDNS(m *dns.Msg) bool {
+// KnowsNoEDNS says whether the answer may be about the way of asking (RFC 6891 §7).
+func KnowsNoEDNS(m *dns.Msg) bool {
 	return m.Rcode == dns.RcodeFormatError || m.Rcode == dns.RcodeNotImplemented || m.Rcode == dns.RcodeBadVers
 }
 

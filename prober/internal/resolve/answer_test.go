@@ -187,7 +187,7 @@ func FuzzAnswer(f *testing.F) {
 		if !belongs(query, &m) || err != nil {
 			return
 		}
-		_ = knowsNoEDNS(&m)
+		_ = KnowsNoEDNS(&m)
 		r := read(q, &m)
 		if (r.outcome == answered) != (len(r.addrs) > 0) || len(r.addrs) > maxAddresses || r.ttl < 0 {
 			t.Fatalf("%+v", r)

@@ -50,12 +50,21 @@ func (r *Resolver) fly(ctx context.Context, f *flight) {
 	close(f.done)
 }
 
-// resolve asks one server after the other. A server that was silent may be asked twice:
-// datagrams get lost.
+// resolve gets what the servers say about the flight's name, or says whose fault it is
+// that they say nothing.
 func (r *Resolver) resolve(ctx context.Context, f *flight) part {
+	s, got := r.tour(ctx, f, f.question.wire())
+	if s == nil {
+		return r.judge(ctx, f)
+	}
+	return r.partOf(f, s.name, got)
+}
+
+// tour asks one server after the other, until one says something about the name; nil when
+// none did. A server that was silent may be asked twice: datagrams get lost.
+func (r *Resolver) tour(ctx context.Context, f *flight, wire dns.Question) (*server, reading) {
 	all := r.servers.Load()
 	order := all.inOrder()
-	wire := f.question.wire()
 	silent, moved := 0, false
 	spoken := make([]bool, len(order))
 	for i := 0; i < 2*len(order) && silent < min(tries, max(2, len(order))); i++ {
@@ -74,7 +83,7 @@ func (r *Resolver) resolve(ctx context.Context, f *flight) part {
 				all.prefer(s)
 			}
 			r.learn(s, wire, sent, got)
-			return r.partOf(f, s.name, got)
+			return s, got
 		}
 		if got.outcome == silence || got.outcome == malformed {
 			silent++
@@ -85,7 +94,7 @@ func (r *Resolver) resolve(ctx context.Context, f *flight) part {
 		r.note(f, failure{server: s, sent: sent, reading: got, whole: r.now()-sent >= r.patience})
 		r.suspect(s, f.question.name, sent)
 	}
-	return r.judge(ctx, f)
+	return nil, reading{}
 }
 
 // takeSlot waits for room for one question.
@@ -113,11 +122,12 @@ func (r *Resolver) try(whole context.Context, s *server, q dns.Question) (got re
 	defer cancel()
 	began := r.now()
 	m, err := s.transport.exchange(ctx, newQuery(q, true))
-	if err == nil && knowsNoEDNS(m) {
+	if err == nil && KnowsNoEDNS(m) {
 		m, err = s.transport.exchange(ctx, newQuery(q, false))
 	}
 	if err == nil {
 		got = read(q, m)
+		got.message = m
 	} else {
 		got.outcome, got.detail = failing(err)
 	}
@@ -136,9 +146,10 @@ func (r *Resolver) note(f *flight, one failure) {
 	f.failures = append(f.failures, one)
 }
 
-// learn draws from an answer what it says about the server.
+// learn draws from an answer what it says about the server. Only addresses are remembered
+// as proof that it works.
 func (r *Resolver) learn(s *server, q dns.Question, sent time.Duration, got reading) {
-	if got.outcome == answered && s.remember(q, sent, r.now()+got.ttl) {
+	if got.outcome == answered && slices.Contains(questionTypes[:], q.Qtype) && s.remember(q, sent, r.now()+got.ttl) {
 		r.known(s, sent, true, "")
 	} else if !s.ok() {
 		r.suspect(s, "", sent)
