@@ -58,6 +58,14 @@ func TestKeysCanBeChanged(t *testing.T) {
 	}
 }
 
+func TestFingerprintsNeedTheKey(t *testing.T) {
+	t.Parallel()
+	a, b := box(t, newKeyText, oldKeyText), box(t, oldKeyText)
+	if a.Fingerprint("x") != box(t, newKeyText).Fingerprint("x") || a.Fingerprint("x") == a.Fingerprint("y") || a.Fingerprint("x") == b.Fingerprint("x") {
+		t.Error("a fingerprint is that of a text and a key")
+	}
+}
+
 func TestChangedTextDoesNotOpen(t *testing.T) {
 	t.Parallel()
 	b := box(t, newKeyText)

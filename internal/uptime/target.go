@@ -11,8 +11,16 @@ import (
 // Kind is the kind of check a target asks for.
 type Kind string
 
-// KindHTTP visits an http or https URL.
-const KindHTTP Kind = "http"
+// Kinds of checks.
+const (
+	KindHTTP      Kind = "http" // visits an http or https URL
+	KindTCP       Kind = "tcp"
+	KindTLS       Kind = "tls"
+	KindDNS       Kind = "dns"
+	KindICMP      Kind = "icmp"
+	KindGRPC      Kind = "grpc"
+	KindWebSocket Kind = "websocket"
+)
 
 // Limits of what a target may ask for.
 const (

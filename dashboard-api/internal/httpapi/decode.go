@@ -91,7 +91,7 @@ func malformed(raw []byte) string {
 
 func decodeObject(raw []byte, into reflect.Value, at string, null nulls) []Mistake {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be an object"}}
 	}
 	var found []Mistake
@@ -124,6 +124,12 @@ func decodeMember(raw []byte, into reflect.Value, at string, null nulls) []Mista
 			into.Set(value)
 		}
 		return found
+	}
+	if secret, is := into.Addr().Interface().(*secretText); is {
+		if secret.UnmarshalJSON(raw) != nil {
+			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a text"}}
+		}
+		return nil
 	}
 	switch into.Kind() {
 	case reflect.Struct:
