@@ -15,12 +15,21 @@ func cleanHost(host string, open []netip.Prefix) (string, *Problem) {
 	if bad := judgeHost(host, open); bad != nil || asciiName(host) || isAddress(host) {
 		return host, bad
 	}
-	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
-	if err != nil || !asciiName(ascii) {
+	ascii, ok := toASCII(host)
+	if !ok {
 		return "", urlProblem(CodeInvalidURL, "this host is not a valid name")
 	}
 	// Some letters are written as digits: the name that is dialled is judged, not only the one that was typed.
 	return ascii, judgeHost(ascii, open)
+}
+
+// toASCII gives a name as the DNS knows it (RFC 5891).
+func toASCII(name string) (string, bool) {
+	if asciiName(name) {
+		return name, true
+	}
+	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, "."))
+	return ascii, err == nil && asciiName(ascii) && !strings.HasSuffix(ascii, ".")
 }
 
 // judgeHost refuses addresses and names that no prober may dial; what it cannot tell, it lets pass.

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/idna"
 )
 
 // recordTypes are those that may be asked for.
@@ -64,15 +62,11 @@ func questionName(u *url.URL) (name, message string) {
 	case isAddress(name):
 		return "", "a dns target asks for a name: the one of an address ends in in-addr.arpa or ip6.arpa"
 	}
-	name = strings.TrimSuffix(name, ".")
-	if !asciiName(name) {
-		ascii, err := idna.Lookup.ToASCII(name)
-		if err != nil || !asciiName(ascii) {
-			return "", "the name that is asked for is not a valid one"
-		}
-		name = strings.TrimSuffix(ascii, ".")
+	ascii, ok := toASCII(name)
+	if !ok {
+		return "", "the name that is asked for is not a valid one"
 	}
-	return name, ""
+	return strings.TrimSuffix(ascii, "."), ""
 }
 
 // questionType reads the query: type=TYPE and class=IN, in any case and order.

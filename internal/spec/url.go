@@ -120,7 +120,7 @@ func shape(text string, kind uptime.Kind, u *url.URL) string {
 			return "write an icmp target as icmp://HOST: pings have no port"
 		}
 	case uptime.KindGRPC:
-		if u.Port() == "" || strings.ContainsAny(text, "?#%") || !goodService(strings.TrimPrefix(u.Path, "/")) {
+		if u.Port() == "" || strings.ContainsAny(text, "?#%") || !goodService(u.Path) {
 			return "write a grpc target as grpc://HOST:PORT or grpc://HOST:PORT/package.Service, with grpcs:// over TLS"
 		}
 	case uptime.KindWebSocket:
@@ -131,7 +131,7 @@ func shape(text string, kind uptime.Kind, u *url.URL) string {
 	return ""
 }
 
-// goodService says whether a text names a service of gRPC; empty is the server as a whole.
-func goodService(name string) bool {
-	return len(name) <= MaxService && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._-/") == "" && !strings.Contains(name, "//")
+// goodService says whether a path names a service of gRPC; empty is the server as a whole.
+func goodService(path string) bool {
+	return len(path) <= 1+MaxService && strings.Trim(strings.ToLower(path), "abcdefghijklmnopqrstuvwxyz0123456789._-/") == "" && !strings.Contains(path, "//")
 }
