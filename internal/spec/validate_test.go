@@ -96,10 +96,10 @@ func TestMistakes(t *testing.T) {
 		{"status ranges", uptime.KindHTTP, "", uptime.Spec{Expect: uptime.Expect{Status: make([]uptime.StatusRange, 21)}}, map[string]string{"/expect/status": CodeTooLong}},
 		{"assertions", uptime.KindHTTP, "", uptime.Spec{Assertions: []uptime.Assertion{
 			{Source: uptime.SourceBody, Op: uptime.OpContains, Value: "x"}, {Source: "weather", Op: uptime.OpEquals}, {Source: uptime.SourceRcode, Op: uptime.OpEquals, Value: "NOERROR"},
-			{Source: uptime.SourceHeader, Op: uptime.OpLess, Value: "1", Severity: "panic"}, {Source: uptime.SourceBody, Op: uptime.OpMatches, Value: "("},
+			{Source: uptime.SourceHeader, Op: "is", Value: "1", Severity: "panic"}, {Source: uptime.SourceBody, Op: uptime.OpMatches, Value: "("},
 		}}, map[string]string{
 			"/assertions/1/source": assertion.CodeUnknownSource, "/assertions/2/source": assertion.CodeSourceOfKind, "/assertions/3/name": assertion.CodeRequired,
-			"/assertions/3/op": assertion.CodeOpOfSource, "/assertions/3/severity": assertion.CodeUnknownSeverity, "/assertions/4/value": assertion.CodeInvalidPattern,
+			"/assertions/3/op": assertion.CodeUnknownOp, "/assertions/3/severity": assertion.CodeUnknownSeverity, "/assertions/4/value": assertion.CodeInvalidPattern,
 		}},
 		{"many assertions", uptime.KindHTTP, "", uptime.Spec{Assertions: make([]uptime.Assertion, assertion.MaxAssertions+1)}, map[string]string{"/assertions": assertion.CodeTooMany}},
 		{"a spec that is too large as a whole", uptime.KindHTTP, "", uptime.Spec{

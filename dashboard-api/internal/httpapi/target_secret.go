@@ -15,9 +15,12 @@ import (
 // secretText is a secret in a document. It is read in clear, or as the mark that says
 // that the stored one stays, and only ever written as the mark.
 type secretText struct {
-	text   secret.Text
-	stored bool // it stands for the stored one
+	secret.Text      // it does not print, and so nothing does that holds it
+	stored      bool // it stands for the stored one
 }
+
+// IsZero says whether there is no secret, nor the mark of one.
+func (s secretText) IsZero() bool { return s.Text.IsZero() && !s.stored }
 
 // shownSecret stands for a stored secret in answers.
 func shownSecret(sealed uptime.Sealed) secretText { return secretText{stored: sealed != ""} }
@@ -28,7 +31,7 @@ func (s *secretText) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &text); err != nil {
 		return err
 	}
-	*s = secretText{text: secret.New(text)}
+	*s = secretText{Text: secret.New(text)}
 	if text == redact.Secret {
 		*s = secretText{stored: true}
 	}
@@ -51,13 +54,13 @@ func (m *merger) secret(pointer string, in secretText, before uptime.Sealed) upt
 		return ""
 	case in.stored:
 		return before
-	case in.text.IsZero():
+	case in.IsZero():
 		return ""
 	}
-	if bad := spec.Secret(pointer, in.text); bad != nil {
+	if bad := spec.Secret(pointer, in.Text); bad != nil {
 		m.problem(*bad)
 	}
-	return m.around.seal(in.text)
+	return m.around.seal(in.Text)
 }
 
 // headers gives the stored form of headers. A secret is kept by the header's name.
