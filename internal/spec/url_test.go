@@ -114,7 +114,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"dns://u@1.1.1.1/a":                 CodeURLCredentials,
 		"dns:%zz":                           CodeInvalidURL,
 		"https://example.com/" + strings.Repeat("a", MaxURL): CodeTooLong,
-		"https://é.example/" + strings.Repeat("é", 900):      CodeTooLong, // 2048 bytes once it is ASCII
+		"https://é.example/" + strings.Repeat("é", 400):      CodeTooLong, // 2424 bytes once it is ASCII
 		"\xff":            CodeInvalidURL,
 		"https://a\x00b/": CodeInvalidURL,
 	} {
