@@ -26,7 +26,7 @@ func box(t *testing.T, keys ...string) *Box {
 func TestSealedOpensAgain(t *testing.T) {
 	t.Parallel()
 	b := box(t, newKeyText)
-	for _, text := range []string{"", "x", "Bearer abc", strings.Repeat("long ", 10_000), "\x00\xff"} {
+	for _, text := range []string{"", "x y", "Bearer abc", strings.Repeat("long ", 10_000), "\x00\xff"} {
 		sealed := b.Seal(secret.New(text))
 		if text != "" && strings.Contains(string(sealed), text) || sealed == b.Seal(secret.New(text)) {
 			t.Errorf("%.20q is sealed as %.80q", text, sealed)
