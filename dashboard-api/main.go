@@ -38,6 +38,7 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
@@ -61,6 +62,10 @@ func main() {
 //	ClickHouse ──▶ history watch ──▶ history, ledger; the hub's state at start
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	box, err := seal.New(cfg.SecretKey.Reveal())
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
@@ -105,7 +110,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	watch.runOnce(ctx) // now that the hub is full: who is alive
 	handler, err := httpapi.New(httpapi.Options{
 		Targets: targets, Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Hub: hub, Fleet: watch, After: after, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+		Hub: hub, Fleet: watch, After: after, Box: box, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {
 		return err

@@ -23,7 +23,9 @@ import (
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
@@ -203,6 +205,21 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	})
 	if code, text := one.call("POST", "/api/v1/targets", `{"url":"http://127.0.0.1:9/","regions":["eu"]}`); code != http.StatusCreated {
 		t.Errorf("a range a prober opens: %d %s", code, text)
+	}
+
+	box, err := seal.New(strings.Repeat("k", 32)) // a prober's: it has the same SECRET_KEY
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, text := one.call("POST", "/api/v1/targets", `{"url":"https://example.org/","http":{"token":"canary"}}`); code != http.StatusCreated {
+		t.Fatalf("create: %d %s", code, text)
+	}
+	stored, err := targetstore.New(db).List(t.Context(), targetstore.Filter{Search: "example.org"})
+	if err != nil || len(stored) != 1 || stored[0].Spec.HTTP == nil {
+		t.Fatalf("%+v %v", stored, err)
+	}
+	if text, err := box.Open(stored[0].Spec.HTTP.Token); err != nil || text.Reveal() != "canary" {
+		t.Errorf("a prober cannot open the secret: %v", err)
 	}
 
 	now := time.Now()

@@ -34,6 +34,7 @@ type Box struct {
 type key struct {
 	id   string // tells keys apart, and nothing about them
 	aead cipher.AEAD
+	mac  []byte // of fingerprints
 }
 
 // New makes a box of the installation's key and, after it, older ones that can still be
@@ -73,7 +74,11 @@ func newKey(text string) (key, error) {
 	if err != nil {
 		return key{}, fmt.Errorf("derive key: %w", err)
 	}
-	return key{id: hex.EncodeToString(id), aead: aead}, nil
+	mac, err := derive("fingerprints", 32)
+	if err != nil {
+		return key{}, fmt.Errorf("derive key: %w", err)
+	}
+	return key{id: hex.EncodeToString(id), aead: aead, mac: mac}, nil
 }
 
 // Seal encrypts a secret. The same secret gives another text each time.

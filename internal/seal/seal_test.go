@@ -26,7 +26,7 @@ func box(t *testing.T, keys ...string) *Box {
 func TestSealedOpensAgain(t *testing.T) {
 	t.Parallel()
 	b := box(t, newKeyText)
-	for _, text := range []string{"", "x", "Bearer abc", strings.Repeat("long ", 10_000), "\x00\xff"} {
+	for _, text := range []string{"", "x y", "Bearer abc", strings.Repeat("long ", 10_000), "\x00\xff"} {
 		sealed := b.Seal(secret.New(text))
 		if text != "" && strings.Contains(string(sealed), text) || sealed == b.Seal(secret.New(text)) {
 			t.Errorf("%.20q is sealed as %.80q", text, sealed)
@@ -55,6 +55,14 @@ func TestKeysCanBeChanged(t *testing.T) {
 	}
 	if _, err := New("short"); err == nil {
 		t.Error("a short key is taken")
+	}
+}
+
+func TestFingerprintsNeedTheKey(t *testing.T) {
+	t.Parallel()
+	a, b := box(t, newKeyText, oldKeyText), box(t, oldKeyText)
+	if a.Fingerprint("x") != box(t, newKeyText).Fingerprint("x") || a.Fingerprint("x") == a.Fingerprint("y") || a.Fingerprint("x") == b.Fingerprint("x") {
+		t.Error("a fingerprint is that of a text and a key")
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 		}
 		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
 		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "expect", "spec_version", "updated_at_ms").
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "spec_version", "updated_at_ms").
 			Updates(after)
 		if result.Error != nil {
 			return nameTaken(ctx, result.Error)

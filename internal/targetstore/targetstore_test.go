@@ -61,6 +61,35 @@ func TestTargetKeepsEveryField(t *testing.T) {
 	})
 }
 
+// What Update answers must be what was stored: every field is changed and read again.
+func TestEditsAreStored(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := targetstore.New(db)
+		target := create(t, store, example("a"))
+		five := 5
+		updated, err := store.Update(t.Context(), target.ID, 0, func(t *uptime.Target) error {
+			t.Name, t.URL, t.Kind, t.Interval, t.Timeout, t.Regions, t.Active = "b", "wss://example.org/", uptime.KindWebSocket, time.Hour, time.Second, nil, false
+			t.Spec = uptime.Spec{
+				Family: uptime.FamilyV6, Assertions: []uptime.Assertion{{Source: uptime.SourceLatency, Op: uptime.OpLess, Value: "100", Severity: uptime.SeverityDegrade}},
+				HTTP:      &uptime.HTTPSpec{Method: "POST", Headers: []uptime.Header{{Name: "X", Secret: "s1.x.y"}}, Body: "a\x00<b>\u2028", Redirects: &five},
+				TCP:       &uptime.TCPSpec{StartTLS: uptime.StartTLSIMAP},
+				TLS:       &uptime.TLSSpec{ServerName: "example.net"},
+				DNS:       &uptime.DNSSpec{Transport: uptime.DNSOverTLS},
+				WebSocket: &uptime.WebSocketSpec{Subprotocols: []string{"a", "b"}},
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := store.Get(t.Context(), target.ID)
+		if diff := cmp.Diff(updated, got); err != nil || diff != "" || got.Spec.HTTP == nil {
+			t.Errorf("%v %s", err, diff)
+		}
+	})
+}
+
 // Every change of a target is one schedule version, committed with it.
 func TestEveryChangeIsAVersion(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -47,6 +48,7 @@ type Options struct {
 	Hub      Hub
 	Fleet    FleetSource
 	After    *Aftermath
+	Box      *seal.Box    // seals the secrets of targets
 	Socket   http.Handler // the websocket, behind the same policy as any route
 	Pages    http.Handler // everything outside /api
 	Version  string
@@ -113,5 +115,5 @@ func config(version string) huma.Config {
 
 // surroundings are what targets are judged against now.
 func (a *api) surroundings() surroundings {
-	return surroundings{regions: a.Fleet.Regions(), open: a.Fleet.OpenRanges()}
+	return surroundings{regions: a.Fleet.Regions(), open: a.Fleet.OpenRanges(), seal: a.Box.Seal}
 }

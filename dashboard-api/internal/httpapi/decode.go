@@ -53,14 +53,16 @@ func (d document[T]) decode() (value T, null nulls, found []Mistake) {
 }
 
 // read decodes a document and judges its content: what was wrong with a member's
-// form is not judged again. It is nil if nothing was wrong.
+// form is not judged again, nor what is in it. It is nil if nothing was wrong.
 func read[T any](d document[T], judge func(T, nulls) []Mistake) *Problem {
 	value, null, found := d.decode()
 	if len(found) == 1 && found[0].Code == codeMalformedJSON {
 		return mistakes(found)
 	}
 	for _, m := range judge(value, null) {
-		if !slices.ContainsFunc(found, func(f Mistake) bool { return m.Pointer == f.Pointer || strings.HasPrefix(f.Pointer, m.Pointer+"/") }) {
+		if !slices.ContainsFunc(found, func(f Mistake) bool {
+			return m.Pointer == f.Pointer || strings.HasPrefix(f.Pointer, m.Pointer+"/") || f.Code == codeInvalidType && strings.HasPrefix(m.Pointer, f.Pointer+"/")
+		}) {
 			found = append(found, m)
 		}
 	}
@@ -91,7 +93,7 @@ func malformed(raw []byte) string {
 
 func decodeObject(raw []byte, into reflect.Value, at string, null nulls) []Mistake {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be an object"}}
 	}
 	var found []Mistake
@@ -124,6 +126,12 @@ func decodeMember(raw []byte, into reflect.Value, at string, null nulls) []Mista
 			into.Set(value)
 		}
 		return found
+	}
+	if secret, is := into.Addr().Interface().(*secretText); is {
+		if secret.UnmarshalJSON(raw) != nil {
+			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a text"}}
+		}
+		return nil
 	}
 	switch into.Kind() {
 	case reflect.Struct:

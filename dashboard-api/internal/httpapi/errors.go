@@ -12,7 +12,8 @@ import (
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
-// Codes of problems and mistakes: programs rely on them, so they never change.
+// Codes of problems and mistakes: programs rely on them, so they never change. Those of
+// what a target asks for are in packages spec and assertion.
 const (
 	codeMalformedJSON    = "malformed_json"
 	codeUnknownField     = "unknown_field"
@@ -24,11 +25,9 @@ const (
 	codeTooLong          = "too_long"
 	codeTooShort         = "too_short"
 	codeTooLarge         = "too_large"
-	codeInvalidURL       = "invalid_url"
-	codeURLScheme        = "url_scheme"
-	codeURLCredentials   = "url_credentials"
-	codePrivateAddress   = "private_address"
 	codeUnknownKind      = "unknown_kind"
+	codeKindMismatch     = "kind_mismatch"
+	codeNoSecret         = "no_stored_secret"
 	codeInterval         = "interval_out_of_range"
 	codeTimeout          = "timeout_out_of_range"
 	codeUnknownRegion    = "unknown_region"

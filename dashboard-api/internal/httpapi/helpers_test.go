@@ -22,6 +22,7 @@ import (
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -69,6 +70,15 @@ func (f *fakeResults) Series(context.Context, resultstore.SeriesQuery) (resultst
 
 func (f *fakeResults) Uptime(context.Context, int64, time.Time, time.Time) (resultstore.Uptime, error) {
 	return f.counts, f.err
+}
+
+func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result, bool, error) {
+	for _, r := range f.rows {
+		if r.Slot() == slot && f.err == nil {
+			return r, true, nil
+		}
+	}
+	return uptime.Result{}, false, f.err
 }
 
 type fakeLedger struct {
@@ -123,6 +133,7 @@ const (
 	editorKey  = "pf_editor"
 	viewerKey  = "pf_viewer"
 	revokedKey = "pf_revoked"
+	benchKey   = "the SECRET_KEY of the benches"
 )
 
 func newBench(t *testing.T) *bench { return newBenchOn(t, testbackend.SQLite(t)) }
@@ -158,7 +169,12 @@ func newBenchOn(t *testing.T, url string) *bench {
 	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	box, err := seal.New(benchKey)
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := Options{
+		Box:     box,
 		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
@@ -75,7 +74,7 @@ func once[T any](ctx context.Context, a *api, key string, body []byte, write fun
 		return nil, mistakes([]Mistake{{Parameter: "Idempotency-Key", Code: codeInvalidParameter, Message: "a key holds printable ASCII characters only"}})
 	}
 	r := requestOf(ctx)
-	actor, hash := identityOf(ctx).Actor, session.HashToken(r.Method+" "+r.URL.Path+"\n"+string(body))
+	actor, hash := identityOf(ctx).Actor, a.Box.Fingerprint(r.Method+" "+r.URL.Path+"\n"+string(body)) // the body may hold secrets that can be guessed
 	done, err := a.inFlight.enter(ctx, actor+" "+key)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type Problem struct {
 	Detail      string    `json:"detail,omitempty" doc:"what happened, for people"`
 	Code        string    `json:"code" doc:"what happened, for programs; of several mistakes the first"`
 	RequestID   string    `json:"request_id,omitempty" doc:"names this request in the logs"`
-	Errors      []Mistake `json:"errors,omitempty" doc:"every mistake in the request"`
+	Errors      []Mistake `json:"errors,omitempty" doc:"every mistake in the request, at most 100"`
 	SetupNeeded *bool     `json:"setup_needed,omitempty" doc:"on 401: true while there is no account yet"`
 
 	headers http.Header
@@ -38,6 +38,9 @@ func problem(status int, code, detail string) *Problem {
 	return &Problem{Type: "urn:probefleet:problem:" + code, Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
 }
 
+// maxMistakes bounds an answer, whatever was asked.
+const maxMistakes = 100
+
 // mistakes makes the problem of a bad request: 400 if any of them means that the
 // document is not one of ours at all, else 422. Nil without mistakes.
 func mistakes(found []Mistake) *Problem {
@@ -55,7 +58,7 @@ func mistakes(found []Mistake) *Problem {
 	if len(found) > 1 {
 		p.Detail = fmt.Sprintf("%d mistakes; the first: %s", len(found), first.Message)
 	}
-	p.Errors = found
+	p.Errors = found[:min(len(found), maxMistakes)]
 	return p
 }
 

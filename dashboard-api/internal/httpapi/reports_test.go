@@ -25,7 +25,8 @@ func TestReportsAreGolden(t *testing.T) {
 	slot := time.Date(2026, 3, 1, 11, 59, 0, 250e6, time.UTC)
 	b.results.rows = []uptime.Result{
 		{TargetID: 1, Region: "eu", ScheduledAt: slot, CheckedAt: slot.Add(3 * time.Millisecond), Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 503,
-			Phases: uptime.Phases{DNS: 1, Connect: 2, TLS: 3, Wait: 4, Transfer: 5}, TotalUS: 15, Message: "<script>", Address: netip.MustParseAddr("192.0.2.1"), CertNotAfter: slot.Add(time.Hour), Attempt: 1, Prober: "p1"},
+			Phases: uptime.Phases{DNS: 1, Connect: 2, TLS: 3, Wait: 4, Transfer: 5}, TotalUS: 15, Message: "<script>", Address: netip.MustParseAddr("192.0.2.1"), CertNotAfter: slot.Add(time.Hour), Attempt: 1, Prober: "p1",
+			Seen: uptime.Seen{Protocol: "HTTP/1.1", TLSVersion: 0x0304, Hops: 2, WireBytes: 10, BodyBytes: 30, DNSCached: true, Saturated: true}},
 		{TargetID: 1, Region: "us", ScheduledAt: slot, Status: uptime.StatusMissed, Reason: uptime.ReasonExpired, Prober: "p2"},
 	}
 	b.results.series = resultstore.Series{
@@ -36,8 +37,8 @@ func TestReportsAreGolden(t *testing.T) {
 	b.results.counts = resultstore.Uptime{Up: 96, Degraded: 1, Down: 2, Unknown: 0, Missed: 1}
 	b.ledger.lines = []ledger.Line{{Region: "eu", Planned: 10, Up: 5, Down: 1, Unknown: 1, Missed: 1, InFlight: 2}}
 	for path, want := range map[string]string{
-		"/api/v1/targets/1/results": `{"items":[{"target_id":1,"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"dns_us":1,"connect_us":2,"tls_us":3,"wait_us":4,"transfer_us":5,"total_us":15,"attempt":1,"prober":"p1","message":"<script>","address":"192.0.2.1","cert_not_after":"2026-03-01T12:59:00.250Z"},` +
-			`{"target_id":1,"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":0,"transfer_us":0,"total_us":0,"attempt":0,"prober":"p2","message":"","address":"","cert_not_after":null}],"next_cursor":null}`,
+		"/api/v1/targets/1/results": `{"items":[{"target_id":1,"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"dns_us":1,"connect_us":2,"tls_us":3,"wait_us":4,"transfer_us":5,"total_us":15,"attempt":1,"prober":"p1","message":"<script>","address":"192.0.2.1","cert_not_after":"2026-03-01T12:59:00.250Z","protocol":"HTTP/1.1","tls_version":"1.3","hops":2,"wire_bytes":10,"body_bytes":30,"dns_cached":true,"saturated":true},` +
+			`{"target_id":1,"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":0,"transfer_us":0,"total_us":0,"attempt":0,"prober":"p2","message":"","address":"","cert_not_after":null,"protocol":"","tls_version":"","hops":0,"wire_bytes":0,"body_bytes":0,"dns_cached":false,"saturated":false}],"next_cursor":null}`,
 		"/api/v1/targets/1/series?from=1970-01-01T00:10:00Z&to=1970-01-01T00:12:00Z&step_s=60": `{"tier":"raw","step_s":60,"partial":false,"x":[600,660],"count":[2,0],"up":[1,0],"degraded":[0,0],"down":[1,0],"unknown":[0,0],"missed":[0,0],"p50_us":[1000,null],"p95_us":[2000,null],"p99_us":[3000,null],"dns_us":[1,null],"connect_us":[2,null],"tls_us":[3,null],"wait_us":[4,null],"transfer_us":[5,null]}`,
 		"/api/v1/targets/1/uptime":               `{"from":"2026-02-28T12:00:00.000Z","to":"2026-03-01T12:00:00.000Z","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99}`,
 		"/api/v1/results/latest?ids=1,2&n=2":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0}]}]}`,

@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -16,6 +18,7 @@ type Results interface {
 	LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error)
 	Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error)
 	Uptime(ctx context.Context, id int64, from, to time.Time) (resultstore.Uptime, error)
+	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
 }
 
 const clickHouse = "ClickHouse"
@@ -40,6 +43,13 @@ type resultBody struct {
 	Message      string            `json:"message"`
 	Address      string            `json:"address"`
 	CertNotAfter nullable[instant] `json:"cert_not_after"`
+	Protocol     string            `json:"protocol" doc:"of the last answer, such as HTTP/1.1"`
+	TLSVersion   string            `json:"tls_version" doc:"such as 1.3; empty without TLS"`
+	Hops         uint8             `json:"hops" doc:"requests, or connections, that were made"`
+	WireBytes    uint32            `json:"wire_bytes" doc:"of the last body, as sent; at most what is read of one"`
+	BodyBytes    uint32            `json:"body_bytes" doc:"of the last body, decoded; likewise"`
+	DNSCached    bool              `json:"dns_cached" doc:"no name had to be looked up"`
+	Saturated    bool              `json:"saturated" doc:"the prober was too busy for its times to be exact"`
 }
 
 func resultOf(r uptime.Result) resultBody {
@@ -48,11 +58,22 @@ func resultOf(r uptime.Result) resultBody {
 		Status: r.Status.String(), Failure: string(r.Failure), Reason: string(r.Reason), HTTPStatus: r.HTTPStatus,
 		DNSUS: r.Phases.DNS, ConnectUS: r.Phases.Connect, TLSUS: r.Phases.TLS, WaitUS: r.Phases.Wait, TransferUS: r.Phases.Transfer, TotalUS: r.TotalUS,
 		Attempt: r.Attempt, Prober: r.Prober, Message: r.Message, CertNotAfter: maybeInstant(r.CertNotAfter),
+		Protocol: r.Seen.Protocol, TLSVersion: tlsVersion(r.Seen.TLSVersion), Hops: r.Seen.Hops, WireBytes: r.Seen.WireBytes, BodyBytes: r.Seen.BodyBytes,
+		DNSCached: r.Seen.DNSCached, Saturated: r.Seen.Saturated,
 	}
 	if r.Address.IsValid() {
 		body.Address = r.Address.String()
 	}
 	return body
+}
+
+// tlsVersion names a version as crypto/tls numbers it; what it does not know has no name.
+func tlsVersion(number uint16) string {
+	switch number {
+	case tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13:
+		return strings.TrimPrefix(tls.VersionName(number), "TLS ")
+	}
+	return ""
 }
 
 type resultPage struct {

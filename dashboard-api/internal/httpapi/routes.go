@@ -11,10 +11,13 @@ func (a *api) routes(r *router) {
 	add(r, operation{"DELETE", "/api/v1/targets/{id}", Editor, "deleteTarget", "Delete a target and its history", 0}, a.deleteTarget)
 
 	add(r, operation{"GET", "/api/v1/targets/{id}/results", Viewer, "listResults", "Results of a target, newest first", 0}, a.listResults)
+	add(r, operation{"GET", "/api/v1/targets/{id}/evidence", Viewer, "getEvidence", "One result of a target, with what the visit saw", 0}, a.evidence)
 	add(r, operation{"GET", "/api/v1/targets/{id}/series", Viewer, "getSeries", "Results of a target, folded into steps", 0}, a.series)
 	add(r, operation{"GET", "/api/v1/targets/{id}/uptime", Viewer, "getUptime", "Slots of a target, counted by status", 0}, a.uptime)
 	add(r, operation{"GET", "/api/v1/results/latest", Viewer, "latestResults", "Newest results of many targets", 0}, a.latestResults)
 	add(r, operation{"GET", "/api/v1/ledger", Viewer, "getLedger", "Planned slots against their outcomes, by region", 0}, a.ledger)
+
+	add(r, operation{"GET", "/api/v1/assertions/rules", Viewer, "listAssertionRules", "What may be asserted of which kind of target", 0}, a.assertionRules)
 
 	add(r, operation{"GET", "/api/v1/live/snapshot", Viewer, "getSnapshot", "The live state of everything", 0}, a.snapshot)
 	raw(r, operation{"GET", "/api/v1/live", Viewer, "live", "Websocket with the changes after a snapshot (sub-protocol probefleet.v1.json)", 0}, a.Socket)

@@ -10,13 +10,21 @@ import (
 // PATCH what is absent stays, and null goes back to the default.
 type TargetInput struct {
 	Name      *string      `json:"name,omitempty" maxLength:"120" doc:"Unique. Default: the host and path of the URL."`
-	URL       *string      `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"What to visit: an http or https URL without credentials." example:"https://example.com/"`
-	Kind      *string      `json:"kind,omitempty" enum:"http" doc:"Default http."`
+	URL       *string      `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"What to visit, without credentials: http(s)://HOST/PATH, tcp://HOST:PORT, tls://HOST, dns://[SERVER]/NAME?type=TYPE (RFC 4501), icmp://HOST, grpc(s)://HOST:PORT[/SERVICE] or ws(s)://HOST/PATH." example:"https://example.com/"`
+	Kind      *string      `json:"kind,omitempty" enum:"http,tcp,tls,dns,icmp,grpc,websocket" doc:"That of the url's scheme: it can be left out, and must not contradict."`
 	IntervalS *int64       `json:"interval_s,omitempty" minimum:"10" maximum:"86400" doc:"Seconds between checks. Default 60."`
 	TimeoutMS *int64       `json:"timeout_ms,omitempty" minimum:"100" maximum:"30000" doc:"Default: half the interval, at most 10 s."`
 	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
 	Active    *bool        `json:"active,omitempty" doc:"False pauses the checks. Default true."`
-	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up."`
+	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up, unless an assertion says something of the status. Of http targets."`
+
+	Family     *string         `json:"family,omitempty" enum:"4,6" doc:"Visit only addresses of this family. Default both."`
+	Assertions []assertionPart `json:"assertions,omitempty" maxItems:"20" nullable:"true" doc:"What the answer must be. Replaces the list of before."`
+	HTTP       *httpPart       `json:"http,omitempty" doc:"The request of an http target. Like the parts below it replaces the part of before as a whole, and null removes it."`
+	TCP        *tcpPart        `json:"tcp,omitempty" doc:"The talk of a tcp target."`
+	TLS        *tlsPart        `json:"tls,omitempty" doc:"What the TLS handshake offers and demands, of any kind that has one."`
+	DNS        *dnsPart        `json:"dns,omitempty" doc:"How a dns target is asked."`
+	WebSocket  *webSocketPart  `json:"websocket,omitempty" doc:"The talk of a websocket target."`
 }
 
 // ExpectInput is what a target must answer to be up.
@@ -29,7 +37,7 @@ type targetBody struct {
 	ID          int64      `json:"id"`
 	Name        string     `json:"name"`
 	URL         string     `json:"url"`
-	Kind        string     `json:"kind" enum:"http"`
+	Kind        string     `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket"`
 	IntervalS   int64      `json:"interval_s"`
 	TimeoutMS   int64      `json:"timeout_ms"`
 	Regions     []string   `json:"regions" nullable:"false" doc:"empty means every region"`
@@ -38,10 +46,18 @@ type targetBody struct {
 	SpecVersion int64      `json:"spec_version" doc:"rises with every change; the ETag"`
 	CreatedAt   instant    `json:"created_at"`
 	UpdatedAt   instant    `json:"updated_at"`
+
+	Family     string                  `json:"family" enum:",4,6" doc:"empty: both"`
+	Assertions []assertionPart         `json:"assertions" nullable:"false"`
+	HTTP       nullable[httpPart]      `json:"http" doc:"null: nothing but the defaults, like the parts below"`
+	TCP        nullable[tcpPart]       `json:"tcp"`
+	TLS        nullable[tlsPart]       `json:"tls"`
+	DNS        nullable[dnsPart]       `json:"dns"`
+	WebSocket  nullable[webSocketPart] `json:"websocket"`
 }
 
 type expectBody struct {
-	Status []string `json:"status" nullable:"false"`
+	Status []string `json:"status" nullable:"false" doc:"empty for kinds without status codes"`
 }
 
 // defaultStatus is what an empty expectation means.
@@ -52,10 +68,17 @@ func bodyOf(t uptime.Target) targetBody {
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
 		Regions: orEmpty(t.Regions), Active: t.Active, SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 	}
+	s := t.Spec
+	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)
+	body.HTTP, body.WebSocket = httpOf(s.HTTP), webSocketOf(s.WebSocket)
+	body.TCP = partOf(s.TCP, func(s uptime.TCPSpec) tcpPart { return tcpPart(s) })
+	body.TLS = partOf(s.TLS, func(s uptime.TLSSpec) tlsPart { return tlsPart(s) })
+	body.DNS = partOf(s.DNS, func(s uptime.DNSSpec) dnsPart { return dnsPart(s) })
+	body.Expect.Status = []string{}
 	for _, r := range t.Spec.Expect.Status {
 		body.Expect.Status = append(body.Expect.Status, r.String())
 	}
-	if len(body.Expect.Status) == 0 {
+	if len(body.Expect.Status) == 0 && t.Kind == uptime.KindHTTP {
 		body.Expect.Status = []string{defaultStatus}
 	}
 	return body

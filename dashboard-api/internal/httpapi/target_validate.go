@@ -12,15 +12,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
-
-	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/spec"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 const (
 	maxName    = 120
-	maxURL     = 2048
 	maxRegions = 20
 	maxRanges  = 20
 )
@@ -29,8 +27,9 @@ var regionName = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
 // surroundings are what a target is judged against besides itself.
 type surroundings struct {
-	regions []string       // known ones
-	open    []netip.Prefix // private ranges that some prober may dial
+	regions []string                        // known ones
+	open    []netip.Prefix                  // private ranges that some prober may dial
+	seal    func(secret.Text) uptime.Sealed // what must not be stored in clear
 }
 
 // newTarget is a target before anything was said about it.
@@ -41,24 +40,31 @@ func newTarget() uptime.Target {
 // merge lays an input over a target: absent members stay, nulls become defaults.
 // It answers every mistake; with one or more of them the target must not be used.
 func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []Mistake {
-	m := merger{target: t, around: around}
+	m := merger{target: t, around: around, judgedURL: t.URL}
+	if t.URL != "" {
+		m.judgedKind = t.Kind
+	}
 	m.url(in.URL, null["url"])
 	m.name(in.Name, null["name"])
-	m.kind(in.Kind, null["kind"])
+	m.kind(in.Kind)
 	m.interval(in.IntervalS, null["interval_s"])
 	m.timeout(in.TimeoutMS, null["timeout_ms"])
 	m.regions(in.Regions, null["regions"])
 	if in.Active != nil || null["active"] {
 		t.Active = in.Active == nil || *in.Active
 	}
-	m.expect(in.Expect, null["expect"] || null["expect/status"])
+	m.spec(in, null)
 	return m.found
 }
 
+// merger lays an input over a target. The spec is judged as one of judgedKind and
+// judgedURL, which are empty while what was given there cannot be used.
 type merger struct {
-	target *uptime.Target
-	around surroundings
-	found  []Mistake
+	target     *uptime.Target
+	around     surroundings
+	judgedKind uptime.Kind
+	judgedURL  string
+	found      []Mistake
 }
 
 func (m *merger) mistake(pointer, code, format string, args ...any) {
@@ -72,93 +78,13 @@ func (m *merger) url(in *string, null bool) {
 		}
 		return
 	}
-	text, code, message := cleanURL(*in, m.around.open)
-	if code != "" {
-		m.mistake("/url", code, "%s", message)
+	text, kind, bad := spec.URL(*in, m.around.open)
+	m.judgedKind, m.judgedURL = kind, text
+	if bad != nil {
+		m.problem(*bad)
 		return
 	}
-	m.target.URL = text
-}
-
-// cleanURL judges a URL as far as that is possible without looking anything up.
-// Names are judged by the prober, at each dial.
-func cleanURL(text string, open []netip.Prefix) (cleaned, code, message string) {
-	text = strings.TrimSpace(text)
-	if len(text) > maxURL {
-		return "", codeTooLong, fmt.Sprintf("a url has at most %d bytes", maxURL)
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) || !utf8.ValidString(text) {
-		return "", codeInvalidURL, "a url has no spaces or control characters in it"
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return "", codeInvalidURL, "this is not a url: write it like https://example.com/health"
-	}
-	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" {
-		return "", codeURLScheme, "only http:// and https:// urls can be checked"
-	}
-	if u.User != nil {
-		return "", codeURLCredentials, "a url must not hold a user name or password: it would be shown to everyone who can see the target"
-	}
-	host := u.Hostname()
-	if port := u.Port(); host == "" || u.Opaque != "" || strings.HasSuffix(u.Host, ":") || port != "" && !goodPort(port) {
-		return "", codeInvalidURL, "a url needs a host, and a port from 1 to 65535 if any"
-	}
-	code, message = judgeHost(host, open)
-	if code != "" || asciiName(host) || isAddress(host) {
-		return text, code, message
-	}
-	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
-	if err != nil || !asciiName(ascii) {
-		return "", codeInvalidURL, "this host is not a valid name"
-	}
-	// Some letters are written as digits: the name that is dialled is judged, not only the one that was typed.
-	if code, message = judgeHost(ascii, open); code != "" {
-		return "", code, message
-	}
-	u.Host = strings.Replace(u.Host, host, ascii, 1) // probers dial the name as the DNS knows it
-	return u.String(), "", ""
-}
-
-// judgeHost refuses addresses and names that no prober may dial; what it cannot tell, it lets pass.
-func judgeHost(host string, open []netip.Prefix) (code, message string) {
-	allowed := guard.New(open)
-	if addr, err := netip.ParseAddr(host); err == nil {
-		if !allowed.Allows(addr.WithZone("")) {
-			return codePrivateAddress, "this is a private or special address, and no prober may dial it: open its range with PROBER_ALLOW_CIDRS on a prober"
-		}
-		return "", ""
-	}
-	switch {
-	case loopbackName(host) && !allowed.Allows(netip.MustParseAddr("127.0.0.1")) && !allowed.Allows(netip.IPv6Loopback()):
-		return codePrivateAddress, "this name means the prober's own machine, and no prober may dial it: open 127.0.0.0/8 with PROBER_ALLOW_CIDRS on a prober"
-	case endsInNumber(host):
-		return codeInvalidURL, "write an IPv4 address as four numbers, such as 192.0.2.1"
-	}
-	return "", ""
-}
-
-func isAddress(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil
-}
-
-// asciiName accepts what the DNS can hold, underscores included (real hosts have them).
-func asciiName(host string) bool {
-	if len(host) > 254 {
-		return false
-	}
-	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
-		if label == "" || len(label) > 63 || strings.Trim(strings.ToLower(label), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return false
-		}
-	}
-	return true
-}
-
-func goodPort(text string) bool {
-	port, err := strconv.Atoi(text)
-	return err == nil && port >= 1 && port <= 65535
+	m.target.URL, m.target.Kind = text, kind
 }
 
 func (m *merger) name(in *string, null bool) {
@@ -175,25 +101,50 @@ func (m *merger) name(in *string, null bool) {
 			m.target.Name = name
 		}
 	case in != nil || null || m.target.Name == "":
-		m.target.Name = defaultName(m.target.URL)
+		m.target.Name = defaultName(m.target.URL, m.target.Kind)
 	}
 }
 
-// defaultName is the host and path of a URL.
-func defaultName(text string) string {
+// defaultName is the host and path of a web URL, the name and type of a DNS question,
+// and for the other kinds the kind, too: they stand beside web targets of the same host.
+func defaultName(text string, kind uptime.Kind) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return text
 	}
-	return shorten(strings.ToValidUTF8(u.Host+strings.TrimSuffix(u.EscapedPath(), "/"), ""), maxName)
+	name := u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
+	switch kind {
+	case uptime.KindHTTP:
+	case uptime.KindDNS:
+		name = strings.TrimPrefix(u.Path, "/") + " " + u.Query().Get("type")
+		if u.Host != "" {
+			name += " at " + u.Host
+		}
+	default:
+		name += " (" + string(kind) + ")"
+	}
+	return shorten(strings.ToValidUTF8(name, ""), maxName)
 }
 
-func (m *merger) kind(in *string, null bool) {
-	if in != nil && *in != string(uptime.KindHTTP) {
-		m.mistake("/kind", codeUnknownKind, "the kind is http")
-	} else if in != nil || null {
-		m.target.Kind = uptime.KindHTTP
+// kind is that of the URL's scheme; one that is given must agree.
+func (m *merger) kind(in *string) {
+	switch {
+	case in == nil:
+	case !slices.Contains(spec.Kinds(), uptime.Kind(*in)):
+		m.mistake("/kind", codeUnknownKind, "the kind is one of: %s; leave it out for that of the url", kinds())
+	case m.judgedKind == "":
+		m.judgedKind = uptime.Kind(*in)
+	case m.judgedKind != uptime.Kind(*in):
+		m.mistake("/kind", codeKindMismatch, "a target with this url is of kind %s: leave the kind out, or change the url", m.judgedKind)
 	}
+}
+
+func kinds() string {
+	var words []string
+	for _, kind := range spec.Kinds() {
+		words = append(words, string(kind))
+	}
+	return strings.Join(words, ", ")
 }
 
 func (m *merger) interval(in *int64, null bool) {
