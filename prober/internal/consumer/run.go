@@ -64,7 +64,9 @@ func (c *Consumer) awaitSlot(ctx context.Context, f *flight) bool {
 	if wait := f.entry.Check.ScheduledAt.Sub(c.clock.now()); wait > 0 {
 		due := time.Now().Add(wait)
 		alive := sleep(ctx, wait)
-		f.overslept = time.Since(due) > maxOversleep
+		if time.Since(due) > maxOversleep {
+			f.overslept = true
+		}
 		return alive
 	}
 	return ctx.Err() == nil
