@@ -3,6 +3,7 @@ package scaler
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -89,6 +90,15 @@ func (s *Scaler) runOnce(ctx context.Context) {
 		level = slog.LevelInfo
 	}
 	s.last = d
-	s.o.Log.Log(ctx, level, "workers decided", "direction", string(d.Direction), "reason", string(d.Reason), "workers", d.Workers, "needed_places", int(needed),
-		"lag_s", in.Lag, "depth", in.Depth, "memory", in.Memory, "writer", in.Writer)
+	s.o.Log.LogAttrs(ctx, level, "workers decided",
+		slog.String("direction", string(d.Direction)), slog.String("reason", string(d.Reason)), slog.Int("workers", d.Workers), slog.Int("needed_places", int(needed)),
+		signal("lag_s", in.Lag), signal("depth", in.Depth), signal("memory", in.Memory), signal("writer", in.Writer))
+}
+
+// signal is an attribute of a log line; JSON has no NaN.
+func signal(name string, value float64) slog.Attr {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return slog.String(name, "missing")
+	}
+	return slog.Float64(name, math.Round(value*1000)/1000)
 }
