@@ -112,7 +112,7 @@ func starve(t *testing.T) {
 	go func() { _ = e.Run(ctx) }()
 	for range 8 {
 		go func() {
-			for ctx.Err() == nil { //nolint:revive // it burns
+			for ctx.Err() == nil {
 			}
 		}()
 	}
