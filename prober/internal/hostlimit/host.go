@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -20,8 +21,10 @@ func (h *Hosts) limited(target string) (name string, limited bool) {
 		return addr.String(), !h.opened(addr)
 	}
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
-	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
-		name = ascii
+	if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if ascii, err := idna.Lookup.ToASCII(name); err == nil {
+			name = ascii
+		}
 	}
 	return name, name != ""
 }

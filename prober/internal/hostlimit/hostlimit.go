@@ -99,8 +99,11 @@ func (h *Hosts) Enter(url string) (Turn, error) {
 
 // LeaveAlone heeds a host that asked not to be visited for a while.
 func (h *Hosts) LeaveAlone(url string, pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
 	name, limited := h.limited(url)
-	if !limited || pause <= 0 {
+	if !limited {
 		return
 	}
 	pause = min(pause, MaxPause)
