@@ -25,9 +25,10 @@ type Config struct {
 	Region        string      `env:"REGION" required:"true" help:"where this prober is: 1 to 32 of a-z, 0-9 and -"`
 	Name          string      `env:"PROBER_NAME" max:"100" help:"stable over restarts, different within a region; default HOSTNAME-REGION"`
 
-	WorkersMin      int            `env:"PROBER_WORKERS_MIN" default:"2" min:"1" max:"1000" help:"fewest workers; a worker is room for PROBER_CHECKS_PER_WORKER checks"`
-	WorkersMax      int            `env:"PROBER_WORKERS_MAX" default:"20" min:"1" max:"1000" help:"most workers: times PROBER_CHECKS_PER_WORKER it bounds the checks held at once"`
+	WorkersMin      int            `env:"PROBER_WORKERS_MIN" default:"2" min:"1" max:"1000" help:"fewest workers; a worker is room for PROBER_CHECKS_PER_WORKER checks, and their number follows the load"`
+	WorkersMax      int            `env:"PROBER_WORKERS_MAX" default:"20" min:"1" max:"1000" help:"most workers, with which it begins: times PROBER_CHECKS_PER_WORKER it bounds the checks held at once"`
 	ChecksPerWorker int            `env:"PROBER_CHECKS_PER_WORKER" default:"1000" min:"1" max:"10000" help:"checks a worker holds at once, waiting for their slot or being probed"`
+	HostConcurrency int            `env:"PROBER_HOST_CONCURRENCY" default:"10" min:"1" max:"10000" help:"visits of one host at a time; its other checks wait their turn, and none of another host's; addresses in PROBER_ALLOW_CIDRS are not limited"`
 	BatchSize       int            `env:"PROBER_BATCH_SIZE" default:"1000" min:"1" max:"10000" help:"rows of an insert into ClickHouse"`
 	BatchAge        time.Duration  `env:"PROBER_BATCH_AGE" default:"1s" min:"10ms" max:"10s" help:"how long a row waits for its insert to fill"`
 	ReclaimIdle     time.Duration  `env:"PROBER_RECLAIM_IDLE" default:"45s" min:"30s" max:"10m" help:"from then on a check that a live prober has not touched is taken over"`

@@ -33,8 +33,10 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
+	"github.com/probefleet/probefleet/prober/internal/scaler"
 )
 
 func main() {
@@ -45,8 +47,9 @@ func main() {
 
 // run wires the prober:
 //
-//	{pf}:checks ──▶ consumer ──▶ probe engine ──▶ targets (guarded dial)
-//	     ▲             │  ▲            └── freeze watch
+//	{pf}:checks ──▶ consumer ──▶ place at the host ──▶ probe engine ──▶ targets (guarded dial)
+//	     ▲             │  ▲ ▲                                └── freeze and strain watch
+//	     │             │  │ └── scaler: how many places
 //	     │ ack         │  └── watchdog: beats of read, record, ack, heartbeat, write, replay
 //	     │             ├──▶ livefeed ──▶ {pf}:results
 //	     │             └──▶ recorder ──▶ breaker ──▶ ClickHouse
@@ -97,8 +100,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
+	judge := guard.New(cfg.AllowCIDRs)
 	engine := probe.New(probe.Options{
-		Version: s.Version, Guard: guard.New(cfg.AllowCIDRs), Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
+		Version: s.Version, Guard: judge, Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
 	})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.BatchSize, MaxAge: cfg.BatchAge, MaxBuffered: capacity, FlushTimeout: 3 * time.Second,
@@ -106,14 +110,17 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		BeatWrite: dog.Stage("write", 2*time.Minute).Beat, BeatReplay: dog.Stage("replay", 3*time.Minute).Beat,
 		Log: log, Metrics: s.Metrics,
 	})
+	hosts := hostlimit.New(hostlimit.Options{PerHost: cfg.HostConcurrency, Waiting: cfg.capacity(), Opened: judge.Opened, Metrics: s.Metrics})
 	stream := checkstream.NewConsumer(redis, cfg.Region, cfg.Name)
+	see := eyes{region: cfg.Region, stream: stream, fleet: checkstream.NewFleet(redis), rows: rows, demand: func() (int, time.Duration) { return work.Demand() }}
+	size := scaler.New(scaler.Options{Limits: cfg.limits(capacity), Look: see.look, Log: log, Metrics: s.Metrics})
 	work = consumer.New(consumer.Parts{
 		Source: stream, Settler: stream, Presence: stream, Time: redis,
-		Prober: engine, Recorder: rows, Announcer: livefeed.NewAnnouncer(redis),
+		Hosts: hosts, Prober: engine, Recorder: rows, Announcer: livefeed.NewAnnouncer(redis),
 		Log: log, Metrics: s.Metrics,
 	}, consumer.Options{
 		Region: cfg.Region, Name: cfg.Name, Version: s.Version, AllowCIDRs: cfg.allowed(),
-		Capacity: capacity, ReclaimIdle: cfg.ReclaimIdle,
+		Capacity: capacity, Places: size.Places, ReclaimIdle: cfg.ReclaimIdle,
 		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
 		Redis:     func(err error) { redisState(err, s.Health) },
@@ -129,6 +136,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	s.Health.Fact("resolvers", func() any { return names.State() })
 	s.Health.Fact("batches", func() any { return work.Held() })
 	s.Health.Fact("recorder", func() any { return rows.State() })
+	s.Health.Fact("workers", func() any { return size.Workers() })
 
 	// These outlive the signal: a drain still probes and records.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -136,7 +144,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	go func() { _ = dog.Run(watching) }()
 	tell := func(ctx context.Context) error { return storing.Tell(ctx, rows, s.Health) }
-	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, tell} {
+	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, size.Run, tell} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
+	"github.com/probefleet/probefleet/prober/internal/scaler"
 )
 
 // asProber in its environment makes the test binary the prober.
@@ -53,7 +55,7 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	}
 	env["REGION"], env["PROBER_WORKERS_MIN"] = "eu-west", ""
 	cfg, err := loadConfig(func(name string) string { return env[name] })
-	if err != nil || cfg.capacity() != 20_000 || !strings.HasSuffix(cfg.Name, "-eu-west") {
+	if err != nil || cfg.capacity() != 20_000 || cfg.HostConcurrency != 10 || cfg.limits(9) != (scaler.Limits{Min: 2, Max: 20, PerWorker: 1000, Most: 9}) || !strings.HasSuffix(cfg.Name, "-eu-west") {
 		t.Errorf("%v, capacity %d, name %q", err, cfg.capacity(), cfg.Name)
 	}
 }
@@ -145,6 +147,9 @@ func TestWholeProber(t *testing.T) {
 	}
 	if got := metric(t, ops, "probefleet_prober_illegal_transitions_total"); got != "0" {
 		t.Errorf("%s illegal transitions", got)
+	}
+	if got, err := strconv.Atoi(metric(t, ops, "probefleet_prober_workers")); err != nil || got < 2 || got > 20 {
+		t.Errorf("%d workers, %v", got, err)
 	}
 	drain(t, prober, ended, log)
 	if probers, err := fleet.Probers(t.Context()); err != nil || len(probers) != 0 {

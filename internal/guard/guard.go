@@ -71,6 +71,9 @@ func (g *Guard) Allows(addr netip.Addr) bool {
 	return !contains(special, addr)
 }
 
+// Opened says whether the operator of the process opened the address.
+func (g *Guard) Opened(addr netip.Addr) bool { return contains(g.allow, addr.Unmap().WithZone("")) }
+
 // embedded gives the IPv4 address a transition mechanism would deliver to.
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	b := addr.As16()

@@ -144,3 +144,18 @@ func FuzzGuard(f *testing.F) {
 		}
 	})
 }
+
+func TestOpenedByTheOperatorAlone(t *testing.T) {
+	t.Parallel()
+	open := New([]netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("::ffff:192.168.7.0/120")})
+	for text, want := range map[string]bool{
+		"10.1.2.3": true, "::ffff:10.1.2.3": true, "192.168.7.9": true, "10.2.0.1": false, "8.8.8.8": false, "::1": false,
+	} {
+		if got := open.Opened(netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if open.Opened(netip.Addr{}) || New(nil).Opened(netip.MustParseAddr("127.0.0.1")) {
+		t.Error("something is open that nobody opened")
+	}
+}

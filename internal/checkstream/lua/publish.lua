@@ -1,7 +1,8 @@
 -- KEYS clock, checks, refused.
 -- ARGV second, seq, last (0|1), backlog max (0: none), again (0|1), then for every
 -- check: target id, expiry in ms, check, spec or ''.
--- Gives how many checks were added. again: this very call may have run before, so
+-- Gives how many checks were added. The backlog max is left in the clock, for probers to
+-- know how full the stream is. again: this very call may have run before, so
 -- what is there already counts as added and a finished second is no surprise.
 local clock, checks, refused = KEYS[1], KEYS[2], KEYS[3]
 local second, seq, last, room, again = tonumber(ARGV[1]), ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5] == '1'
@@ -33,6 +34,7 @@ end
 local added = again and there or 0
 if first > 0 then
   if room > 0 and redis.call('XLEN', checks) >= room then
+    redis.call('HSET', clock, 'most', ARGV[4])
     local known = redis.call('HGET', refused, ARGV[1])
     if not known or below(ARGV[first], known) then redis.call('HSET', refused, ARGV[1], ARGV[first]) end
     return redis.error_reply('FULL ' .. ARGV[first])
@@ -46,7 +48,7 @@ if first > 0 then
     added = added + 1
   end
 end
-redis.call('HSET', clock, 'seq', seq)
+redis.call('HSET', clock, 'seq', seq, 'most', ARGV[4])
 redis.call('HDEL', clock, 'fresh')
 if last == '1' then redis.call('HSET', clock, 'tick', ARGV[1]) end
 return added

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 )
 
@@ -70,6 +72,7 @@ type Parts struct {
 	Settler   Settler
 	Presence  Presence
 	Time      TimeSource
+	Hosts     *hostlimit.Hosts
 	Prober    Prober
 	Recorder  Recorder
 	Announcer Announcer
@@ -81,10 +84,11 @@ type Parts struct {
 type Options struct {
 	Region, Name, Version string
 	AllowCIDRs            []string      // announced, so that the API knows what can be reached
-	Capacity              int           // checks held at once, waiting for their slot or probing
+	Capacity              int           // most checks held at once, waiting for their slot or probing
 	ReclaimIdle           time.Duration // from then on a live prober's entry counts as abandoned
 
 	// What follows may be left out.
+	Places    func() int           // checks that may be held at once at present; asked before each read; nil: Capacity
 	Store     func() Store         // the way of the rows, for the heartbeat
 	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
 	Joined    func()               // told when this prober is part of its region
@@ -118,6 +122,7 @@ type Consumer struct {
 	checks     sync.WaitGroup // goroutines between intake and measured
 	delivering chan struct{}  // holds a token while Redis makes entries ours
 	suspects   *suspects
+	promised   atomic.Int64 // ns: the timeouts of all checks taken on to be probed
 	measured   chan *flight
 	acks       *queue // stored: to be acknowledged
 	failing    *queue // failing: their slot has no row yet
@@ -136,6 +141,9 @@ func (o *Options) setDefaults() {
 		if *beater == nil {
 			*beater = silent{}
 		}
+	}
+	if o.Places == nil {
+		o.Places = func() int { return o.Capacity }
 	}
 	if o.Store == nil {
 		o.Store = func() Store { return Store{ClickHouse: "ok"} }
@@ -158,7 +166,7 @@ func (o *Options) setDefaults() {
 func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
-		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(o.Capacity, parts.Log),
+		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(func() int { return o.Places() + parts.Hosts.Waiting() }, parts.Log),
 		suspects: newSuspects(), measured: make(chan *flight, settleBatch),
 		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
@@ -169,6 +177,13 @@ func New(parts Parts, o Options) *Consumer {
 
 // Held is what the consumer has in hand, for health pages.
 func (c *Consumer) Held() Held { return c.flights.held() }
+
+// Demand is what the checks ask of this prober: how many of its places they use now, and
+// for how long all those taken on so far might have used one at most, the sum of their
+// timeouts. Checks that wait for a place at their host use none.
+func (c *Consumer) Demand() (inHand int, promised time.Duration) {
+	return max(0, c.flights.inHand()-c.Hosts.Waiting()), time.Duration(c.promised.Load())
+}
 
 // Bounds of a drain, from the moment it is asked for.
 const (

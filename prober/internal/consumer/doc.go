@@ -6,7 +6,9 @@
 //     acknowledged only after its row is durable (in ClickHouse, or fsynced in the
 //     spool), or when it is due no row (its target is gone, it is for another region).
 //   - A slot that was delivered here gets its measurement, or a row saying why not.
-//   - No more entries are held than there is capacity to probe.
+//   - No more entries are held than there are places for, not counting those that wait for
+//     a place at their target's host: these are bounded by package hostlimit, and take
+//     nothing from the others.
 //   - Announcing never delays recording, and recording delays announcing only when
 //     the recorder's whole buffer is full.
 //   - A slow or absent Redis or ClickHouse ends nothing: reads back off, rows wait,
@@ -34,6 +36,6 @@
 //
 // Entries up to measured use up capacity. A released entry is delivered again: here at
 // the next reclaim, or elsewhere. The files follow the entry: intake, admit, run,
-// settle, batch, acker, failing, replay; beside them machine and flights, announce and
-// beat.
+// settle, batch, acker, failing, replay; beside them machine and flights, host, announce
+// and beat.
 package consumer

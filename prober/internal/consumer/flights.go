@@ -21,6 +21,8 @@ type flight struct {
 	acked  bool                // while failing: its entry was settled long ago
 	ended  func()              // not nil: gives back the place of a suspect
 
+	overslept bool // this process was too busy to begin at the slot
+
 	// Guarded by flights.mu.
 	state   state
 	since   time.Time // in this state
@@ -30,12 +32,12 @@ type flight struct {
 
 // flights knows every flight by its entry's id, and moves them along the statechart.
 type flights struct {
-	capacity int
-	machine  *machine
-	log      *slog.Logger
-	taken    func(*edge)  // told of every edge, outside the lock
-	illegal  atomic.Int64 // transitions that were refused
-	changed  chan struct{}
+	places  func() int // for checks up to measured; asked before each read
+	machine *machine
+	log     *slog.Logger
+	taken   func(*edge)  // told of every edge, outside the lock
+	illegal atomic.Int64 // transitions that were refused
+	changed chan struct{}
 
 	mu      sync.Mutex
 	byID    map[string]*flight
@@ -43,9 +45,9 @@ type flights struct {
 	batches map[*batch]struct{}
 }
 
-func newFlights(capacity int, log *slog.Logger) *flights {
+func newFlights(places func() int, log *slog.Logger) *flights {
 	return &flights{
-		capacity: capacity, machine: newMachine(), log: log, changed: make(chan struct{}, 1),
+		places: places, machine: newMachine(), log: log, changed: make(chan struct{}, 1),
 		byID: make(map[string]*flight), batches: make(map[*batch]struct{}),
 		taken: func(e *edge) {
 			if !e.byRecorder() {
@@ -117,11 +119,15 @@ func (fs *flights) signal() {
 	}
 }
 
-// free is how many more entries may be taken on.
-func (fs *flights) free() int {
+// free is how many more entries may be taken on: none, or less than none, when places
+// were taken away meanwhile.
+func (fs *flights) free() int { return fs.places() - fs.inHand() }
+
+// inHand is how many entries use up places.
+func (fs *flights) inHand() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return fs.capacity - fs.count[reading] - fs.count[waiting] - fs.count[probing] - fs.count[measured]
+	return fs.count[reading] + fs.count[waiting] + fs.count[probing] + fs.count[measured]
 }
 
 // stale gives the ids held for longer than age since they were last given, and

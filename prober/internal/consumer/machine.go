@@ -73,7 +73,7 @@ var statechart = [...]edge{
 	{reading, hopeless, failing, "reading.failing", "unreadable, or five deliveries that nobody survived"},
 
 	{waiting, slotCame, probing, "waiting.probing", "the slot has come: the visit begins"},
-	{waiting, explained, measured, "waiting.measured", "this process stood still until the check had expired"},
+	{waiting, explained, measured, "waiting.measured", "it had expired before it could begin, since this process stood still, or its host had no place for it or wants to be left alone"},
 	{waiting, dropped, released, "waiting.released", "stopping: the slot is too far away"},
 
 	{probing, answered, measured, "probing.measured", "the visit is over and has its row"},

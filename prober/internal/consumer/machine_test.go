@@ -58,7 +58,7 @@ func TestStatechartIsSound(t *testing.T) {
 
 func TestIllegalTransitionIsRefused(t *testing.T) {
 	t.Parallel()
-	fs := newFlights(10, slog.New(slog.DiscardHandler))
+	fs := newFlights(func() int { return 10 }, slog.New(slog.DiscardHandler))
 	f := fs.add(&flight{entry: entryIn(1, 0)})[0]
 	fs.move(admitted, f)
 	fs.move(confirmed, f)
@@ -73,7 +73,7 @@ func TestIllegalTransitionIsRefused(t *testing.T) {
 }
 
 func TestTransitionAllocatesNothing(t *testing.T) {
-	fs := newFlights(10, slog.New(slog.DiscardHandler))
+	fs := newFlights(func() int { return 10 }, slog.New(slog.DiscardHandler))
 	f := fs.add(&flight{entry: entryIn(1, 0)})[0]
 	fs.move(admitted, f)
 	fs.move(slotCame, f)
@@ -88,7 +88,7 @@ func TestTransitionAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkLifeOfAnEntry(b *testing.B) {
-	fs := newFlights(10, slog.New(slog.DiscardHandler))
+	fs := newFlights(func() int { return 10 }, slog.New(slog.DiscardHandler))
 	e := entryIn(1, 0)
 	b.ReportAllocs()
 	for b.Loop() {

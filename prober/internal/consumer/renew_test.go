@@ -15,7 +15,7 @@ import (
 func TestExpiredRowsThatCannotBeSavedAreLetGo(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	fs := newFlights(10, slog.New(slog.DiscardHandler))
+	fs := newFlights(func() int { return 10 }, slog.New(slog.DiscardHandler))
 	events := map[string][]event{
 		"waiting": {admitted}, "probing": {admitted, slotCame}, "measured": {admitted, slotCame, answered},
 		"backoff": {admitted, slotCame, answered, handedOver, insertFailed}, "stored": {admitted, slotCame, answered, handedOver, durable},

@@ -13,12 +13,14 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 )
 
 // rig is a consumer with fakes around it, inside a synctest bubble.
 type rig struct {
 	stream  *stream
 	visitor *visitor
+	hosts   *hostlimit.Hosts
 	sink    *sink
 	feed    *feed
 	shared  shared
@@ -43,9 +45,11 @@ func (r *rig) start(t *testing.T) {
 	life := client{stream: r.stream, life: r.stream.life}
 	r.options.Permanent = isPermanent
 	r.sink.dead = life.gone
+	registry := prometheus.NewRegistry()
+	r.hosts = hostlimit.New(hostlimit.Options{PerHost: 10, Waiting: r.options.Capacity, Metrics: registry})
 	r.c = New(Parts{
-		Source: life, Settler: life, Presence: life, Time: &r.shared, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
-		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Source: life, Settler: life, Presence: life, Time: &r.shared, Hosts: r.hosts, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
+		Log: slog.New(slog.DiscardHandler), Metrics: registry,
 	}, r.options)
 	r.c.clock.doubt = 1 // a jump stands for a process that stood still
 	r.sink.reject = r.c.Refused

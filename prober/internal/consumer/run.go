@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -36,6 +37,7 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 		if r.action != actRun {
 			f.ended = c.suspects.begin(r.action)
 		}
+		c.promised.Add(int64(f.entry.Check.Timeout))
 		c.flights.move(admitted, f)
 		c.checks.Go(func() { c.fly(ctx, f) })
 	case actRecord:
@@ -60,10 +62,19 @@ func (c *Consumer) fly(ctx context.Context, f *flight) {
 // awaitSlot waits for the slot and says whether ctx still lives.
 func (c *Consumer) awaitSlot(ctx context.Context, f *flight) bool {
 	if wait := f.entry.Check.ScheduledAt.Sub(c.clock.now()); wait > 0 {
-		return sleep(ctx, wait)
+		due := time.Now().Add(wait)
+		alive := sleep(ctx, wait)
+		if time.Since(due) > maxOversleep {
+			f.overslept = true
+		}
+		return alive
 	}
 	return ctx.Err() == nil
 }
+
+// maxOversleep is how long after its instant a check that was waiting for it may begin:
+// who wakes later than that is too busy to measure other times exactly.
+const maxOversleep = 10 * time.Millisecond
 
 // visit probes and lands. A dead letter is probed however late it is.
 func (c *Consumer) visit(ctx context.Context, f *flight) {
@@ -72,18 +83,33 @@ func (c *Consumer) visit(ctx context.Context, f *flight) {
 		c.land(ctx, f, explained, check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))
 		return
 	}
+	turn, waited, err := c.enter(ctx, f)
+	switch {
+	case ctx.Err() != nil:
+		if err == nil {
+			turn.Leave()
+		}
+		c.release(f)
+		return
+	case err != nil:
+		c.land(ctx, f, explained, c.hostBudget(*check, err))
+		return
+	}
 	c.flights.move(slotCame, f)
 	start := c.clock.now()
 	o := c.Prober.Check(ctx, *check)
+	c.Hosts.LeaveAlone(o.AnsweredBy, o.RetryAfter)
+	turn.Leave()
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		c.release(f)
 		return
 	}
-	if f.letter == nil {
+	if f.letter == nil && !waited { // else it was the host that was late
 		late := start.Sub(check.ScheduledAt)
 		c.late.add(late)
 		c.metrics.lateness.Observe(max(0, late.Seconds()))
 	}
+	o.Seen.Saturated = o.Seen.Saturated || f.overslept && o.Status.Measured()
 	attempt := max(f.entry.Deliveries, 1) - 1 + int64(max(o.Attempts, 1))
 	c.land(ctx, f, answered, uptime.Result{
 		TargetID: check.TargetID, Region: c.o.Region, ScheduledAt: check.ScheduledAt, CheckedAt: start,

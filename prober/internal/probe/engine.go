@@ -35,6 +35,8 @@ type Outcome struct {
 	Seen         uptime.Seen
 	Attempts     uint8            // visits it took: 2 when a failure was looked at again
 	Evidence     *uptime.Evidence // of visits that were not up
+	AnsweredBy   string           // URL of the last request, with RetryAfter
+	RetryAfter   time.Duration    // for which it asked to be left alone, by a 429 that was not expected
 }
 
 // Options are what an engine needs.
@@ -54,35 +56,48 @@ type Options struct {
 type Engine struct {
 	plans     *plans
 	sightings sync.Pool // of *sighting
+	errands   sync.Pool // of *errand
+	hanging   *hanging
 	freeze    *freezeWatch
+	strain    *strainWatch
 	log       *slog.Logger
 	metrics   *metrics
 }
 
-// New makes an engine. Run must be running for frozen probes to be noticed.
+// New makes an engine. Run must be running for frozen probes, and those of a busy
+// process, to be noticed.
 func New(o Options) *Engine {
 	return newEngine(o, compilers(o))
 }
 
 func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
-	e := &Engine{plans: newPlans(o, compilers), log: o.Log, metrics: newMetrics(o.Metrics)}
+	e := &Engine{plans: newPlans(o, compilers), log: o.Log, hanging: newHanging()}
+	e.metrics = newMetrics(o.Metrics, e.hanging)
 	e.sightings.New = func() any { return &sighting{} }
+	e.errands.New = func() any { return newErrand() }
 	e.freeze = newFreezeWatch(func(gap time.Duration) {
 		e.metrics.freezes.Inc()
 		e.log.Warn("process was frozen", "gap_ms", gap.Milliseconds())
 	})
+	e.strain = newStrainWatch(e.freeze.base)
 	return e
 }
 
-// Run watches for freezes until ctx ends.
-func (e *Engine) Run(ctx context.Context) error { return e.freeze.run(ctx) }
+// Run watches for freezes and for strain until ctx ends.
+func (e *Engine) Run(ctx context.Context) error {
+	var watches sync.WaitGroup
+	watches.Go(func() { e.strain.run(ctx) })
+	defer watches.Wait()
+	return e.freeze.run(ctx)
+}
 
 // Check visits the target, and visits it again when it failed and the slot has
-// time for it: a failure is reported only if the second look fails too.
+// time for it: a failure is reported only if the second look fails too. A host that asks
+// to be left alone is not looked at again: it has answered on purpose.
 func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
 	start := time.Now()
 	outcome := e.attempt(ctx, check, false)
-	if outcome.Status == uptime.StatusDown && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
+	if outcome.Status == uptime.StatusDown && outcome.RetryAfter == 0 && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
 		first := outcome.Failure
 		outcome = e.attempt(ctx, check, false)
 		outcome.Attempts = 2
@@ -100,7 +115,18 @@ func (e *Engine) Look(ctx context.Context, check uptime.Check) Outcome {
 	return e.attempt(ctx, check, true)
 }
 
-func (e *Engine) attempt(ctx context.Context, check uptime.Check, show bool) (outcome Outcome) {
+// attempt makes one visit. It waits for it no longer than the hard cap.
+func (e *Engine) attempt(ctx context.Context, check uptime.Check, show bool) Outcome {
+	outcome := e.bounded(ctx, check, show)
+	outcome.Attempts = 1
+	if outcome.Status.Measured() {
+		e.metrics.observe(outcome)
+	}
+	return outcome
+}
+
+// visit makes one visit, for as long as the visitor takes.
+func (e *Engine) visit(ctx context.Context, check *uptime.Check, show bool) (outcome Outcome) {
 	mark := e.freeze.mark()
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -108,15 +134,15 @@ func (e *Engine) attempt(ctx context.Context, check uptime.Check, show bool) (ou
 			e.log.Error("checker panicked", "kind", string(check.Kind), "target_id", check.TargetID, "panic", fmt.Sprint(thrown), "stack", string(debug.Stack()))
 			outcome = unmeasured(uptime.ReasonInternal, "the prober failed on this check")
 		}
-		if outcome.Status.Measured() && e.freeze.frozenSince(mark) {
+		switch {
+		case !outcome.Status.Measured():
+		case e.freeze.frozenSince(mark):
 			outcome = unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
-		}
-		outcome.Attempts = 1
-		if outcome.Status.Measured() {
-			e.metrics.observe(outcome.Phases)
+		case e.strain.since(mark):
+			outcome.Seen.Saturated = true
 		}
 	}()
-	p := e.plans.of(check)
+	p := e.plans.of(*check)
 	if !p.bad.none() {
 		return unmeasured(p.bad.reason, p.bad.message)
 	}

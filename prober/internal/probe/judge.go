@@ -37,6 +37,7 @@ func judge(p *plan, s *sighting, bad trouble, show bool) Outcome {
 			WireBytes: capped(s.wire), BodyBytes: capped(s.BodySize), DNSCached: s.dnsCached(),
 		},
 	}
+	o.AnsweredBy, o.RetryAfter = askedToWait(s, bad, verdict)
 	if status != uptime.StatusUp || show {
 		o.Evidence = s.evidence(p, verdict)
 	}

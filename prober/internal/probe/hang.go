@@ -1,0 +1,112 @@
+package probe
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	hangGrace  = 2 * time.Second // after its timeout, or after the check was called off, a visit must be over
+	maxHanging = 3               // visits of one target that may hang before it gets no more
+)
+
+// errand is one visit under way in a goroutine of its own. A visitor ends at its
+// deadline: that is its contract, and a defect of ours when it does not. Then nobody
+// waits for it any longer than the grace, and the errand is left to it.
+type errand struct {
+	check   uptime.Check
+	show    bool
+	outcome chan Outcome // gets one, unless it was left
+	timer   *time.Timer
+	left    atomic.Bool // by whoever comes first: the end of the visit or of our patience
+}
+
+func newErrand() *errand {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	return &errand{outcome: make(chan Outcome, 1), timer: timer}
+}
+
+// bounded makes a visit in a goroutine of its own and waits for it, at most until the
+// hard cap: the timeout and two seconds. A visit that is not over then goes on behind our
+// back; a target of which three do gets no more visits, so that leaks are bounded.
+func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Outcome {
+	if e.hanging.of(check.TargetID) >= maxHanging {
+		return unmeasured(uptime.ReasonProbeHang, "visits of this target never end: it gets no more until they do")
+	}
+	r := e.errands.Get().(*errand)
+	r.check, r.show = check, show
+	r.left.Store(false)
+	mark := e.freeze.mark()
+	r.timer.Reset(check.Timeout + hangGrace)
+	go e.run(ctx, r)
+	cancelled, thawed := ctx.Done(), false
+	for {
+		select {
+		case outcome := <-r.outcome:
+			r.timer.Stop()
+			e.errands.Put(r)
+			return outcome
+		case <-cancelled:
+			cancelled = nil
+			r.timer.Reset(hangGrace)
+		case <-r.timer.C:
+			if !thawed && e.freeze.frozenSince(mark) { // its time stood still too
+				thawed = true
+				r.timer.Reset(hangGrace)
+				continue
+			}
+			if !r.left.CompareAndSwap(false, true) {
+				continue // its outcome is on the way
+			}
+			e.hanging.begin(check.TargetID)
+			e.metrics.hangs.Inc()
+			e.log.Error("checker hangs", "kind", string(check.Kind), "target_id", check.TargetID, "timeout_ms", check.Timeout.Milliseconds())
+			return unmeasured(uptime.ReasonProbeHang, "the visit did not end at its timeout, nor two seconds later")
+		}
+	}
+}
+
+func (e *Engine) run(ctx context.Context, r *errand) {
+	outcome := e.visit(ctx, &r.check, r.show)
+	if r.left.CompareAndSwap(false, true) {
+		r.outcome <- outcome
+		return
+	}
+	e.hanging.end(r.check.TargetID)
+	e.log.Warn("hanging checker has ended", "kind", string(r.check.Kind), "target_id", r.check.TargetID)
+}
+
+// hanging counts the visits that nobody waits for any more.
+type hanging struct {
+	total atomic.Int64
+	mu    sync.Mutex
+	count map[int64]int // by target, those with any
+}
+
+func newHanging() *hanging { return &hanging{count: make(map[int64]int)} }
+
+func (h *hanging) of(target int64) int {
+	if h.total.Load() == 0 {
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.count[target]
+}
+
+func (h *hanging) begin(target int64) { h.add(target, 1) }
+func (h *hanging) end(target int64)   { h.add(target, -1) }
+
+func (h *hanging) add(target int64, n int) {
+	h.total.Add(int64(n))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count[target] += n; h.count[target] == 0 {
+		delete(h.count, target)
+	}
+}

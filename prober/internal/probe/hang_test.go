@@ -1,0 +1,105 @@
+package probe
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// deaf visits end when the test lets them, whatever their deadline and context.
+type deaf struct {
+	end    chan struct{}
+	visits atomic.Int64
+}
+
+func (d *deaf) visit(_ context.Context, s *sighting) trouble {
+	d.visits.Add(1)
+	s.hop("http://example.com/")
+	<-d.end
+	return refused
+}
+
+func (*deaf) command() string { return "" }
+
+// forTargets gives each target the visitor of its URL.
+func forTargets(visitors map[string]visitor) map[uptime.Kind]compiler {
+	return map[uptime.Kind]compiler{uptime.KindHTTP: func(b blueprint) (visitor, error) { return visitors[b.url], nil }}
+}
+
+func TestHangingVisitEndsAtTheHardCap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := &deaf{end: make(chan struct{})}
+		healthy := &scripted{ends: []trouble{up}, took: 100 * time.Millisecond}
+		registry := prometheus.NewRegistry()
+		e := newEngine(options(nil, func(o *Options) { o.Metrics = registry }), forTargets(map[string]visitor{"hung": hung, "healthy": healthy}))
+		check := func(id int64, url string) uptime.Check {
+			c := checkOf(url)
+			c.TargetID = id
+			return c
+		}
+		verify := func(want time.Duration) {
+			t.Helper()
+			start := time.Now()
+			if o := e.Check(t.Context(), check(1, "hung")); o.Status != uptime.StatusUnknown || o.Reason != uptime.ReasonProbeHang || o.Attempts != 1 || time.Since(start) != want {
+				t.Errorf("%+v after %v", o, time.Since(start))
+			}
+		}
+		for range maxHanging {
+			verify(2*time.Second + hangGrace)
+			if o := e.Check(t.Context(), check(2, "healthy")); o.Status != uptime.StatusUp || o.TotalUS != 100_000 {
+				t.Errorf("another target: %+v", o)
+			}
+		}
+		verify(0) // no more of that target …
+		if n := hung.visits.Load(); n != maxHanging || testutil.ToFloat64(e.metrics.hangs) != maxHanging || e.hanging.total.Load() != maxHanging {
+			t.Errorf("%d visits, %v hangs counted, %d hang", n, testutil.ToFloat64(e.metrics.hangs), e.hanging.total.Load())
+		}
+		close(hung.end) // … until they end
+		synctest.Wait()
+		if o := e.Check(t.Context(), check(1, "hung")); o.Failure != uptime.FailureConnectRefused || e.hanging.total.Load() != 0 || len(e.hanging.count) != 0 {
+			t.Errorf("%+v, %d hang", o, e.hanging.total.Load())
+		}
+		if o := e.Check(t.Context(), check(2, "healthy")); o.Status != uptime.StatusUp { // nobody gets another's outcome
+			t.Errorf("%+v", o)
+		}
+	})
+}
+
+// A drain does not wait for a checker that ignores that it was called off.
+func TestHangingVisitIsLeftWhenCalledOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := &deaf{end: make(chan struct{})}
+		e := newEngine(options(nil), with(hung))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		check := checkOf("")
+		check.Timeout = 30 * time.Second
+		start := time.Now()
+		if e.Check(ctx, check); time.Since(start) != time.Second+hangGrace {
+			t.Errorf("left after %v", time.Since(start))
+		}
+		close(hung.end)
+	})
+}
+
+// Who stood still for longer than the hard cap was frozen, and no checker hung.
+func TestFrozenVisitDoesNotHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := &scripted{ends: []trouble{refused}, took: 5 * time.Second} // thaws a second after the cap
+		e := newEngine(options(nil), with(slow))
+		e.freeze.last.Store(e.freeze.mark()) // the last beat: none comes after it
+		if o := e.Check(t.Context(), checkOf("")); o.Reason != uptime.ReasonFrozen || testutil.ToFloat64(e.metrics.hangs) != 0 {
+			t.Errorf("%+v", o)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	strainBeat   = 10 * time.Millisecond
+	strainWindow = 100                  // beats: one second
+	strainLimit  = 2 * time.Millisecond // that the 99th percentile of the window may be late
+)
+
+// strainWatch judges whether this process is so busy, or its machine, that what it
+// measures is not exact: a phase ends when the goroutine that waits for it runs again, so
+// what delays goroutines is measured as if it were the target.
+//
+// A goroutine that wants to run every ten milliseconds stands for all: how late it comes
+// is how late they come, whether they wait for a processor of Go's or the process for one
+// of the machine's. Of the hundred instants in a second at which it wanted to run, those
+// it slept through included, one may be met more than two milliseconds late. With a second
+// one the 99th percentile is over the limit, and every visit under way within that second
+// is marked saturated (uptime.Seen). It costs a hundred wake-ups a second.
+type strainWatch struct {
+	base     time.Time    // all times below are monotonic ns since base
+	due      atomic.Int64 // when the next beat should come; -1: nobody watches
+	strained atomic.Int64 // newest instant at which the limit was exceeded; -1: never
+	late     [strainWindow]bool
+	next     int // in late
+	count    int // of those that are late
+}
+
+func newStrainWatch(base time.Time) *strainWatch {
+	w := &strainWatch{base: base}
+	w.due.Store(-1)
+	w.strained.Store(-1)
+	return w
+}
+
+func (w *strainWatch) run(ctx context.Context) {
+	due := int64(time.Since(w.base)) + int64(strainBeat)
+	w.due.Store(due)
+	defer w.due.Store(-1)
+	timer := time.NewTimer(strainBeat)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			now := int64(time.Since(w.base))
+			due = w.beat(due, now)
+			w.due.Store(due)
+			timer.Reset(time.Duration(due - now))
+		}
+	}
+}
+
+// beat judges the instant due, and those after it that have gone by, and gives the next.
+func (w *strainWatch) beat(due, now int64) int64 {
+	for steps := 0; due <= now; due += int64(strainBeat) {
+		if steps++; steps > strainWindow { // all of the window is late: no more can be
+			due += (now - due) / int64(strainBeat) * int64(strainBeat)
+			continue
+		}
+		w.note(now-due > int64(strainLimit))
+	}
+	if w.count > 1 {
+		w.strained.Store(now)
+	}
+	return due
+}
+
+func (w *strainWatch) note(late bool) {
+	if w.late[w.next] {
+		w.count--
+	}
+	if late {
+		w.count++
+	}
+	w.late[w.next] = late
+	w.next = (w.next + 1) % strainWindow
+}
+
+// since says whether the process was strained at any time since mark, also when the beat
+// that will notice it has not come yet.
+func (w *strainWatch) since(mark int64) bool {
+	if w.strained.Load() >= mark {
+		return true
+	}
+	due := w.due.Load()
+	return due >= 0 && int64(time.Since(w.base))-due > int64(strainBeat+strainLimit)
+}

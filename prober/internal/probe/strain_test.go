@@ -1,0 +1,126 @@
+package probe
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestStrainIsTheNinetyNinthPercentile(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	cases := []struct {
+		name string
+		late []time.Duration // of the beats, one after the other
+		want bool
+	}{
+		{"on time", []time.Duration{0, 0, 0}, false},
+		{"within the limit", []time.Duration{2 * ms, 2 * ms, 2 * ms, 2 * ms}, false},
+		{"one late in a second", []time.Duration{0, 9 * ms, 0, 0}, false},
+		{"two late in a second", []time.Duration{3 * ms, 0, 0, 3 * ms}, true},
+		{"two within a second and a half", append(append([]time.Duration{3 * ms}, make([]time.Duration, 100)...), 3*ms), false},
+		{"one so late that the next was slept through", []time.Duration{0, 14 * ms}, true},
+		{"one so late that the next is met in time", []time.Duration{0, 11 * ms}, false},
+		{"asleep for an hour", []time.Duration{time.Hour}, true},
+	}
+	for _, c := range cases {
+		w := newStrainWatch(time.Now())
+		due := int64(strainBeat)
+		for _, late := range c.late {
+			now := due + int64(late)
+			if due = w.beat(due, now); due <= now || due > now+int64(strainBeat) {
+				t.Errorf("%s: the beat after %v is in %v", c.name, time.Duration(now), time.Duration(due-now))
+			}
+		}
+		if got := w.strained.Load() >= 0; got != c.want {
+			t.Errorf("%s: strained %v", c.name, got)
+		}
+	}
+}
+
+func TestStrainIsOverAfterASecond(t *testing.T) {
+	t.Parallel()
+	w := newStrainWatch(time.Now())
+	due := w.beat(int64(strainBeat), int64(200*time.Millisecond))
+	for range strainWindow + 1 {
+		due = w.beat(due, due)
+	}
+	if end := w.strained.Load(); end < int64(time.Second) || end > int64(1200*time.Millisecond) || !w.since(end) || w.since(end+1) {
+		t.Errorf("strained until %v", time.Duration(end))
+	}
+}
+
+// A beat that is overdue tells before it comes.
+func TestStrainIsSeenBeforeItsBeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newStrainWatch(time.Now())
+		if w.since(0) {
+			t.Error("strained while nobody watches")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go w.run(ctx)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if w.since(0) {
+			t.Error("a quiet process is strained")
+		}
+		mark := int64(time.Since(w.base))
+		w.due.Store(mark - int64(strainBeat+strainLimit))
+		if w.since(mark) {
+			t.Error("late by no more than the limit")
+		}
+		if w.due.Add(-1); !w.since(mark) {
+			t.Error("late by more, and nobody says so")
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+const starvedChild = "PROBE_STARVED_CHILD"
+
+// TestStarvedProcessSaysSo measures in a process with one processor and more to do than
+// it can: what it measures is marked. The same process without the work marks nothing, if
+// the machine lets it: that is not demanded, since others may be using it.
+func TestStarvedProcessSaysSo(t *testing.T) {
+	if os.Getenv(starvedChild) != "" {
+		starve(t)
+		return
+	}
+	t.Parallel()
+	child := exec.Command(os.Args[0], "-test.run=^TestStarvedProcessSaysSo$", "-test.v")
+	child.Env = append(os.Environ(), starvedChild+"=1", "GOMAXPROCS=1")
+	out, err := child.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "saturated: true") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// starve keeps the only processor busy with goroutines that never wait, and makes a visit.
+func starve(t *testing.T) {
+	l := startLab(t)
+	e := New(options(l))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	go func() { _ = e.Run(ctx) }()
+	for range 8 {
+		go func() {
+			for ctx.Err() == nil {
+			}
+		}()
+	}
+	check := checkOf(l.URL() + "/slow/300ms")
+	check.Timeout = 30 * time.Second
+	o := e.Look(t.Context(), check)
+	if o.Status != uptime.StatusUp {
+		t.Fatalf("%+v", o)
+	}
+	t.Logf("saturated: %v", o.Seen.Saturated)
+}

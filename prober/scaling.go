@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/recorder"
+	"github.com/probefleet/probefleet/prober/internal/scaler"
+)
+
+// limits are what the scaler may choose from.
+func (c Config) limits(most int) scaler.Limits {
+	return scaler.Limits{Min: c.WorkersMin, Max: c.WorkersMax, PerWorker: c.ChecksPerWorker, Most: most}
+}
+
+// eyes are what the scaler sees with.
+type eyes struct {
+	region string
+	stream *checkstream.Consumer
+	fleet  *checkstream.Fleet
+	rows   *recorder.Recorder
+	demand func() (inHand int, promised time.Duration)
+}
+
+// look asks Redis for what only it knows; without its answer that is missing.
+func (e eyes) look(ctx context.Context) scaler.Reading {
+	missing := math.NaN()
+	reading := scaler.Reading{Signals: scaler.Signals{Lag: missing, Depth: missing, Memory: missing, Writer: e.rows.State().Saturation}}
+	reading.InHand, reading.Promised = e.demand()
+	if load, err := e.stream.Load(ctx); err == nil {
+		reading.Lag, reading.Depth, reading.Memory = load.Lag.Seconds(), load.Depth, load.Memory
+	}
+	if probers, err := e.fleet.Probers(ctx); err == nil {
+		for _, prober := range probers {
+			if prober.Region == e.region && prober.Live() {
+				reading.Probers++
+			}
+		}
+	}
+	return reading
+}
