@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -81,13 +82,20 @@ func password(dir string) (string, error) {
 	return password(dir)
 }
 
-// freePort asks the kernel for a port nobody listens on. Somebody may take it
-// before the server does, so callers retry.
+// freePort finds a port nobody listens on, below those that systems give to outgoing
+// connections and to listeners that ask for any: a server keeps its port for life, also
+// while it is being started again. Somebody may take it before the server does, so
+// callers retry.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+	const first, last, attempts = 20_000, 30_000, 100
+	var err error
+	for range attempts {
+		var l net.Listener
+		port := first + mathrand.IntN(last-first)
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = l.Close()
+			return port, nil
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("find a free port between %d and %d: %w", first, last, err)
 }

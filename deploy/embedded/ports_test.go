@@ -14,3 +14,15 @@ func TestPortTaken(t *testing.T) {
 		}
 	}
 }
+
+// A port that the system gives to outgoing connections may be somebody's when the
+// server that had it is started again.
+func TestPortIsBelowThoseForOutgoingConnections(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		port, err := freePort()
+		if err != nil || port < 1024 || port >= 32_768 { // where Linux begins, unless told otherwise
+			t.Fatal(port, err)
+		}
+	}
+}

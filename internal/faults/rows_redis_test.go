@@ -57,8 +57,9 @@ func pendingTrimmed(r *rig, t *trial) {
 	if t.number%2 == 1 {
 		victim.up(t) // it finds them itself
 	}
-	t.await(30*time.Second, "nobody holds them any more", func() bool { return len(held()) == 0 })
+	t.await(30*time.Second, "the victim holds them no more", func() bool { return len(held()) == 0 })
 	t.awaitEveryRow(t.injected, 150*time.Second)
+	t.await(150*time.Second, "what became of each is recorded", func() bool { return t.rowsOf("region = 'eu' AND "+slotsIn(trimmed)) == len(trimmed) })
 	t.recovered(150 * time.Second)
 	measured := t.rowsOf("region = 'eu' AND status != 'missed' AND " + slotsIn(trimmed)) // stored, and not acknowledged
 	stated, all := t.rowsOf("region = 'eu' AND reason = 'trimmed' AND "+slotsIn(trimmed)), t.rowsOf("reason = 'trimmed'")

@@ -95,6 +95,59 @@ func TestOutageOfTenMinutes(t *testing.T) {
 	})
 }
 
+// While the store is away rows wait longer for company: what goes to the disk in few
+// batches is sooner replayed. They do not wait so any more once it is back.
+func TestBatchesAreFewerWhileTheStoreIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newTable()
+		disk := openSpool(t, spooltest.New(), 0)
+		r := New(store, Options{AwayAge: 5 * time.Second, Spool: disk})
+		stop := start(t, r)
+		quit := make(chan struct{})
+		var feeding sync.WaitGroup
+		var mu sync.Mutex
+		worst := time.Duration(0)
+		slowest := func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			was := worst
+			worst = 0
+			return was
+		}
+		feeding.Go(func() {
+			feed(t, r, 100, time.Second, quit, func(delay time.Duration, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if worst = max(worst, delay); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		<-time.After(10 * time.Second)
+		store.set(away)
+		<-time.After(5 * time.Minute)
+		if state := disk.State(); state.Batches < 50 || state.Batches > 70 || state.Rows < 29_000 {
+			t.Errorf("%d batches of %d rows in all", state.Batches, state.Rows)
+		}
+		if got := slowest(); got > 7*time.Second {
+			t.Errorf("a row waited %v for the disk", got)
+		}
+		store.set(nil)
+		await(t, time.Minute, "drained", func() bool { return disk.State().Batches == 0 })
+		slowest()
+		<-time.After(20 * time.Second)
+		if got := slowest(); got > 1100*time.Millisecond {
+			t.Errorf("once the store is back a row waits %v", got)
+		}
+		close(quit)
+		feeding.Wait()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A store that does not answer at all costs live rows little: the trials that hang are
 // the replayer's, but for some.
 func TestLiveRowsDoNotWaitForTrialsThatHang(t *testing.T) {

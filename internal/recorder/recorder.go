@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/sony/gobreaker/v2"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -50,6 +51,7 @@ type Options struct {
 	Prober, Region string
 	MaxRows        int           // rows of a batch, default 1,000
 	MaxAge         time.Duration // how long a row waits for company, default 1 s
+	AwayAge        time.Duration // the same while rows go to the spool: fewer batches are sooner replayed; default MaxAge
 	MaxBuffered    int           // rows held before Record blocks, default 50,000
 	FlushTimeout   time.Duration // for what is held when Run's context ends, default 20 s
 	// Spool takes what the store does not. Without one, batches are repeated from
@@ -82,6 +84,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.MaxAge <= 0 {
 		o.MaxAge = time.Second
+	}
+	if o.AwayAge <= 0 {
+		o.AwayAge = o.MaxAge
 	}
 	if o.MaxBuffered <= 0 {
 		o.MaxBuffered = 50_000
@@ -153,7 +158,10 @@ func New(sink Sink, options Options) *Recorder {
 		wake: make(chan struct{}, 1), stopped: stopped, stop: stop,
 	}
 	r.metrics = newMetrics(options.Metrics, r)
-	r.breaker = newBreaker(options.Spool != nil, options.Log, r.metrics.transition)
+	r.breaker = newBreaker(options.Spool != nil, options.Log, func(to gobreaker.State) {
+		r.metrics.transition(to)
+		r.signal() // rows wait otherwise from now on
+	})
 	return r
 }
 

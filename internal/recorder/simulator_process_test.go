@@ -117,7 +117,8 @@ func (l *life) consume(ctx context.Context) {
 		rows := make([]uptime.Result, len(group))
 		for i, target := range group {
 			l.taken[target] = true
-			rows[i] = uptime.Result{TargetID: target, Region: "eu", ScheduledAt: time.Now().Truncate(time.Hour), Status: uptime.StatusUp}
+			w.made++ // a slot that is measured again at once is another row
+			rows[i] = uptime.Result{TargetID: target, Region: "eu", ScheduledAt: time.Now().Truncate(time.Hour), Status: uptime.StatusUp, IngestedAt: time.Now().Add(w.made)}
 		}
 		w.mu.Unlock()
 		if len(group) > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/spool/spooltest"
@@ -54,6 +55,7 @@ type world struct {
 	files   map[string][]int64
 	lost    map[int64]bool // was in a file that was damaged
 	damaged int
+	made    time.Duration // rows so far, as ns that tell them apart
 }
 
 func newWorld(t *testing.T, seed uint64) *world {

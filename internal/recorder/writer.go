@@ -136,7 +136,11 @@ func (r *Recorder) take() (batch []item, wait time.Duration, closed bool) {
 		r.queue = nil // let a burst's memory go
 		return nil, idleBeat, r.closed
 	}
-	wait = r.o.MaxAge - time.Since(r.queue[0].at)
+	age := r.o.MaxAge
+	if !r.breaker.closed() {
+		age = r.o.AwayAge
+	}
+	wait = age - time.Since(r.queue[0].at)
 	if len(r.queue) < r.o.MaxRows && wait > 0 && !r.closed {
 		return nil, wait, false
 	}

@@ -53,7 +53,19 @@ type explainer struct {
 	mu      sync.Mutex
 	stuck   time.Time // until then the results store is not tried
 	pending []gap
+	pile    []uptime.Result // in a gap already, and worth a row of their own before the sweep comes
+	piled   chan struct{}
 }
+
+// What an outage leaves behind is explained by a gap at once, so that it does not hold up
+// what can still be run, and by rows as soon as may be.
+const (
+	promptly = 2_000   // missed rows that the tick waits for
+	pileMost = 250_000 // that wait; the sweep writes what is beyond
+	pileAt   = 5_000   // that are written together
+
+	pileTimeout = 30 * time.Second
+)
 
 type gap struct {
 	reason   uptime.Reason
@@ -63,6 +75,10 @@ type gap struct {
 // explain returns once the slots are explained, or ctx has ended. The last resort
 // needs no store: unexplained slots are found by the sweep.
 func (e *explainer) explain(ctx context.Context, rows []uptime.Result, reason uptime.Reason, from, to int64) error {
+	if len(rows) > promptly && e.addGap(ctx, reason, from, to+1) == nil {
+		e.later(rows)
+		return nil
+	}
 	e.mu.Lock()
 	try := time.Now().After(e.stuck)
 	e.mu.Unlock()
@@ -92,9 +108,7 @@ func (e *explainer) gap(ctx context.Context, reason uptime.Reason, from, to int6
 	if from >= to {
 		return
 	}
-	limited, cancel := finish(ctx, rowsTimeout)
-	defer cancel()
-	err := e.versions.AddGap(limited, reason, time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC())
+	err := e.addGap(ctx, reason, from, to)
 	if err == nil {
 		return
 	}
@@ -106,6 +120,51 @@ func (e *explainer) gap(ctx context.Context, reason uptime.Reason, from, to int6
 		return
 	}
 	e.pending = append(e.pending, gap{reason, from, to})
+}
+
+func (e *explainer) addGap(ctx context.Context, reason uptime.Reason, from, to int64) error {
+	limited, cancel := finish(ctx, rowsTimeout)
+	defer cancel()
+	return e.versions.AddGap(limited, reason, time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC())
+}
+
+// later puts rows on the pile.
+func (e *explainer) later(rows []uptime.Result) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pile = append(e.pile, rows[:min(len(rows), max(0, pileMost-len(e.pile)))]...)
+	select {
+	case e.piled <- struct{}{}:
+	default:
+	}
+}
+
+// run writes the pile down, oldest first, until ctx ends. Rows that cannot be written
+// are left to the sweep.
+func (e *explainer) run(ctx context.Context) error {
+	for {
+		e.mu.Lock()
+		n := min(len(e.pile), pileAt)
+		rows := e.pile[:n:n]
+		if e.pile = e.pile[n:]; len(e.pile) == 0 {
+			e.pile = nil
+		}
+		e.mu.Unlock()
+		if n == 0 {
+			select {
+			case <-e.piled:
+				continue
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		limited, cancel := context.WithTimeout(ctx, pileTimeout)
+		err := e.rows.RecordWait(limited, rows)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("missed rows of a gap are left to the sweep", "rows", n, "error", err)
+		}
+	}
 }
 
 // flush tries the gaps that were kept, oldest first.

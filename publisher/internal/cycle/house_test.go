@@ -112,6 +112,7 @@ func (h *house) start(ctx context.Context, name string, held bool, backlogMax in
 		defer close(p.done)
 		var group sync.WaitGroup
 		group.Go(func() { _ = p.loop.tickLoop(ctx) })
+		group.Go(func() { _ = p.loop.explainer.run(ctx) })
 		group.Go(func() { _ = p.loop.feed.run(ctx) })
 		book := make(chan struct{})
 		go func() { _ = p.loop.notebook.run(notes); close(book) }()

@@ -88,7 +88,7 @@ func New(o Options) *Loop {
 	}
 	l := &Loop{Options: o, metrics: newMetrics(o.Metrics), refusals: true}
 	l.clock.wall = func(t time.Time) time.Time { return t.Round(0) }
-	l.explainer = &explainer{rows: o.Rows, versions: o.Versions, health: o.Health, log: o.Log}
+	l.explainer = &explainer{rows: o.Rows, versions: o.Versions, health: o.Health, log: o.Log, piled: make(chan struct{}, 1)}
 	l.notebook = newNotebook(o.Notes, o.Health, o.Log, l.metrics)
 	l.feed = newFeed(o.Versions, o.Targets, o.Health, o.Log, l.explainer)
 	l.view.Store(&View{})
@@ -108,6 +108,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	group.Go(func() error { return l.feed.run(ctx) })
 	group.Go(func() error { return l.followChanges(ctx) })
 	group.Go(func() error { return l.jobs(ctx) })
+	group.Go(func() error { return l.explainer.run(ctx) })
 	l.tend(ctx, group)
 	err := group.Wait()
 	stop()

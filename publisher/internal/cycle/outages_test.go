@@ -35,6 +35,32 @@ func TestRedisDownIsNamed(t *testing.T) {
 	})
 }
 
+// What expired while Redis was away fills many batches. Whoever can still be checked
+// does not wait for them, and yet each gets its row.
+func TestLongOutageDoesNotHoldUpWhatIsDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(3000, time.Minute)
+		h.results.slow = time.Millisecond // 3,000 checks a minute: half a minute for ten of them
+		p := h.start(t.Context(), "a", true, 0)
+		time.Sleep(30 * time.Second)
+		h.redis.set(func() { h.redis.down = true })
+		time.Sleep(10 * time.Minute)
+		h.redis.set(func() { h.redis.down = false })
+		time.Sleep(3 * time.Second)
+		if behind := h.behind(); behind > 60 {
+			t.Errorf("%d s behind: what is due waits for what is lost", behind)
+		}
+		time.Sleep(8 * time.Minute)
+		p.stop()
+		a := h.audit(t)
+		if a.unexplained > 0 || a.missed < 27_000 || a.reasons[uptime.ReasonRedisDown] != a.missed || a.published+a.missed != a.planned {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
 func TestRedisLosesEverything(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

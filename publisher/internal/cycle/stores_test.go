@@ -177,6 +177,7 @@ func (d *database) Each(_ context.Context, fn func(uptime.Target) error) error {
 type results struct {
 	mu    sync.Mutex
 	down  bool
+	slow  time.Duration // of each row
 	rows  map[uptime.Slot]uptime.Result
 	notes map[int64]resultstore.Cycle
 
@@ -188,6 +189,11 @@ func newResults() *results {
 }
 
 func (s *results) RecordWait(ctx context.Context, rows []uptime.Result) error {
+	select {
+	case <-time.After(time.Duration(len(rows)) * s.slow):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	s.mu.Lock()
 	if !s.down {
 		for _, r := range rows {
