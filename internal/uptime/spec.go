@@ -28,11 +28,14 @@ type SpecText string
 
 // Text encodes the spec.
 func (s Spec) Text() SpecText {
-	text, _ := json.Marshal(s) // it has no type that fails
-	if string(text) == "{}" {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // bodies are often HTML, and room is short
+	_ = encoder.Encode(s)        // it has no type that fails
+	if text.String() == "{}\n" {
 		return ""
 	}
-	return SpecText(text)
+	return SpecText(strings.TrimSuffix(text.String(), "\n"))
 }
 
 // Spec decodes the text. A member it does not know is an error: it comes from a newer
@@ -64,6 +67,29 @@ const (
 // Sealed is a secret as it is stored and sent: encrypted by package seal, safe to
 // print, useless without the installation's key.
 type Sealed string
+
+// Secrets are all that the spec holds.
+func (s Spec) Secrets() (all []Sealed) {
+	note := func(sealed ...Sealed) {
+		for _, one := range sealed {
+			if one != "" {
+				all = append(all, one)
+			}
+		}
+	}
+	if s.HTTP != nil {
+		note(s.HTTP.BodySecret, s.HTTP.Password, s.HTTP.Token)
+		for _, h := range s.HTTP.Headers {
+			note(h.Secret)
+		}
+	}
+	if s.WebSocket != nil {
+		for _, h := range s.WebSocket.Headers {
+			note(h.Secret)
+		}
+	}
+	return all
+}
 
 // HTTPSpec is the request of an http target. The zero value is a GET over HTTP/1.1
 // that follows five redirects.

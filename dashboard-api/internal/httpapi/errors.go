@@ -28,6 +28,7 @@ const (
 	codeUnknownKind      = "unknown_kind"
 	codeKindMismatch     = "kind_mismatch"
 	codeNoSecret         = "no_stored_secret"
+	codeSecretOrigin     = "secret_of_another_host"
 	codeInterval         = "interval_out_of_range"
 	codeTimeout          = "timeout_out_of_range"
 	codeUnknownRegion    = "unknown_region"

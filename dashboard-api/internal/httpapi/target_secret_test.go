@@ -281,3 +281,31 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		t.Errorf("read as %+v", part)
 	}
 }
+
+// Whoever edits a target must not get at its secrets by having them sent elsewhere.
+func TestSecretsStayWithTheirHost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/a","http":{"token":"t1"}}`)
+	for patch, code := range map[string]int{
+		`{"url":"https://evil.example.org/a"}`:                             http.StatusUnprocessableEntity,
+		`{"url":"http://example.com/a"}`:                                   http.StatusUnprocessableEntity,
+		`{"url":"https://example.com:8443/a"}`:                             http.StatusUnprocessableEntity,
+		`{"url":"https://evil.example.org/a","http":{"token":"[secret]"}}`: http.StatusUnprocessableEntity,
+		`{"url":"wss://evil.example.org/a"}`:                               http.StatusUnprocessableEntity,
+		`{"url":"https://example.com/other"}`:                              http.StatusOK,
+		`{"url":"https://EXAMPLE.com/other","http":{"token":"[secret]"}}`:  http.StatusOK,
+		`{"name":"another"}`:                                               http.StatusOK,
+	} {
+		got := b.do("PATCH", "/api/v1/targets/1", patch, as(editorKey))
+		if got.Code != code || code != http.StatusOK && !strings.Contains(got.Body.String(), codeSecretOrigin) && !strings.Contains(patch, "wss") {
+			t.Errorf("%s: %d %s", patch, got.Code, got.Body)
+		}
+	}
+	if got := b.do("PATCH", "/api/v1/targets/1", `{"url":"https://example.org/","http":{"token":"t2"}}`, as(editorKey)); got.Code != http.StatusOK {
+		t.Errorf("written again: %d %s", got.Code, got.Body)
+	}
+	if got := b.do("PATCH", "/api/v1/targets/1", `{"url":"https://example.net/","http":null}`, as(editorKey)); got.Code != http.StatusOK {
+		t.Errorf("removed: %d %s", got.Code, got.Body)
+	}
+}

@@ -41,6 +41,7 @@ func newTarget() uptime.Target {
 // It answers every mistake; with one or more of them the target must not be used.
 func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []Mistake {
 	m := merger{target: t, around: around, judgedURL: t.URL}
+	before, secrets := t.URL, t.Spec.Secrets()
 	if t.URL != "" {
 		m.judgedKind = t.Kind
 	}
@@ -54,7 +55,18 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 		t.Active = in.Active == nil || *in.Active
 	}
 	m.spec(in, null)
+	// Who may edit a target may not read its secrets, and so may not have them sent elsewhere.
+	if len(secrets) > 0 && !sameOrigin(before, t.URL) && slices.ContainsFunc(t.Spec.Secrets(), func(s uptime.Sealed) bool { return slices.Contains(secrets, s) }) {
+		m.mistake("/url", codeSecretOrigin, "the secrets stored here were written for another host: write them again, or remove them")
+	}
 	return m.found
+}
+
+// sameOrigin says whether two URLs name the same scheme, host and port.
+func sameOrigin(a, b string) bool {
+	first, err1 := url.Parse(a)
+	second, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && first.Scheme == second.Scheme && strings.EqualFold(first.Host, second.Host)
 }
 
 // merger lays an input over a target. The spec is judged as one of judgedKind and
