@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +34,7 @@ func goldenBatch() resultstore.Batch {
 }
 
 func equalBatch(a, b resultstore.Batch) bool {
-	return a.Token == b.Token && a.Prober == b.Prober && a.Region == b.Region && a.Attempt == b.Attempt && slices.Equal(a.Rows, b.Rows)
+	return a.Token == b.Token && a.Prober == b.Prober && a.Region == b.Region && a.Attempt == b.Attempt && reflect.DeepEqual(a.Rows, b.Rows)
 }
 
 func encoded(t testing.TB, b resultstore.Batch) []byte {
@@ -86,7 +85,13 @@ func fill(t *testing.T, v reflect.Value, n int) {
 		v.SetBool(true)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(-n))
-	case reflect.Uint8, reflect.Uint32:
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(t, v.Index(0), n)
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		v.SetUint(uint64(200 + n))
 	default:
 		t.Fatalf("a field of kind %v: extend row and this test", v.Kind())

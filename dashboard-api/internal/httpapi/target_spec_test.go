@@ -127,7 +127,7 @@ func TestMistakesInSpecsComeAtOnce(t *testing.T) {
 		{"unknown scheme", `{"url":"gopher://x","http":{"method":"get"},"assertions":[{"source":"nonsense"}]}`, 422, map[string]string{"/url": "url_scheme", "/http/method": "invalid_method"}},
 		{"secrets", `{"url":"https://example.com/","http":{"password":"a\nb","token":"a b","body_secret":"[secret]","headers":[{"name":"X","secret":"[secret]"},{"name":"Y","secret":"a\nb"},{"name":"Z","secret":"a","value":"b"}]}}`, 422,
 			map[string]string{"/http/password": "invalid_text", "/http/token": "invalid_text", "/http/body_secret": "no_stored_secret", "/http/headers/0/secret": "no_stored_secret", "/http/headers/1/secret": "invalid_header", "/http/headers/2/secret": "conflict"}},
-		{"too large", `{"url":"https://example.com/","http":{"body":"` + strings.Repeat("<", 10_000) + `"}}`, 422, map[string]string{"/http": "too_long"}}, // six bytes each as JSON
+		{"too large", `{"url":"https://example.com/","http":{"body":"` + strings.Repeat("x", 50_000) + `"}}`, 422, map[string]string{"/http": "too_long"}},
 	} {
 		got := b.do("POST", "/api/v1/targets", c.body, as(editorKey))
 		found := map[string]string{}
