@@ -65,7 +65,7 @@ func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *si
 		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: 2 * window, MaxConnectionReceiveWindow: 2 * window,
 		MaxIncomingStreams: -1, MaxIncomingUniStreams: 8, HandshakeIdleTimeout: time.Until(s.deadline),
 	}
-	var worst error = guard.ErrBlocked
+	worst := guard.ErrBlocked
 	for i, addr := range addrs {
 		if !d.guard.Allows(addr) {
 			continue

@@ -57,7 +57,7 @@ func TestRequestIsWhatTheTargetSays(t *testing.T) {
 			}
 			got := echoOf(t, lookAs(t, l, url+"/echo/p?q=1", spec))
 			header := func(name string) string { return strings.Join(got.Headers[http.CanonicalHeaderKey(name)], "|") }
-			if got.Method != "PUT" || got.Body != `{"a":1}` || header("Content-Type") != "application/json" || header("X-Open") != "seen" || header("User-Agent") != "mine" ||
+			if got.Method != http.MethodPut || got.Body != `{"a":1}` || header("Content-Type") != "application/json" || header("X-Open") != "seen" || header("User-Agent") != "mine" ||
 				header("X-Twice") != "1|2" || header("Accept") != "*/*" || header("Accept-Encoding") != "gzip, br, zstd" {
 				t.Errorf("%+v", got)
 			}
