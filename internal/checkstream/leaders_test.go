@@ -61,6 +61,9 @@ func (s *sim) lead(ctx context.Context, random *rand.Rand) {
 	p := NewPublisher(s.r)
 	for ctx.Err() == nil {
 		clock, err := p.Clock(ctx)
+		if ctx.Err() != nil { // another has published the last second
+			return
+		}
 		if err != nil {
 			s.t.Errorf("clock: %v", err)
 			return
@@ -93,7 +96,7 @@ func (s *sim) publishSecond(ctx context.Context, p *Publisher, clock Clock, rand
 		s.added.Add(int64(added))
 		var full *FullError
 		switch {
-		case errors.Is(err, ErrStale):
+		case errors.Is(err, ErrStale), ctx.Err() != nil:
 			return // somebody else has done it
 		case errors.As(err, &full):
 			s.wait(ctx, time.Millisecond)

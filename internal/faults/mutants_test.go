@@ -54,7 +54,7 @@ func mutations() []mutation {
 		{
 			name: "replay of the spool", file: "internal/recorder/writer.go",
 			old: "replayer.Go(func() { r.replay(r.stopped) })", new: "replayer.Go(func() {})",
-			row: "F40",
+			test: []string{"-run", "OutageOfTenMinutes", "./internal/recorder"},
 		},
 		{
 			name: "takeover of a dead prober's checks", file: "prober/internal/consumer/intake.go",

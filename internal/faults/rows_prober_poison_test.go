@@ -90,7 +90,7 @@ func poisoned(r *rig, t *trial) {
 	for _, p := range r.probers {
 		p.freeze()
 	}
-	t.wait(2500 * time.Millisecond)
+	t.wait(3500 * time.Millisecond) // the two of a region were waiting to read, and each is still given what comes next
 	bad := t.spoil()
 	hopeless := t.givenUp("eu")
 	for _, p := range r.probers {

@@ -104,7 +104,7 @@ func (s tally) cells() string {
 	}
 	recovery := ""
 	if n := len(s.recovery); n > 0 {
-		recovery = fmt.Sprintf("%.1f / %.1f s", float64(s.recovery[(n-1)/2])/1000, float64(s.recovery[(n-1)*99/100])/1000)
+		recovery = fmt.Sprintf("%.1f / %.1f s", float64(s.recovery[(n-1)/2])/1000, float64(s.recovery[(99*n+99)/100-1])/1000)
 	}
 	commits := s.commits[0]
 	if last := s.commits[len(s.commits)-1]; last != commits {
