@@ -2,22 +2,14 @@ package probe
 
 import (
 	"context"
-	"crypto/tls"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/probefleet/probefleet/internal/guard"
-	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -96,146 +88,6 @@ func (w *web) compile(b blueprint) (visitor, error) {
 	h.host = at.host
 	h.first = h.requestTo(at, h.method, true, h.body, nil)
 	return h, nil
-}
-
-// request reads what is sent besides the URL. What could change how the request itself
-// is read (RFC 9112) is refused, here too.
-func (h *httpVisitor) request(secrets *keyring) error {
-	if h.spec.Method != "" {
-		h.method = h.spec.Method
-	}
-	if !httpguts.ValidHeaderFieldName(h.method) || h.method == http.MethodConnect {
-		return errors.New("this method cannot be sent")
-	}
-	for _, line := range h.spec.Headers {
-		value, err := secrets.open(line.Secret, line.Value)
-		if err != nil {
-			return err
-		}
-		if err := h.add(line.Name, value); err != nil {
-			return err
-		}
-	}
-	if err := h.authenticate(secrets); err != nil {
-		return err
-	}
-	var err error
-	h.body, err = secrets.open(h.spec.BodySecret, h.spec.Body)
-	return err
-}
-
-func (h *httpVisitor) authenticate(secrets *keyring) error {
-	password, err := secrets.open(h.spec.Password, "")
-	if err != nil {
-		return err
-	}
-	token, err := secrets.open(h.spec.Token, "")
-	switch {
-	case err != nil:
-		return err
-	case h.spec.Username != "" || password != "":
-		pair := base64.StdEncoding.EncodeToString([]byte(h.spec.Username + ":" + password))
-		secrets.note(pair)
-		return h.add("Authorization", "Basic "+pair)
-	case token != "":
-		return h.add("Authorization", "Bearer "+token)
-	}
-	return nil
-}
-
-// add takes a line of the request.
-func (h *httpVisitor) add(name, value string) error {
-	if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) || uptime.ReservedHeader(name) {
-		return fmt.Errorf("the header %.40q cannot be sent", name)
-	}
-	h.headers = append(h.headers, header{name, value})
-	switch http.CanonicalHeaderKey(name) {
-	case "User-Agent":
-		h.agent = ""
-	case "Accept":
-		h.accepts = true
-	case "Accept-Encoding":
-		h.encodes = true
-	}
-	return nil
-}
-
-// tlsFor is the configuration of hops to a host. A server name the user wrote is for the
-// first host alone.
-func (h *httpVisitor) tlsFor(host string) *tls.Config {
-	spec := h.secure
-	if spec != nil && spec.ServerName != "" && host != h.host {
-		other := *spec
-		other.ServerName = ""
-		spec = &other
-	}
-	return h.dialer.tlsOf(spec, host, protocolsOf(h.spec.Version)...)
-}
-
-// request is one hop, made ready.
-type request struct {
-	at     address
-	shown  string // its URL, for people
-	own    bool   // no redirect has led elsewhere yet
-	method string
-	lines  []header
-	body   string
-	bytes  []byte        // all that is sent over HTTP/1.1
-	asked  *http.Request // tells http.ReadResponse which answers have a body
-	config *tls.Config   // nil: plain
-}
-
-// requestTo writes a request. own says that it goes where the user sent it: only then
-// does it carry the user's headers.
-func (h *httpVisitor) requestTo(at address, method string, own bool, body string, cookies []*http.Cookie) *request {
-	r := &request{at: at, shown: redact.URL(at.url.String()), own: own, method: method, body: body, asked: &http.Request{Method: method}}
-	r.lines = h.lines(own, cookies)
-	out := append(make([]byte, 0, 512+len(at.uri)), method...)
-	out = append(append(out, ' '), at.uri...)
-	out = append(append(out, " HTTP/1.1\r\nHost: "...), at.header...)
-	for _, line := range r.lines {
-		out = append(append(append(append(out, "\r\n"...), line.name...), ": "...), line.value...)
-	}
-	if body != "" || method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
-		out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(len(body)), 10)
-	}
-	r.bytes = append(append(out, "\r\nConnection: close\r\n\r\n"...), body...)
-	if at.secure {
-		r.config = h.tlsFor(at.host)
-	}
-	return r
-}
-
-// lines are the headers of a request, but for those that depend on the protocol.
-func (h *httpVisitor) lines(own bool, cookies []*http.Cookie) []header {
-	var lines []header
-	if !own || h.agent != "" {
-		lines = append(lines, header{"User-Agent", h.web.agent})
-	}
-	if !own || !h.accepts {
-		lines = append(lines, header{"Accept", "*/*"})
-	}
-	if !own || !h.encodes {
-		lines = append(lines, header{"Accept-Encoding", h.encodings()})
-	}
-	if own {
-		lines = append(lines, h.headers...)
-	}
-	if len(cookies) > 0 {
-		pairs := make([]string, len(cookies))
-		for i, cookie := range cookies {
-			pairs[i] = cookie.Name + "=" + cookie.Value
-		}
-		lines = append(lines, header{"Cookie", strings.Join(pairs, "; ")})
-	}
-	return lines
-}
-
-func (h *httpVisitor) encodings() string {
-	if h.spec.Compressed {
-		return "gzip, br, zstd"
-	}
-	return "identity"
 }
 
 // visit implements visitor.
@@ -328,35 +180,3 @@ func atRedirect(bad trouble, redirects int) trouble {
 	}
 	return bad
 }
-
-// command implements visitor.
-func (h *httpVisitor) command() string {
-	words := []string{"curl", "-sS", "-i"}
-	if h.method != http.MethodGet {
-		words = append(words, "-X", h.method)
-	}
-	for _, line := range h.headers {
-		value := line.value
-		if redact.Name(line.name) || slices.ContainsFunc(h.spec.Headers, func(l uptime.Header) bool { return l.Name == line.name && l.Secret != "" }) {
-			value = "…"
-		}
-		words = append(words, "-H", quoted(line.name+": "+value))
-	}
-	if h.body != "" {
-		body := h.body
-		if h.spec.BodySecret != "" {
-			body = "…"
-		}
-		words = append(words, "--data-binary", quoted(body))
-	}
-	if h.redirects > 0 {
-		words = append(words, "-L", "--max-redirs", strconv.Itoa(h.redirects))
-	}
-	if h.family != uptime.FamilyAny {
-		words = append(words, "-"+string(h.family))
-	}
-	return strings.Join(append(words, quoted(h.first.shown)), " ")
-}
-
-// quoted makes one word for a POSIX shell of any text.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -96,3 +96,6 @@ func printfOf(text string) string {
 	}
 	return quoted(out.String())
 }
+
+// quoted makes one word for a POSIX shell of any text.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
