@@ -33,8 +33,11 @@ const (
 	outcomePage = 50
 )
 
-// ErrLaneFull says that so many visits are open that none of the call's were added.
-var ErrLaneFull = errors.New("the lane of visits on demand is full")
+// Refusals of Add. A refused call added nothing.
+var (
+	ErrLaneFull = errors.New("the lane of visits on demand is full") // for now
+	ErrVisit    = errors.New("the visit cannot be asked for")        // ever
+)
 
 // Adhoc is the asking end of the lane of visits on demand.
 //
@@ -64,7 +67,7 @@ func (a *Adhoc) Add(ctx context.Context, visits []Visit) error {
 	args := []any{a.most, VisitTTL.Milliseconds(), VisitGrace.Milliseconds(), adhocGroup}
 	for _, v := range visits {
 		if err := v.judge(); err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrVisit, err)
 		}
 		keys = append(keys, keyAdhoc+v.Region)
 		args = append(args, v.fields()...)
