@@ -209,10 +209,11 @@ func TestListSeesMemoryAndTable(t *testing.T) {
 func TestOldJobsAreRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, ok)
+		store := newFakeStore()
 		for id, age := range map[string]time.Duration{"old": jobstore.Keep, "young": jobstore.Keep - 2*time.Hour} {
-			r.store.rows[id] = jobstore.Job{ID: id, State: completed, CreatedAt: time.Now().Add(-age)}
+			store.rows[id] = jobstore.Job{ID: id, State: completed, CreatedAt: time.Now().Add(-age)}
 		}
+		r := newRigOn(t, "a", &fakeLane{answer: ok, grown: make(chan struct{})}, store)
 		time.Sleep(cleanEvery + time.Second)
 		if _, err := r.Get(t.Context(), "young"); err != nil {
 			t.Error(err)
