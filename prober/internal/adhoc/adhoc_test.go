@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -92,10 +93,13 @@ func (l *fakeLane) Drop(context.Context, checkstream.VisitEntry) error {
 	return nil
 }
 
-func (l *fakeLane) done() int {
+func (l *fakeLane) done() int { return len(l.seen().settled) }
+
+// seen is a copy of the lane as it is.
+func (l *fakeLane) seen() *fakeLane {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.settled)
+	return &fakeLane{own: slices.Clone(l.own), settled: slices.Clone(l.settled), dropped: l.dropped, most: l.most}
 }
 
 // fakeEngine takes a time for each visit.
@@ -174,6 +178,7 @@ func TestTenAtOnce(t *testing.T) {
 		run(t, engine, lane)
 		time.Sleep(time.Minute)
 		synctest.Wait()
+		lane := lane.seen()
 		if lane.done() != 29 || engine.highest != 10 || lane.most != 10 {
 			t.Errorf("%d done, %d at once, asks for %d", lane.done(), engine.highest, lane.most)
 		}
@@ -210,8 +215,8 @@ func TestTroubleEndsNothing(t *testing.T) {
 		lane.set(func(l *fakeLane) { l.waiting = visits(30) })
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if lane.done() != 31 || r.says() != nil || lane.most != 10 {
-			t.Errorf("after a panic of a round: %d done, %d places, health says %v", lane.done(), lane.most, r.says())
+		if lane.done() != 31 || r.says() != nil || lane.seen().most != 10 {
+			t.Errorf("after a panic of a round: %d done, %d places, health says %v", lane.done(), lane.seen().most, r.says())
 		}
 		engine.panics = true
 		lane.set(func(l *fakeLane) { l.waiting = visits(30) })
@@ -223,8 +228,8 @@ func TestTroubleEndsNothing(t *testing.T) {
 		})
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if lane.done() != 36 || lane.dropped != 1 || lane.most != 10 {
-			t.Errorf("after panics of visits: %d done, %d dropped, %d places", lane.done(), lane.dropped, lane.most)
+		if lane.done() != 36 || lane.seen().dropped != 1 || lane.seen().most != 10 {
+			t.Errorf("after panics of visits: %d done, %d dropped, %d places", lane.done(), lane.seen().dropped, lane.seen().most)
 		}
 	})
 }
@@ -259,8 +264,8 @@ func TestImpossibleIsSaid(t *testing.T) {
 		run(t, &fakeEngine{impossible: true}, lane)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if lane.done() != 1 || !lane.settled[0].Invalid {
-			t.Errorf("%+v", lane.settled)
+		if lane.done() != 1 || !lane.seen().settled[0].Invalid {
+			t.Errorf("%+v", lane.seen().settled)
 		}
 	})
 }
