@@ -178,7 +178,7 @@ func TestTenAtOnce(t *testing.T) {
 		run(t, engine, lane)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		lane := lane.seen()
+		lane = lane.seen()
 		if lane.done() != 29 || engine.highest != 10 || lane.most != 10 {
 			t.Errorf("%d done, %d at once, asks for %d", lane.done(), engine.highest, lane.most)
 		}
