@@ -16,6 +16,10 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/results/latest", Viewer, "latestResults", "Newest results of many targets", 0}, a.latestResults)
 	add(r, operation{"GET", "/api/v1/ledger", Viewer, "getLedger", "Planned slots against their outcomes, by region", 0}, a.ledger)
 
+	add(r, operation{"POST", "/api/v1/checks", Editor, "createCheck", "Check a URL, or a target that is not saved, now", http.StatusAccepted}, a.createCheck)
+	add(r, operation{"GET", "/api/v1/checks", Viewer, "listChecks", "Checks on demand, newest first", 0}, a.listChecks)
+	add(r, operation{"GET", "/api/v1/checks/{id}", Viewer, "getCheck", "A check on demand and what it saw", 0}, a.getCheck)
+
 	add(r, operation{"GET", "/api/v1/live/snapshot", Viewer, "getSnapshot", "The live state of everything", 0}, a.snapshot)
 	raw(r, operation{"GET", "/api/v1/live", Viewer, "live", "Websocket with the changes after a snapshot (sub-protocol probefleet.v1.json)", 0}, a.Socket)
 	add(r, operation{"GET", "/api/v1/fleet", Viewer, "getFleet", "Probers, regions and stores", 0}, a.fleet)

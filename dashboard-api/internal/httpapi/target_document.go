@@ -38,6 +38,8 @@ type targetBody struct {
 	SpecVersion int64      `json:"spec_version" doc:"rises with every change; the ETag"`
 	CreatedAt   instant    `json:"created_at"`
 	UpdatedAt   instant    `json:"updated_at"`
+
+	PreviewCheckID string `json:"preview_check_id,omitempty" doc:"only in answers to writes that change how it is visited: the check on demand that shows what it comes to"`
 }
 
 type expectBody struct {
