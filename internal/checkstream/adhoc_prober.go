@@ -20,13 +20,13 @@ const (
 type AdhocConsumer struct {
 	r            *Redis
 	region, name string
-	idle, silent time.Duration
+	idle, quiet  time.Duration // until a visit is taken from a live prober, from a dead one
 }
 
 // NewAdhocConsumer makes the end of the prober name, as in NewConsumer, in region. Its
 // heartbeat is that of the Consumer.
 func NewAdhocConsumer(r *Redis, region, name string) *AdhocConsumer {
-	return &AdhocConsumer{r: r, region: region, name: name, idle: visitIdle, silent: HeartbeatTTL}
+	return &AdhocConsumer{r: r, region: region, name: name, idle: visitIdle, quiet: HeartbeatTTL}
 }
 
 func (c *AdhocConsumer) stream() string { return keyAdhoc + c.region }
@@ -67,7 +67,7 @@ func (c *AdhocConsumer) Take(ctx context.Context, max int, own bool) ([]VisitEnt
 		flag = "1"
 	}
 	rows, err := c.r.scripts.visitTake.Run(ctx, c.r.commands, []string{c.stream(), keyRegions},
-		adhocGroup, c.name, c.region, max, c.idle.Milliseconds(), c.silent.Milliseconds(), maxVisitDeliveries, flag).Slice()
+		adhocGroup, c.name, c.region, max, c.idle.Milliseconds(), HeartbeatTTL.Milliseconds(), maxVisitDeliveries, flag, c.quiet.Milliseconds()).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("take visits over: %w", err)
 	}

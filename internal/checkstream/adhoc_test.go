@@ -156,15 +156,13 @@ func TestDeadProbersVisitIsTakenOverOnce(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		for _, c := range []*AdhocConsumer{alive, third} {
-			c.silent = 0
+			c.quiet = 0
 		}
 		must(t, NewConsumer(r, "eu", "dead").Beat(t.Context(), Heartbeat{}))
-		alive.silent = HeartbeatTTL
 		if got, err := alive.Take(t.Context(), 10, false); err != nil || len(got) != 0 {
 			t.Fatalf("taken from a prober that lives: %+v %v", got, err)
 		}
 		staleBeat(t, r, "eu", "dead")
-		alive.silent = 0
 		got, err := alive.Take(t.Context(), 1, false)
 		if err != nil || len(got) != 1 || got[0].Visit != visit("j1", "eu") || got[0].Deliveries != 2 {
 			t.Fatalf("%+v %v", got, err)

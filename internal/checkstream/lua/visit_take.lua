@@ -1,7 +1,8 @@
 -- KEYS stream, regions. ARGV group, taker, region, most, idle in ms, age of a dead
--- heartbeat in ms, the most deliveries, '1' to take what is in the taker's own name.
--- Takes over what a prober left: at once from one without a heartbeat, after the idle time
--- from any. Gives for every entry: id, deliveries, fields.
+-- heartbeat in ms, the most deliveries, '1' to take what is in the taker's own name, idle
+-- in ms for those of probers without a heartbeat.
+-- Takes over what a prober left: after the shorter idle time from one without a heartbeat,
+-- after the longer from any. Gives for every entry: id, deliveries, fields.
 local stream, group, taker, now = KEYS[1], ARGV[1], ARGV[2], now_ms()
 local room, idle_most, silence = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -20,7 +21,7 @@ for _, row in ipairs(pending) do
   if owner == taker then
     left = ARGV[8] == '1'
   else
-    left = idle >= idle_most or (idle >= silence and not live(owner))
+    left = idle >= idle_most or (idle >= tonumber(ARGV[9]) and not live(owner))
   end
   if left and deliveries < tonumber(ARGV[7]) and #out < room then
     local entry = redis.call('XCLAIM', stream, group, taker, '0', id)[1]
