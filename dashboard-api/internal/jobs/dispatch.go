@@ -116,6 +116,7 @@ func (s *Service) follow(ctx context.Context) {
 			s.saw(o)
 		}
 		at = next
+		s.reach.Store(err == nil)
 		if err != nil {
 			pause(ctx, wait)
 			wait = min(2*wait, pauseMost)

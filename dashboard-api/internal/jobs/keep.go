@@ -112,15 +112,20 @@ func (s *Service) lease(ctx context.Context) {
 	})
 }
 
-// adopt takes over what nodes left that are gone, until ctx ends.
+// adopt takes over what nodes left that are gone, until ctx ends. A node that cannot ask
+// probers leaves it to others.
 func (s *Service) adopt(ctx context.Context) {
-	s.adoptOnce(ctx)
+	select {
+	case <-s.ready:
+		s.adoptOnce(ctx)
+	case <-ctx.Done():
+	}
 	every(ctx, adoptEvery, s.adoptOnce)
 }
 
 func (s *Service) adoptOnce(ctx context.Context) {
 	room := min(adoptMost, Capacity-int(s.held()))
-	if room <= 0 {
+	if room <= 0 || !s.reach.Load() {
 		return
 	}
 	call, cancel := context.WithTimeout(ctx, storeCall)

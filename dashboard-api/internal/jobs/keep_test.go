@@ -97,6 +97,9 @@ func TestStoppedNodeGivesItsJobsUp(t *testing.T) {
 		one := newRig(t, never)
 		j := one.accept("eu")
 		one.stop() // before anything was written
+		cut := &fakeLane{answer: ok, takes: time.Second, grown: make(chan struct{}), err: errAway}
+		newRigOn(t, "cut off from redis", cut, one.store)
+		time.Sleep(time.Minute)
 		lane := &fakeLane{answer: ok, takes: time.Second, grown: make(chan struct{})}
 		two := newRigOn(t, "b", lane, one.store)
 		time.Sleep(10 * time.Second)

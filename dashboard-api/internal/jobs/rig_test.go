@@ -87,8 +87,11 @@ func (l *fakeLane) Outcomes(ctx context.Context, after string, block time.Durati
 	_, _ = fmt.Sscan(after, &n)
 	for {
 		l.mu.Lock()
-		told, grown := slices.Clone(l.told[n:]), l.grown
+		told, grown, err := slices.Clone(l.told[n:]), l.grown, l.err
 		l.mu.Unlock()
+		if errors.Is(err, errAway) {
+			return nil, after, err
+		}
 		if len(told) > 0 {
 			return told, fmt.Sprint(n + len(told)), nil
 		}

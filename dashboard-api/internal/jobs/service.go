@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -64,6 +65,7 @@ type Service struct {
 	wake    chan struct{} // something may be due
 	dirty   chan struct{} // something is to be written
 	ready   chan struct{} // closed once outcomes are followed
+	reach   atomic.Bool   // probers can be asked, as far as is known
 
 	mu       sync.Mutex
 	all      map[string]*entry // open, or not written yet
