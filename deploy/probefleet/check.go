@@ -86,7 +86,7 @@ func (c *checkCommand) Run(ctx context.Context, to console) error {
 		return service.Exit(exitUnchecked, err)
 	}
 	if c.JSON {
-		if err := printJSON(to.Out, json.RawMessage(raw)); err != nil {
+		if err := printJSON(to.Out, raw); err != nil {
 			return service.Exit(exitUnchecked, err)
 		}
 	} else {

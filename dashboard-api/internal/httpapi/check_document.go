@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -39,13 +40,13 @@ func (checkDocument) Schema(r huma.Registry) *huma.Schema {
 // gives the URL, kind, timeout, spec and regions count.
 func (a *api) unsavedTarget(d checkDocument) (uptime.Target, error) {
 	target, around := newTarget(), a.surroundings()
-	p := read(document[TargetInput]{d.raw}, func(fields TargetInput, null nulls) (found []Mistake) {
+	p := read(document[TargetInput](d), func(fields TargetInput, null nulls) (found []Mistake) {
 		for member, given := range map[string]bool{"name": fields.Name != nil, "interval_s": fields.IntervalS != nil, "active": fields.Active != nil} {
 			if given || null[member] {
 				found = append(found, Mistake{Pointer: "/" + member, Code: codeUnknownField, Message: "a check on demand has no " + member})
 			}
 		}
-		slices.SortFunc(found, func(a, b Mistake) int { return bytes.Compare([]byte(a.Pointer), []byte(b.Pointer)) })
+		slices.SortFunc(found, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
 		fields.Name, fields.IntervalS, fields.Active = nil, nil, nil
 		return append(found, merge(&target, fields, null, around)...)
 	})

@@ -29,12 +29,11 @@ type fakeLane struct {
 	answer func(checkstream.Visit) (uptime.Look, bool) // false: nobody answers
 	takes  time.Duration
 
-	mu     sync.Mutex
-	err    error
-	asked  []checkstream.Visit
-	told   []checkstream.VisitOutcome
-	closed <-chan struct{}
-	grown  chan struct{}
+	mu    sync.Mutex
+	err   error
+	asked []checkstream.Visit
+	told  []checkstream.VisitOutcome
+	grown chan struct{}
 }
 
 func (l *fakeLane) fail(err error) {
