@@ -59,6 +59,7 @@ func main() {
 //	{pf}:results ──▶ hub ──▶ wsconn    {pf}:changes, {pf}:tombstones
 //	{pf}:changes ──▶  ▲  ──▶ snapshot
 //	{pf}:regions ──▶ fleet watch ──▶ known regions, open ranges, /fleet
+//	{pf}:adhoc ◀──▶ jobs ◀──▶ httpapi, hub; written behind to the database
 //	ClickHouse ──▶ history watch ──▶ history, ledger; the hub's state at start
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
@@ -108,9 +109,13 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return service.Exit(service.ExitDependency, err)
 	}
 	watch.runOnce(ctx) // now that the hub is full: who is alive
+	checks, err := newJobs(stores, watch, hub, s)
+	if err != nil {
+		return err
+	}
 	handler, err := httpapi.New(httpapi.Options{
 		Targets: targets, Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Hub: hub, Fleet: watch, After: after, Box: box, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {
 		return err
@@ -121,7 +126,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log),
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

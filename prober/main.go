@@ -32,6 +32,7 @@ import (
 	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/watchdog"
+	"github.com/probefleet/probefleet/prober/internal/adhoc"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
@@ -55,6 +56,7 @@ func main() {
 //	     │             └──▶ recorder ──▶ breaker ──▶ ClickHouse
 //	     │                     └──▶ spool ──replay──────┘
 //	     └───────────── durable ◀──┘
+//	{pf}:adhoc ──▶ adhoc ──▶ probe engine; outcomes go back on the lane
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -130,6 +132,10 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		BeatRead:  dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
+	demand := adhoc.New(adhoc.Options{
+		Name: cfg.Name, Lane: checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), Engine: engine,
+		Health: func(err error) { adhocState(err, s.Health) }, Log: log, Metrics: s.Metrics,
+	})
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
@@ -152,6 +158,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 			}
 		})
 	}
+	background.Go(func() { _ = demand.Run(ctx) }) // drains beside the consumer
 	if err := work.Run(ctx); err != nil {
 		return err
 	}
@@ -183,6 +190,14 @@ func redisState(err error, health *service.Health) {
 		return
 	}
 	health.Set("redis", service.Degraded, "checks cannot be read: "+err.Error())
+}
+
+func adhocState(err error, health *service.Health) {
+	if err == nil {
+		health.Set("adhoc", service.OK, "")
+		return
+	}
+	health.Set("adhoc", service.Degraded, "checks on demand are not made: "+err.Error())
 }
 
 // clockState flags a clock that is more than two seconds off. Slots go by the shared

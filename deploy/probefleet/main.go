@@ -3,6 +3,7 @@
 //	probefleet up                run everything on this machine
 //	probefleet migrate up        bring the databases' schemas up to date
 //	probefleet migrate status    show how far they are
+//	probefleet check URL         have a running installation check a URL now
 //	probefleet doctor            check dependencies and settings, with the fix for each
 //	probefleet region list       show the adopted regions
 //	probefleet region retire R   end a region at the publisher's next tick
@@ -38,6 +39,7 @@ func main() {
 type commandLine struct {
 	Up      upCommand        `cmd:"" help:"Run everything on this machine and print the URL."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the databases' schemas up to date, or show how far they are."`
+	Check   checkCommand     `cmd:"" help:"Have a running installation check a URL now; exits with 0 (up), 1 (down) or 2 (could not be checked)."`
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`

@@ -69,3 +69,19 @@ func (s *Store) TouchKey(ctx context.Context, id int64, now time.Time) error {
 	}
 	return nil
 }
+
+// LendKey makes a key that is valid until expires, and removes those lent under this name
+// that no longer are.
+func (s *Store) LendKey(ctx context.Context, name, prefix, keyHash string, role Role, expires time.Time) error {
+	_, err := gorm.G[keyRow](s.db.Write()).Where("name = ? AND expires_at_ms <= ?", name, s.now().UnixMilli()).Delete(ctx)
+	if err == nil {
+		until := expires.UnixMilli()
+		err = gorm.G[keyRow](s.db.Write()).Create(ctx, &keyRow{
+			Name: name, Prefix: prefix, KeyHash: keyHash, Role: string(role), CreatedAtMS: s.now().UnixMilli(), ExpiresAtMS: &until,
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("lend API key: %w", database.Translate(ctx, err))
+	}
+	return nil
+}

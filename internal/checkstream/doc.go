@@ -31,6 +31,9 @@
 // Deletions. A tombstone stays for longer than results do. Entries of the target come
 // with Tombstoned set, and it has no letters.
 //
+// On demand. Visits that somebody waits for have a lane beside the checks, with a stream
+// a region, ids of Redis's own and an end: see [Adhoc]. Nothing of it is ever a result.
+//
 // A lost reply of one of the publisher's scripts is retried here: they are safe to
 // repeat. Otherwise a call fails and its caller decides; a call that has entries to
 // hand out gives those first, and its error the next time.

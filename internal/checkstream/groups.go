@@ -11,11 +11,14 @@ import (
 // nothing already published is skipped.
 func (r *Redis) ensureGroup(ctx context.Context, region string) error {
 	err := r.commands.XGroupCreateMkStream(ctx, keyChecks, region, "0").Err()
-	if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
+	if err != nil && !busyGroup(err) {
 		return fmt.Errorf("create group %s: %w", region, err)
 	}
 	return nil
 }
+
+// busyGroup says that the group is there already.
+func busyGroup(err error) bool { return strings.HasPrefix(err.Error(), "BUSYGROUP") }
 
 // EnsureGroups creates the groups that are not there: before the first check, so
 // that Trim waits for every region.

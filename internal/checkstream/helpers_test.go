@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -171,4 +173,18 @@ func onceDead(t *testing.T, c *Consumer, clock *fakeClock) {
 		t.Fatalf("one look is not enough: %d taken, %v", len(early), err)
 	}
 	clock.advance(secondLook)
+}
+
+func xadd(stream string, fields map[string]any) *redis.XAddArgs { return xaddID(stream, "*", fields) }
+
+func xaddID(stream, id string, fields map[string]any) *redis.XAddArgs {
+	return &redis.XAddArgs{Stream: stream, ID: id, Values: fields}
+}
+
+func zs(score float64, members ...string) []redis.Z {
+	out := make([]redis.Z, len(members))
+	for i, m := range members {
+		out[i] = redis.Z{Score: score, Member: m}
+	}
+	return out
 }

@@ -18,6 +18,8 @@ type scripts struct {
 	forget, beat, load          *redis.Script
 	dead, ask, replays, remove  *redis.Script
 	tombstone                   *redis.Script
+
+	visitAdd, visitTake, visitSettle *redis.Script
 }
 
 func loadScripts() *scripts {
@@ -32,6 +34,7 @@ func loadScripts() *scripts {
 		forget: script("forget"), beat: script("beat"), load: script("load"),
 		dead: aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
 		tombstone: aboutLetters("tombstone"),
+		visitAdd:  script("visit_add"), visitTake: script("visit_take"), visitSettle: script("visit_settle"),
 	}
 }
 

@@ -19,6 +19,7 @@ type Evidence struct {
 	Hops         []Hop         `json:"hops,omitempty"` // in the order they were made; the last is the one judged
 	StatusLine   string        `json:"status_line,omitempty"`
 	Headers      []Header      `json:"headers,omitempty"` // of the last answer, in alphabetical order
+	Cookies      []string      `json:"cookies,omitempty"` // names of those that the last answer set
 	Body         string        `json:"body,omitempty"`    // decoded; what is not text is shown as �
 	BodyCut      bool          `json:"body_cut,omitempty"`
 	Received     string        `json:"received,omitempty"` // by a TCP or websocket check

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/seal"
@@ -48,7 +49,8 @@ type Options struct {
 	Hub      Hub
 	Fleet    FleetSource
 	After    *Aftermath
-	Box      *seal.Box    // seals the secrets of targets
+	Box      *seal.Box // seals the secrets of targets
+	Checks   Checks
 	Socket   http.Handler // the websocket, behind the same policy as any route
 	Pages    http.Handler // everything outside /api
 	Version  string
@@ -62,6 +64,7 @@ type api struct {
 	metrics  *metrics
 	inFlight *flights
 	copies   *copies
+	rate     *jobs.Limiter // of checks on demand
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -80,7 +83,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies()}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies(), rate: jobs.NewLimiter()}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

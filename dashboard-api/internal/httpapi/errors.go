@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
@@ -73,6 +75,12 @@ var mapping = [...]struct {
 	}},
 	{targetstore.ErrNameTaken, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/name", Code: codeDuplicateName, Message: "another target has this name"}})
+	}},
+	{jobstore.ErrNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such check, or no longer")
+	}},
+	{jobs.ErrFull, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, "checks_full", "too many checks are waiting: try again").retryAfter(checkRetryAfter)
 	}},
 	{accountstore.ErrSetupDone, func(error) *Problem {
 		return problem(http.StatusConflict, "setup_done", "the owner's account exists already: sign in")

@@ -16,10 +16,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/seal"
@@ -122,6 +124,7 @@ type bench struct {
 	redis   *fakeRedis
 	after   *Aftermath
 	hub     *live.Hub
+	checks  *jobs.Service // not running: what is accepted stays queued
 	now     time.Time
 	setup   string
 	log     *bytes.Buffer
@@ -173,9 +176,12 @@ func newBenchOn(t *testing.T, url string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.checks = jobs.New(jobs.Options{
+		Owner: "test", Store: jobstore.New(db), Regions: func() []string { return b.fleet.regions }, Tell: func(jobstore.Job) {}, Log: log, Metrics: prometheus.NewRegistry(),
+	})
 	options := Options{
 		Box:     box,
-		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after,
+		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),

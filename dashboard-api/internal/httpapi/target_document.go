@@ -47,13 +47,14 @@ type targetBody struct {
 	CreatedAt   instant    `json:"created_at"`
 	UpdatedAt   instant    `json:"updated_at"`
 
-	Family     string                  `json:"family" enum:",4,6" doc:"empty: both"`
-	Assertions []assertionPart         `json:"assertions" nullable:"false"`
-	HTTP       nullable[httpPart]      `json:"http" doc:"null: nothing but the defaults, like the parts below"`
-	TCP        nullable[tcpPart]       `json:"tcp"`
-	TLS        nullable[tlsPart]       `json:"tls"`
-	DNS        nullable[dnsPart]       `json:"dns"`
-	WebSocket  nullable[webSocketPart] `json:"websocket"`
+	Family         string                  `json:"family" enum:",4,6" doc:"empty: both"`
+	Assertions     []assertionPart         `json:"assertions" nullable:"false"`
+	HTTP           nullable[httpPart]      `json:"http" doc:"null: nothing but the defaults, like the parts below"`
+	TCP            nullable[tcpPart]       `json:"tcp"`
+	TLS            nullable[tlsPart]       `json:"tls"`
+	DNS            nullable[dnsPart]       `json:"dns"`
+	WebSocket      nullable[webSocketPart] `json:"websocket"`
+	PreviewCheckID string                  `json:"preview_check_id,omitempty" doc:"only in answers to writes that change how it is visited: the check on demand that shows what it comes to"`
 }
 
 type expectBody struct {

@@ -90,7 +90,9 @@ func (a *api) createTarget(ctx context.Context, in *struct {
 		}
 		a.Hub.Upsert(created)
 		a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name)
-		return &answer[targetBody]{Status: http.StatusCreated, ETag: etag(created), Location: location(created.ID), Body: stored[targetBody]{value: bodyOf(created)}}, nil
+		body := bodyOf(created)
+		body.PreviewCheckID = a.preview(ctx, created)
+		return &answer[targetBody]{Status: http.StatusCreated, ETag: etag(created), Location: location(created.ID), Body: stored[targetBody]{value: body}}, nil
 	})
 }
 
@@ -117,8 +119,9 @@ func (a *api) patchTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	around := a.surroundings()
+	around, before := a.surroundings(), uptime.Target{}
 	updated, err := a.Targets.Update(ctx, in.ID, version, func(target *uptime.Target) error {
+		before = *target
 		if p := read(in.Body, func(fields TargetInput, null nulls) []Mistake { return merge(target, fields, null, around) }); p != nil {
 			return p
 		}
@@ -129,7 +132,11 @@ func (a *api) patchTarget(ctx context.Context, in *struct {
 	}
 	a.Hub.Upsert(updated)
 	a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name)
-	return &targetOutput{ETag: etag(updated), Body: bodyOf(updated)}, nil
+	body := bodyOf(updated)
+	if !visitedAlike(before, updated) {
+		body.PreviewCheckID = a.preview(ctx, updated)
+	}
+	return &targetOutput{ETag: etag(updated), Body: body}, nil
 }
 
 func (a *api) deleteTarget(ctx context.Context, in *struct {

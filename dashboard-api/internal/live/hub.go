@@ -53,16 +53,15 @@ type Hub struct {
 	now     func() time.Time
 	metrics *Metrics
 
-	mu      sync.Mutex
-	entries map[int64]*entry
-	gone    map[int64]time.Time // removed lately: stragglers must not bring them back
-	orphans map[int64][]orphan  // results that came before their target
-	dirty   []*entry            // in order of arrival
-	active  []string            // adopted regions
-	regions []Region            // as last heard
-	targets feed                // channel "targets"
-	fleet   feed                // channel "fleet"
-	changed chan struct{}       // closed and replaced when a feed grew
+	mu                     sync.Mutex
+	entries                map[int64]*entry
+	gone                   map[int64]time.Time // removed lately: stragglers must not bring them back
+	orphans                map[int64][]orphan  // results that came before their target
+	dirty                  []*entry            // in order of arrival
+	active                 []string            // adopted regions
+	regions                []Region            // as last heard
+	targets, fleet, checks feed                // the channels of these names
+	changed                chan struct{}       // closed and replaced when a feed grew
 }
 
 type orphan struct {

@@ -29,7 +29,7 @@ type ErrUnknownChannel struct{ Channel string }
 
 func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
 
-// Subscribe starts reading a channel (targets, target:<id>, fleet) after from.
+// Subscribe starts reading a channel (targets, target:<id>, fleet, checks:<id>) after from.
 // recovered is false when the hub cannot continue from there: the reader takes a
 // new snapshot, and the subscription starts at the present.
 func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
@@ -44,6 +44,8 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 			return nil, Position{}, false, ErrUnknownChannel{channel} // 007 would be another name of 7, and hear nothing
 		}
 		s.feed, s.only = &h.targets, id
+	case name == "checks" && checkID.MatchString(id):
+		s.feed, s.only = &h.checks, id
 	default:
 		return nil, Position{}, false, ErrUnknownChannel{channel}
 	}

@@ -23,7 +23,7 @@ const (
 
 // evidence copies what people may see of a visit.
 func (s *sighting) evidence(p *plan, verdict assertion.Verdict) *uptime.Evidence {
-	e := &uptime.Evidence{Hops: slices.Clone(s.hops), Headers: s.shownHeaders(), Rcode: s.Rcode, Records: s.shownRecords(), Command: p.visitor.command()}
+	e := &uptime.Evidence{Hops: slices.Clone(s.hops), Headers: s.shownHeaders(), Cookies: s.shownCookies(), Rcode: s.Rcode, Records: s.shownRecords(), Command: p.visitor.command()}
 	if s.statusLine != "" {
 		e.StatusLine = s.text(s.Protocol+" "+s.statusLine, uptime.MaxEvidenceValue)
 	}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
+	"github.com/probefleet/probefleet/internal/jobstore"
+	"github.com/probefleet/probefleet/internal/redact"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Checks runs checks on demand.
+type Checks interface {
+	Accept(jobs.Request) (jobstore.Job, error) // asks no store
+	Get(ctx context.Context, id string) (jobstore.Job, error)
+	List(ctx context.Context, f jobstore.Filter) ([]jobstore.Job, error)
+}
+
+// createCheck accepts a check on demand. The answer says where to look for its outcome.
+func (a *api) createCheck(ctx context.Context, in *struct {
+	Idempotent
+	Body checkDocument
+}) (*answer[Check], error) {
+	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
+		target, err := a.unsavedTarget(in.Body)
+		if err != nil {
+			return nil, err
+		}
+		actor := identityOf(ctx).Actor
+		if wait := a.rate.Allow(actor); wait > 0 {
+			return nil, problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", jobs.Rate)).retryAfter(wait)
+		}
+		job, err := a.Checks.Accept(checkOf(target, actor))
+		if err != nil {
+			return nil, err
+		}
+		a.audit(ctx, "check.created", "check:"+job.ID, strings.TrimSpace(redact.URL(job.URL)+" from "+strings.Join(job.Regions, ", ")))
+		return &answer[Check]{Status: http.StatusAccepted, Location: "/api/v1/checks/" + job.ID, Body: stored[Check]{value: NewCheck(job)}}, nil
+	})
+}
+
+func checkOf(t uptime.Target, actor string) jobs.Request {
+	return jobs.Request{URL: t.URL, Kind: t.Kind, Timeout: t.Timeout, Spec: t.Spec.Text(), Regions: t.Regions, TargetID: t.ID, CreatedBy: actor}
+}
+
+// preview has the target that was just saved checked, for whoever saved it, and gives the
+// check's id. It never delays or fails the save: without room, or when the account asks
+// for many, there is none.
+func (a *api) preview(ctx context.Context, t uptime.Target) string {
+	actor := identityOf(ctx).Actor
+	if a.rate.Allow(actor) > 0 {
+		return ""
+	}
+	job, err := a.Checks.Accept(checkOf(t, actor))
+	if err != nil {
+		return ""
+	}
+	return job.ID
+}
+
+// visitedAlike says whether an edit left alone how a target is visited.
+func visitedAlike(a, b uptime.Target) bool {
+	return a.URL == b.URL && a.Kind == b.Kind && a.Timeout == b.Timeout && a.Spec.Text() == b.Spec.Text()
+}
+
+type checkOutput struct{ Body Check }
+
+func (a *api) getCheck(ctx context.Context, in *struct {
+	ID string `path:"id" maxLength:"64"`
+}) (*checkOutput, error) {
+	job, err := a.Checks.Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &checkOutput{NewCheck(job)}, nil
+}
+
+func (a *api) listChecks(ctx context.Context, in *struct {
+	Page
+	URL   string    `query:"url" maxLength:"2048" doc:"only checks of this url"`
+	From  time.Time `query:"from" doc:"first instant of creation, RFC 3339; checks are kept for a week"`
+	To    time.Time `query:"to" doc:"first instant that is not included"`
+	State string    `query:"state" enum:"QUEUED,IN_PROGRESS,COMPLETED,FAILED_RETRYABLE,FAILED_PERMANENT"`
+}) (*listOutput[Check], error) {
+	before, err := readCheckCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if !in.To.IsZero() && !in.From.Before(in.To) {
+		return nil, mistakes([]Mistake{{Parameter: "from", Code: codeInvalidRange, Message: "from must be before to"}})
+	}
+	found, err := a.Checks.List(ctx, jobstore.Filter{URL: a.asVisited(in.URL), From: in.From, To: in.To, State: jobstore.State(in.State), Before: before, Limit: in.Limit + 1})
+	if err != nil {
+		return nil, err
+	}
+	out := &listOutput[Check]{Body: list[Check]{Items: []Check{}}}
+	for i, job := range found {
+		if i == in.Limit {
+			out.Body.NextCursor = checkCursor(found[i-1])
+			break
+		}
+		out.Body.Items = append(out.Body.Items, NewCheck(job))
+	}
+	return out, nil
+}
+
+// asVisited spells a URL as a target has it: that is how checks are kept.
+func (a *api) asVisited(url string) string {
+	if url == "" {
+		return ""
+	}
+	target := newTarget()
+	merge(&target, TargetInput{URL: &url}, nulls{}, a.surroundings())
+	if target.URL == "" { // none that can be checked: none that was
+		return url
+	}
+	return target.URL
+}
+
+func checkCursor(last jobstore.Job) nullable[string] {
+	return some(encodeCursor("c", fmt.Sprintf("%d.%s", last.CreatedAt.UnixMilli(), last.ID)))
+}
+
+func readCheckCursor(cursor string) (*jobstore.Cursor, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	text, ok := decodeCursor("c", cursor)
+	millis, id, cut := strings.Cut(text, ".")
+	at, err := strconv.ParseInt(millis, 10, 64)
+	if !ok || !cut || err != nil {
+		return nil, badCursor()
+	}
+	return &jobstore.Cursor{CreatedAt: time.UnixMilli(at).UTC(), ID: id}, nil
+}

@@ -1,0 +1,279 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
+	"github.com/probefleet/probefleet/internal/jobstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// ask asks for a check as an editor.
+func (b *bench) ask(body string, options ...option) (reply, Check) {
+	b.Helper()
+	got := b.do("POST", "/api/v1/checks", body, append([]option{as(editorKey)}, options...)...)
+	var c struct {
+		ID, URL, Kind, State string
+		Regions              []string
+	}
+	if got.Code == http.StatusAccepted {
+		got.into(b, &c)
+	}
+	return got, Check{ID: c.ID, URL: c.URL, Kind: c.Kind, State: c.State, Regions: c.Regions}
+}
+
+func (b *bench) audited() (rows []string) {
+	b.Helper()
+	if err := b.db.Read().Raw("SELECT actor || ' ' || action || ' ' || object || ' ' || detail FROM audit_log ORDER BY id").Scan(&rows).Error; err != nil {
+		b.Fatal(err)
+	}
+	return rows
+}
+
+func TestCheckIsAccepted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	got, c := b.ask(`{"url":"https://Example.com/a?key=hunter2"}`)
+	if got.Code != http.StatusAccepted || got.Header().Get("Location") != "/api/v1/checks/"+c.ID || c.State != "QUEUED" || !slices.Equal(c.Regions, []string{"eu", "us"}) {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	for _, part := range []string{`"retry_count":0`, `"last_attempt_at":null`, `"next_attempt_at":null`, `"target_id":null`, `"results":[]`, `"error":""`, `"timeout_ms":10000`, `"kind":"http"`} {
+		if !strings.Contains(got.text, part) {
+			t.Errorf("no %s in %s", part, got.text)
+		}
+	}
+	if rows := b.audited(); len(rows) != 1 || !strings.Contains(rows[0], "check.created check:"+c.ID) || !strings.Contains(rows[0], "?key=… from eu, us") || strings.Contains(rows[0], "hunter2") {
+		t.Errorf("audited %q", rows)
+	}
+	if read := b.do("GET", "/api/v1/checks/"+c.ID, "", as(viewerKey)); read.Code != http.StatusOK || read.text != got.text {
+		t.Errorf("%d %s", read.Code, read.text)
+	}
+	got, c = b.ask(`{"url":"https://example.com/","timeout_ms":500,"regions":["us"],"expect":{"status":["503"]}}`)
+	job, err := b.checks.Get(t.Context(), c.ID)
+	if err != nil || job.Timeout != 500*time.Millisecond || job.Spec != `{"expect":{"status":["503"]}}` || !slices.Equal(job.Regions, []string{"us"}) || job.CreatedBy[:4] != "key:" {
+		t.Errorf("%s became %+v, %v", got.text, job, err)
+	}
+	if len(b.stored()) != 0 {
+		t.Error("a target was saved")
+	}
+}
+
+// TestChecksAreJudgedAsTargets: the same documents, the same mistakes.
+func TestChecksAreJudgedAsTargets(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for body, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		`{}`:                          {422, "required"},
+		`{"url":"ftp://a.example/"}`:  {422, "url_scheme"},
+		`{"url":"http://127.0.0.1/"}`: {422, "private_address"},
+		`{"url":"http://169.254.169.254/latest/meta-data"}`:      {422, "private_address"},
+		`{"url":"http://u:p@a.example/"}`:                        {422, "url_credentials"},
+		`{"url":"https://a.example/","regions":["mars"]}`:        {422, "unknown_region"},
+		`{"url":"https://a.example/","expect":{"status":["1"]}}`: {422, "invalid_status_range"},
+		`{"url":"https://a.example/","name":"x"}`:                {400, "unknown_field"},
+		`{"url":"https://a.example/","name":null}`:               {400, "unknown_field"},
+		`{"url":"https://a.example/","interval_s":60}`:           {400, "unknown_field"},
+		`{"url":"https://a.example/","active":true}`:             {400, "unknown_field"},
+		`{"url":"https://a.example/","state":"COMPLETED"}`:       {400, "unknown_field"},
+		`{"url":"https://a.example/","timeout_ms":"5"}`:          {422, "invalid_type"},
+		`[]`: {400, "malformed_json"},
+	} {
+		got, _ := b.ask(body)
+		if p := got.problem(t); got.Code != want.status || p.Code != want.code {
+			t.Errorf("%s: %d %s", body, got.Code, got.text)
+		}
+	}
+	b.fleet.open = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	if got, _ := b.ask(`{"url":"http://127.0.0.1/"}`); got.Code != http.StatusAccepted {
+		t.Errorf("a range that a prober opens: %d %s", got.Code, got.text)
+	}
+}
+
+func TestChecksOfAnAccountAreLimited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range jobs.Rate {
+		if got, _ := b.ask(`{"url":"https://a.example/"}`); got.Code != http.StatusAccepted {
+			t.Fatalf("%d %s", got.Code, got.text)
+		}
+	}
+	got, _ := b.ask(`{"url":"https://a.example/"}`)
+	if p := got.problem(t); got.Code != http.StatusTooManyRequests || p.Code != "too_many_checks" || got.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	if got := b.do("POST", "/api/v1/checks", `{"url":"https://a.example/"}`, as(ownerKey)); got.Code != http.StatusAccepted {
+		t.Errorf("another account: %d %s", got.Code, got.text)
+	}
+	if target := b.do("POST", "/api/v1/targets", `{"url":"https://a.example/"}`, as(editorKey)); target.Code != http.StatusCreated || strings.Contains(target.text, "preview") {
+		t.Errorf("saving is not limited, its preview is: %d %s", target.Code, target.text)
+	}
+}
+
+func TestFullQueueIsSaid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range jobs.Capacity {
+		if _, err := b.checks.Accept(jobs.Request{URL: "https://a.example/"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, _ := b.ask(`{"url":"https://a.example/"}`)
+	if p := got.problem(t); got.Code != http.StatusServiceUnavailable || p.Code != "checks_full" || got.Header().Get("Retry-After") != "10" {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	if target := b.create(`{"url":"https://a.example/"}`); target.ID == 0 {
+		t.Error("a target cannot be saved")
+	}
+}
+
+// TestCheckIsAcceptedWithoutItsTable, and history says that it cannot be asked.
+func TestCheckIsAcceptedWithoutItsTable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if err := b.db.Write().Exec("ALTER TABLE jobs RENAME TO away").Error; err != nil {
+		t.Fatal(err)
+	}
+	got, c := b.ask(`{"url":"https://a.example/"}`)
+	if got.Code != http.StatusAccepted {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	if read := b.do("GET", "/api/v1/checks/"+c.ID, "", as(viewerKey)); read.Code != http.StatusOK {
+		t.Errorf("%d %s", read.Code, read.text)
+	}
+	if read := b.do("GET", "/api/v1/checks", "", as(viewerKey)); read.Code < 500 {
+		t.Errorf("half a list: %d %s", read.Code, read.text)
+	}
+	if target := b.create(`{"url":"https://a.example/"}`); target.ID == 0 {
+		t.Error("a target cannot be saved")
+	}
+}
+
+func TestSavingFiresAPreview(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	preview := func(r reply) string {
+		t.Helper()
+		var body struct {
+			ID      int64  `json:"id"`
+			Preview string `json:"preview_check_id"`
+		}
+		r.into(t, &body)
+		if body.Preview == "" {
+			return ""
+		}
+		job, err := b.checks.Get(t.Context(), body.Preview)
+		if err != nil || job.TargetID != body.ID {
+			t.Errorf("preview %+v: %v", job, err)
+		}
+		return job.URL + " " + string(job.Spec)
+	}
+	created := b.do("POST", "/api/v1/targets", `{"url":"https://a.example/","regions":["us"]}`, as(editorKey), header("Idempotency-Key", "k"))
+	if got := preview(created); got != "https://a.example/ " {
+		t.Errorf("created with preview %q", got)
+	}
+	again := b.do("POST", "/api/v1/targets", `{"url":"https://a.example/","regions":["us"]}`, as(editorKey), header("Idempotency-Key", "k"))
+	if again.text != created.text {
+		t.Errorf("repeated: %s", again.text)
+	}
+	var target targetJSON
+	created.into(t, &target)
+	path := fmt.Sprintf("/api/v1/targets/%d", target.ID)
+	for body, want := range map[string]string{`{"name":"b"}`: "", `{"interval_s":30}`: "", `{"active":false}`: "", `{"url":"https://b.example/"}`: "https://b.example/ "} {
+		if got := preview(b.do("PATCH", path, body, as(editorKey))); got != want {
+			t.Errorf("%s: preview %q", body, got)
+		}
+	}
+	if read := b.do("GET", path, "", as(viewerKey)); strings.Contains(read.text, "preview") {
+		t.Errorf("%s", read.text)
+	}
+}
+
+func TestChecksAreListed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := jobstore.New(b.db)
+	var ids []string
+	for n := range 5 {
+		at := testNow.Add(time.Duration(n) * time.Minute)
+		j := jobstore.Job{ID: fmt.Sprintf("j%d", n), URL: "https://a.example/", Kind: uptime.KindHTTP, Timeout: time.Second, Regions: []string{"eu"}, State: jobstore.Completed, CreatedAt: at, UpdatedAt: at, LastAttemptAt: at}
+		if n == 2 {
+			j.URL, j.State = "https://b.example/", jobstore.FailedPermanent
+		}
+		j.Looks = []uptime.Look{{Region: "eu", Status: uptime.StatusUp, TotalUS: 5, Evidence: &uptime.Evidence{
+			Body: "<html>", BodyCut: true, Cookies: []string{"sid"}, Headers: []uptime.Header{{Name: "Server", Value: "x"}}, StatusLine: "HTTP/1.1 200 OK",
+			Hops: []uptime.Hop{{URL: "https://a.example/", Address: netip.MustParseAddr("192.0.2.1")}}, Certificates: []uptime.Certificate{{Subject: "CN=a"}},
+		}}}
+		if _, err := store.Save(t.Context(), "test", testNow, []jobstore.Job{j}); err != nil {
+			t.Fatal(err)
+		}
+		ids = append([]string{j.ID}, ids...)
+	}
+	list := func(query string) (got []string) {
+		t.Helper()
+		for cursor := ""; ; {
+			answer := b.do("GET", "/api/v1/checks?limit=2&"+query+"&cursor="+cursor, "", as(viewerKey))
+			if answer.Code != http.StatusOK || strings.Contains(answer.text, "page_source") || strings.Contains(answer.text, "headers") {
+				t.Fatalf("%s: %d %s", query, answer.Code, answer.text)
+			}
+			var page struct {
+				Items []struct{ ID string }
+				Next  string `json:"next_cursor"`
+			}
+			answer.into(t, &page)
+			for _, item := range page.Items {
+				got = append(got, item.ID)
+			}
+			if cursor = page.Next; cursor == "" {
+				return got
+			}
+		}
+	}
+	for query, want := range map[string][]string{
+		"": ids, "url=https://a.example/": {"j4", "j3", "j1", "j0"}, "url=HTTPS://A.example/": {}, "state=FAILED_PERMANENT": {"j2"},
+		"from=2026-03-01T12:01:00Z&to=2026-03-01T12:03:00Z": {"j2", "j1"}, "url=nothing": {},
+	} {
+		if got := list(query); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			t.Errorf("%q lists %v, want %v", query, got, want)
+		}
+	}
+	answer := b.do("GET", "/api/v1/checks/j1", "", as(viewerKey))
+	for _, part := range []string{`"page_source":"<html>"`, `"page_source_cut":true`, `"cookies":["sid"]`, `"headers":[{"name":"Server","value":"x"}]`, `"address":"192.0.2.1"`, `"subject":"CN=a"`, `"status_line":"HTTP/1.1 200 OK"`} {
+		if !strings.Contains(strings.ReplaceAll(answer.text, `\u003c`, "<"), strings.ReplaceAll(part, `\u003c`, "<")) && !strings.Contains(answer.text, strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(part)) {
+			t.Errorf("no %s in %s", part, answer.text)
+		}
+	}
+	for _, query := range []string{"state=DONE", "from=2026-03-02T00:00:00Z&to=2026-03-01T00:00:00Z", "cursor=zzz", "cursor=" + idCursorText(4)} {
+		if got := b.do("GET", "/api/v1/checks?"+query, "", as(viewerKey)); got.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", query, got.Code, got.text)
+		}
+	}
+	if got := b.do("GET", "/api/v1/checks/none", "", as(viewerKey)); got.Code != http.StatusNotFound {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+}
+
+func idCursorText(id int64) string { return *idCursor(id).value }
+
+func TestCheckIsDescribedAsATargetWithoutAName(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var document struct {
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	b.do("GET", "/api/openapi.json", "").into(t, &document)
+	target, check := document.Components.Schemas["TargetInput"].Properties, document.Components.Schemas["CheckInput"].Properties
+	if target["name"] == nil || check["url"] == nil || len(check) != len(target)-len(onlyOfSaved) {
+		t.Errorf("%d of a target, %d of a check", len(target), len(check))
+	}
+}

@@ -1,0 +1,238 @@
+// Package adhoc makes the visits that somebody waits for: checks on demand, of the
+// prober's own region.
+//
+// It stands beside the consumer and shares only the engine with it. At most ten visits
+// are under way at once, so scheduled checks do not wait for them. No result is
+// recorded: an outcome goes back on the lane it came by, always with its evidence.
+//
+// Whatever goes wrong here ends one visit, or is tried again: it never ends the prober.
+// While the lane cannot be read Options.Health says so. At a stop no visit is begun, and
+// those under way have ten seconds; what is left another prober takes over.
+package adhoc
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/probe"
+)
+
+const (
+	atOnce     = 10
+	takeEvery  = 5 * time.Second
+	callLimit  = 5 * time.Second
+	firstPause = 250 * time.Millisecond
+	longPause  = 5 * time.Second
+	drainLimit = 10 * time.Second
+)
+
+// Lane is the prober's end of the lane.
+type Lane interface {
+	Read(ctx context.Context, max int, block time.Duration) ([]checkstream.VisitEntry, error)
+	Take(ctx context.Context, max int, own bool) ([]checkstream.VisitEntry, error)
+	Settle(ctx context.Context, e checkstream.VisitEntry, outcome checkstream.VisitOutcome) error
+	Drop(ctx context.Context, e checkstream.VisitEntry) error
+}
+
+// Engine makes visits.
+type Engine interface {
+	Look(ctx context.Context, check uptime.Check) probe.Outcome
+	Impossible(check uptime.Check) bool
+}
+
+// Options are what a loop needs.
+type Options struct {
+	Name   string // of the prober
+	Lane   Lane
+	Engine Engine
+	Health func(error) // whether the lane can be used
+	Log    *slog.Logger
+
+	Metrics prometheus.Registerer
+}
+
+// Loop is the work.
+type Loop struct {
+	o      Options
+	places chan struct{} // one for each visit under way
+	visits sync.WaitGroup
+	done   *prometheus.CounterVec
+}
+
+// New makes a loop.
+func New(o Options) *Loop {
+	l := &Loop{o: o, places: make(chan struct{}, atOnce), done: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "probefleet_prober_adhoc_visits_total", Help: "Visits on demand, by what they came to.",
+	}, []string{"status"})}
+	o.Metrics.MustRegister(l.done)
+	return l
+}
+
+// Run works until ctx ends and then drains. It has no other error than ctx's.
+func (l *Loop) Run(ctx context.Context) error {
+	visiting, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	pause, took, own := firstPause, time.Time{}, true
+	for ctx.Err() == nil {
+		err := l.guarded(func() error {
+			if time.Since(took) >= takeEvery {
+				if err := l.take(ctx, visiting, own); err != nil {
+					return err
+				}
+				took, own = time.Now(), false
+			}
+			return l.read(ctx, visiting)
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		l.o.Health(err)
+		if err == nil {
+			pause = firstPause
+			continue
+		}
+		wait(ctx, pause)
+		pause = min(2*pause, longPause)
+	}
+	l.drain(abort)
+	return ctx.Err()
+}
+
+// guarded makes a panic an error of this round.
+func (l *Loop) guarded(round func() error) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			l.o.Log.Error("visits on demand: a round panicked", "panic", fmt.Sprint(thrown), "stack", string(debug.Stack()))
+			err = fmt.Errorf("a round panicked: %v", thrown)
+		}
+	}()
+	return round()
+}
+
+// read waits for a free place, then for visits.
+func (l *Loop) read(ctx, visiting context.Context) error {
+	return l.fetch(ctx, visiting, func(free int) ([]checkstream.VisitEntry, error) {
+		return l.o.Lane.Read(ctx, free, checkstream.MaxBlock)
+	})
+}
+
+// take begins what other probers left and, the first time, this one's earlier life.
+func (l *Loop) take(ctx, visiting context.Context, own bool) error {
+	return l.fetch(ctx, visiting, func(free int) ([]checkstream.VisitEntry, error) {
+		call, cancel := context.WithTimeout(ctx, callLimit)
+		defer cancel()
+		return l.o.Lane.Take(call, free, own)
+	})
+}
+
+// fetch gets at most as many visits as there are free places and begins them.
+func (l *Loop) fetch(ctx, visiting context.Context, get func(free int) ([]checkstream.VisitEntry, error)) (err error) {
+	free := l.reserve(ctx)
+	if free == 0 {
+		return nil
+	}
+	var entries []checkstream.VisitEntry
+	defer func() { l.begin(visiting, entries, free) }() // also gives back what is not needed
+	entries, err = get(free)
+	return err
+}
+
+// reserve takes all free places: one or more, none when ctx ended first.
+func (l *Loop) reserve(ctx context.Context) (places int) {
+	select {
+	case l.places <- struct{}{}:
+		places = 1
+	case <-ctx.Done():
+		return 0
+	}
+	for places < atOnce {
+		select {
+		case l.places <- struct{}{}:
+			places++
+		default:
+			return places
+		}
+	}
+	return places
+}
+
+func (l *Loop) leave() { <-l.places }
+
+// begin starts the visits on reserved places and gives the others back.
+func (l *Loop) begin(ctx context.Context, entries []checkstream.VisitEntry, reserved int) {
+	for _, e := range entries {
+		l.visits.Go(func() {
+			defer l.leave()
+			if err := l.guarded(func() error { return l.visit(ctx, e) }); err != nil && ctx.Err() == nil {
+				l.o.Log.Warn("visit on demand not settled", "job", e.Job, "attempt", e.Attempt, "error", err)
+			}
+		})
+	}
+	for range reserved - len(entries) {
+		l.leave()
+	}
+}
+
+func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
+	if e.Err != nil { // its outcome has no address
+		l.o.Log.Warn("visit on demand cannot be read", "entry", e.ID, "error", e.Err)
+		return l.settle(ctx, func(ctx context.Context) error { return l.o.Lane.Drop(ctx, e) })
+	}
+	// No target has the id 0.
+	check := uptime.Check{Regions: []string{e.Region}, Kind: e.Kind, URL: e.URL, Timeout: e.Timeout, Spec: e.Spec}
+	at := time.Now().UTC()
+	outcome := l.o.Engine.Look(ctx, check)
+	if ctx.Err() != nil { // cut off by us: this outcome says nothing
+		return nil
+	}
+	l.done.WithLabelValues(outcome.Status.String()).Inc()
+	look := uptime.Look{
+		Prober: l.o.Name, CheckedAt: at, Status: outcome.Status, Failure: outcome.Failure, Reason: outcome.Reason, HTTPStatus: outcome.HTTPStatus,
+		Phases: outcome.Phases, TotalUS: outcome.TotalUS, Message: outcome.Message, Address: outcome.Address, CertNotAfter: outcome.CertNotAfter,
+		Seen: outcome.Seen, Evidence: outcome.Evidence,
+		Invalid: outcome.Reason == uptime.ReasonInternal && l.o.Engine.Impossible(check),
+	}
+	return l.settle(ctx, func(ctx context.Context) error {
+		return l.o.Lane.Settle(ctx, e, checkstream.VisitOutcome{Look: look})
+	})
+}
+
+// settle tries a few times: who waits for the visit would wait for a minute else.
+func (l *Loop) settle(ctx context.Context, call func(context.Context) error) (err error) {
+	for pause := firstPause; pause <= longPause; pause *= 2 {
+		limited, cancel := context.WithTimeout(ctx, callLimit)
+		err = call(limited)
+		cancel()
+		if err == nil || !wait(ctx, pause) {
+			return err
+		}
+	}
+	return err
+}
+
+// drain lets the visits under way end, and aborts what takes too long.
+func (l *Loop) drain(abort func()) {
+	limit := time.AfterFunc(drainLimit, abort)
+	defer limit.Stop()
+	l.visits.Wait()
+}
+
+// wait says whether ctx still lives.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
