@@ -31,7 +31,7 @@ func TestMutations(t *testing.T) {
 			if !red {
 				t.Errorf("%s is switched off, and %s is still green", m.name, m.proof())
 			}
-			fmt.Fprintf(&table, "| %s | `%s` | `%s` | %s |\n", m.name, m.file, m.proof(), map[bool]string{true: "yes", false: "**no**"}[red])
+			fmt.Fprintf(&table, "| %s | `%s` | `%s` | %s |\n", m.name, m.file, strings.ReplaceAll(m.proof(), "|", `\|`), map[bool]string{true: "yes", false: "**no**"}[red])
 		})
 	}
 	if ran == len(mutations()) {

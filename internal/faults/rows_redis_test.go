@@ -59,12 +59,16 @@ func pendingTrimmed(r *rig, t *trial) {
 	}
 	t.await(30*time.Second, "the victim holds them no more", func() bool { return len(held()) == 0 })
 	t.awaitEveryRow(t.injected, 150*time.Second)
-	t.await(150*time.Second, "what became of each is recorded", func() bool { return t.rowsOf("region = 'eu' AND "+slotsIn(trimmed)) == len(trimmed) })
+	// Some were due before the trial began: on a busy machine acknowledgements take a while.
+	became := func(and string) int {
+		return int(t.count("SELECT count() FROM results FINAL WHERE region = 'eu' AND " + slotsIn(trimmed) + and))
+	}
+	t.await(150*time.Second, "what became of each is recorded", func() bool { return became("") == len(trimmed) })
 	t.recovered(150 * time.Second)
-	measured := t.rowsOf("region = 'eu' AND status != 'missed' AND " + slotsIn(trimmed)) // stored, and not acknowledged
-	stated, all := t.rowsOf("region = 'eu' AND reason = 'trimmed' AND "+slotsIn(trimmed)), t.rowsOf("reason = 'trimmed'")
-	if len(trimmed) < 50 || stated+measured != len(trimmed) || all != stated || measured > len(trimmed)/2 {
-		t.Errorf("%d pending checks were trimmed; %d of them are measured, %d stated as trimmed, %d in all", len(trimmed), measured, stated, all)
+	measured := became(" AND status != 'missed'") // stored, and not acknowledged
+	stated, others := became(" AND reason = 'trimmed'"), t.rowsOf("reason = 'trimmed' AND NOT (region = 'eu' AND "+slotsIn(trimmed)+")")
+	if len(trimmed) < 50 || stated+measured != len(trimmed) || others > 0 || measured > len(trimmed)/2 {
+		t.Errorf("%d pending checks were trimmed; %d of them are measured, %d stated as trimmed, and %d others", len(trimmed), measured, stated, others)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestTableIsCurrent(t *testing.T) {
 		case err == nil:
 			doc.WriteString("| " + name + " | " + f.what + " | " + f.promise + " | " + tallyOf(all, f.id).cells() + " |\n")
 		case f.proven != "":
-			elsewhere += fmt.Sprintf("| %s | %s | %s | `%s` |\n", name, f.what, f.promise, f.proven)
+			elsewhere += fmt.Sprintf("| %s | %s | %s | `%s` |\n", name, f.what, f.promise, strings.ReplaceAll(f.proven, "|", `\|`))
 		case f.absent != "":
 			absent += fmt.Sprintf("| %s | %s | %s | %s |\n", name, f.what, f.promise, f.absent)
 		default:

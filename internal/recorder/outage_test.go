@@ -3,6 +3,7 @@ package recorder
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,16 @@ import (
 	"github.com/probefleet/probefleet/internal/spool/spooltest"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
+
+// longest remembers the longest delay since it was last taken.
+type longest struct{ worst atomic.Int64 }
+
+func (l *longest) note(d time.Duration) {
+	for was := l.worst.Load(); int64(d) > was && !l.worst.CompareAndSwap(was, int64(d)); was = l.worst.Load() {
+	}
+}
+
+func (l *longest) take() time.Duration { return time.Duration(l.worst.Swap(0)) }
 
 // Ten minutes without the store, 600 batches of 100 rows: everything is answered within
 // seconds all the time, the backlog is gone 90 s after the store is back, in order, and
@@ -25,31 +36,26 @@ func TestOutageOfTenMinutes(t *testing.T) {
 		disk := openSpool(t, spooltest.New(), 0)
 		r := New(store, Options{MaxRows: 100, Spool: disk})
 		stop := start(t, r)
+		var delays longest
 		var mu sync.Mutex
-		records, worst := 0, time.Duration(0)
+		records := 0
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
 		feeding.Go(func() {
 			feed(t, r, 100, time.Second, quit, func(delay time.Duration, err error) {
 				mu.Lock()
 				defer mu.Unlock()
-				if worst, records = max(worst, delay), records+1; err != nil {
+				records++
+				if delays.note(delay); err != nil {
 					t.Error(err)
 				}
 			})
 		})
-		slowest := func() time.Duration {
-			mu.Lock()
-			defer mu.Unlock()
-			was := worst
-			worst = 0
-			return was
-		}
 		<-time.After(30 * time.Second)
-		slowest()
+		delays.take()
 		store.set(away)
 		<-time.After(10 * time.Minute)
-		if got := slowest(); got > 3*time.Second {
+		if got := delays.take(); got > 3*time.Second {
 			t.Errorf("a row waited %v for the disk", got)
 		}
 		state := r.State()
@@ -61,7 +67,7 @@ func TestOutageOfTenMinutes(t *testing.T) {
 		await(t, 3*time.Second, "first insert that works", func() bool { return len(store.sent()) > first })
 		await(t, 90*time.Second-time.Since(back), "drained", func() bool { return disk.State().Batches == 0 })
 		t.Logf("drained in %v", time.Since(back))
-		if got := slowest(); got > 2*time.Second {
+		if got := delays.take(); got > 2*time.Second {
 			t.Errorf("a live row waited %v beside the replay", got)
 		}
 		close(quit)
@@ -106,20 +112,10 @@ func TestBatchesAreFewerWhileTheStoreIsAway(t *testing.T) {
 		stop := start(t, r)
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
-		var mu sync.Mutex
-		worst := time.Duration(0)
-		slowest := func() time.Duration {
-			mu.Lock()
-			defer mu.Unlock()
-			was := worst
-			worst = 0
-			return was
-		}
+		var delays longest
 		feeding.Go(func() {
 			feed(t, r, 100, time.Second, quit, func(delay time.Duration, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				if worst = max(worst, delay); err != nil {
+				if delays.note(delay); err != nil {
 					t.Error(err)
 				}
 			})
@@ -130,14 +126,14 @@ func TestBatchesAreFewerWhileTheStoreIsAway(t *testing.T) {
 		if state := disk.State(); state.Batches < 50 || state.Batches > 70 || state.Rows < 29_000 {
 			t.Errorf("%d batches of %d rows in all", state.Batches, state.Rows)
 		}
-		if got := slowest(); got > 7*time.Second {
+		if got := delays.take(); got > 7*time.Second {
 			t.Errorf("a row waited %v for the disk", got)
 		}
 		store.set(nil)
 		await(t, time.Minute, "drained", func() bool { return disk.State().Batches == 0 })
-		slowest()
+		delays.take()
 		<-time.After(20 * time.Second)
-		if got := slowest(); got > 1100*time.Millisecond {
+		if got := delays.take(); got > 1100*time.Millisecond {
 			t.Errorf("once the store is back a row waits %v", got)
 		}
 		close(quit)

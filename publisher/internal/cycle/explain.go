@@ -75,7 +75,9 @@ type gap struct {
 // explain returns once the slots are explained, or ctx has ended. The last resort
 // needs no store: unexplained slots are found by the sweep.
 func (e *explainer) explain(ctx context.Context, rows []uptime.Result, reason uptime.Reason, from, to int64) error {
-	if len(rows) > promptly && e.addGap(ctx, reason, from, to+1) == nil {
+	// A gap speaks of everything in its seconds: of a second that had room for some it would
+	// say too much.
+	if len(rows) > promptly && reason != uptime.ReasonBackpressure && e.addGap(ctx, reason, from, to+1) == nil {
 		e.later(rows)
 		return nil
 	}
