@@ -71,9 +71,9 @@ func (e *evaluation) seen(c *check) string {
 		text, there := c.headerValue(o)
 		return e.quote(c, text, there)
 	case uptime.SourceBody:
-		return e.quoteBytes(o.Body)
+		return e.quoteBytes(o.Body, o.BodyCut)
 	case uptime.SourceReceived:
-		return e.quoteBytes(o.Received)
+		return e.quoteBytes(o.Received, true) // reading ends as soon as the outcome is known
 	case uptime.SourceJSON:
 		return e.nodeSeen(c)
 	case uptime.SourceBodySize:
@@ -124,9 +124,12 @@ func (e *evaluation) nodeSeen(c *check) string {
 	return redact.Text(nodeText(e.node), e.observation.Secrets, maxShown)
 }
 
-func (e *evaluation) quoteBytes(text []byte) string {
-	if len(text) == 0 {
+func (e *evaluation) quoteBytes(text []byte, cut bool) string {
+	switch {
+	case len(text) == 0:
 		return "empty"
+	case cut:
+		return `"` + redact.TextCut(text, e.observation.Secrets, maxShown) + `"`
 	}
 	return `"` + redact.Text(text, e.observation.Secrets, maxShown) + `"`
 }

@@ -34,6 +34,26 @@ func TestShown(t *testing.T) {
 	}
 }
 
+func TestFirstPartOfAText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"my hunter2!":   "my [secret]!",
+		"my hunter":     "my [secret]",
+		"my h":          "my [secret]",
+		"hunter, mine":  "hunter, mine",
+		"hunter2hunter": "[secret][secret]",
+		"":              "",
+	} {
+		secrets := []string{"hunter2"}
+		if got := TextCut(text, secrets, 40); got != want {
+			t.Errorf("%q is shown %q, want %q", text, got, want)
+		}
+		if got := HideCut(text, secrets); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestURL(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{

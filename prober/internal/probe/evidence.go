@@ -19,17 +19,19 @@ const (
 	maxEvidenceCertificates = 10
 	maxEvidenceNames        = 20
 	maxEvidenceRecords      = 50
+	maxEvidenceURL          = 2 << 10 // bytes of a hop's
 )
 
 // evidence copies what people may see of a visit.
 func (s *sighting) evidence(p *plan, verdict assertion.Verdict) *uptime.Evidence {
-	e := &uptime.Evidence{Hops: slices.Clone(s.hops), Headers: s.shownHeaders(), Cookies: s.shownCookies(), Rcode: s.Rcode, Records: s.shownRecords(), Command: p.visitor.command()}
+	e := &uptime.Evidence{Hops: s.shownHops(), Headers: s.shownHeaders(), Cookies: s.shownCookies(), Rcode: s.Rcode, Records: s.shownRecords(), Command: p.visitor.command()}
 	if s.statusLine != "" {
 		e.StatusLine = s.text(s.Protocol+" "+s.statusLine, uptime.MaxEvidenceValue)
 	}
-	e.Body, e.BodyCut = s.excerpt(s.Body)
+	more := s.BodyCut || s.BodySize > int64(len(s.Body))
+	e.Body, e.BodyCut = s.excerpt(s.Body, more)
 	e.BodyCut = e.BodyCut || s.BodySize > int64(len(s.Body))
-	e.Received, _ = s.excerpt(s.Received)
+	e.Received, _ = s.excerpt(s.Received, true) // reading ends as soon as the outcome is known
 	if s.TLSVersion != 0 {
 		e.TLSVersion, e.TLSCipher = strings.TrimPrefix(tls.VersionName(s.TLSVersion), "TLS "), tls.CipherSuiteName(s.cipher)
 	}
@@ -45,9 +47,17 @@ func (s *sighting) evidence(p *plan, verdict assertion.Verdict) *uptime.Evidence
 // text is one line of at most limit bytes, without secrets.
 func (s *sighting) text(line string, limit int) string { return redact.Text(line, s.Secrets, limit) }
 
-// excerpt is the beginning of a text as it is: valid UTF-8, without secrets.
-func (s *sighting) excerpt(body []byte) (text string, cut bool) {
-	text = redact.Hide(string(body[:min(len(body), 2*uptime.MaxEvidenceBody)]), s.Secrets)
+// excerpt is the beginning of a text as it is: valid UTF-8, without secrets. more says that
+// the text went on.
+func (s *sighting) excerpt(body []byte, more bool) (text string, cut bool) {
+	if len(body) > 2*uptime.MaxEvidenceBody {
+		body, more = body[:2*uptime.MaxEvidenceBody], true
+	}
+	if more {
+		text = redact.HideCut(string(body), s.Secrets)
+	} else {
+		text = redact.Hide(string(body), s.Secrets)
+	}
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= uptime.MaxEvidenceBody {
 		return text, false
 	}
@@ -56,6 +66,15 @@ func (s *sighting) excerpt(body []byte) (text string, cut bool) {
 		end--
 	}
 	return text[:end], true
+}
+
+// shownHops are the hops: where a redirect led may repeat what the target was sent.
+func (s *sighting) shownHops() []uptime.Hop {
+	hops := slices.Clone(s.hops)
+	for i := range hops {
+		hops[i].URL = s.text(hops[i].URL, maxEvidenceURL)
+	}
+	return hops
 }
 
 func (s *sighting) shownHeaders() []uptime.Header {

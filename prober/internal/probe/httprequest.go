@@ -170,7 +170,7 @@ func (h *httpVisitor) command() string {
 		words = append(words, "-H", quoted(line.name+": "+value))
 	}
 	if h.body != "" {
-		body := h.body
+		body := shownSend(h.body)
 		if h.spec.BodySecret != "" {
 			body = "…"
 		}

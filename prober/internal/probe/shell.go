@@ -97,5 +97,13 @@ func printfOf(text string) string {
 	return quoted(out.String())
 }
 
+// shownSend is what a command shows of a text that is sent.
+func shownSend(text string) string {
+	if len(text) <= maxShownSend {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShownSend], "") + "…"
+}
+
 // quoted makes one word for a POSIX shell of any text.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

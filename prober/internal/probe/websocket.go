@@ -155,7 +155,7 @@ func (v *wsVisitor) visit(ctx context.Context, s *sighting) trouble {
 func (v *wsVisitor) command() string {
 	words := []string{"websocat"}
 	if v.spec.Send != "" {
-		words = []string{"printf", "%s", quoted(v.spec.Send), "|", "websocat", "-1"}
+		words = []string{"printf", "%s", quoted(shownSend(v.spec.Send)), "|", "websocat", "-1"}
 	}
 	if v.skipVerify {
 		words = append(words, "-k")

@@ -112,7 +112,7 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 	defer lap(&hop.Phases.Transfer, mark)
 	response, err := w.response(r.asked) // its body is not closed: the connection is, as a whole
 	if err != nil {
-		return nil, answerTrouble(err, "reading the headers")
+		return nil, s.headTrouble(err)
 	}
 	s.answered(response)
 	hop.Status, hop.Protocol = response.StatusCode, response.Proto
