@@ -58,6 +58,31 @@ func TestReflectedSecretsAreNotShown(t *testing.T) {
 	}
 }
 
+// A query may hold a secret, and answers often repeat where they were asked for.
+func TestSecretsInTheURLAreNotShown(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	parrot := serve(t, func(conn *net.TCPConn) { // echoes, as the service of RFC 862 does
+		_, _ = io.Copy(conn, conn)
+	})
+	ws := checkOf("ws://" + parrot + "/?token=" + canary)
+	ws.Kind = uptime.KindWebSocket
+	for name, check := range map[string]uptime.Check{
+		"body":      checkOf(l.URL() + "/echo/x?page=2&access_token=" + canary),
+		"escaped":   checkOf(l.URL() + "/echo/x?api_key=%63" + canary[1:]),
+		"websocket": ws,
+		"parrot":    checkOf("http://" + parrot + "/?token=" + canary),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := New(options(l)).Look(t.Context(), check)
+			if text := shown(t, o); strings.Contains(text, canary) || strings.Contains(text, "%63"+canary[1:]) || o.Reason != "" || !strings.Contains(text, "secret") {
+				t.Errorf("it shows in %s", text)
+			}
+		})
+	}
+}
+
 // A secret may be longer than what is kept of an answer.
 func TestLongSecretsAreNotShown(t *testing.T) {
 	t.Parallel()

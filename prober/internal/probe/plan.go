@@ -3,9 +3,12 @@ package probe
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/probefleet/probefleet/internal/assertion"
+	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -118,6 +121,7 @@ func (l *plans) fill(p *plan) error {
 		b.follow = b.follow && !wantsOnlyRedirects(spec.Expect)
 	}
 	b.secrets = &keyring{unseal: l.open}
+	b.secrets.noteQuery(p.url)
 	p.visitor, err = compile(b)
 	p.secrets = b.secrets.opened
 	return err
@@ -146,6 +150,26 @@ func (k *keyring) open(sealed uptime.Sealed, clear string) (string, error) {
 func (k *keyring) note(text string) {
 	if text != "" {
 		k.opened = append(k.opened, text)
+	}
+}
+
+// leastQueried is the length from which a value in a query counts as a secret: shorter
+// ones are in every text.
+const leastQueried = 4
+
+// noteQuery adds what a URL's query holds under names that tell of secrets.
+func (k *keyring) noteQuery(link string) {
+	_, query, _ := strings.Cut(link, "?")
+	query, _, _ = strings.Cut(query, "#")
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if !redact.Name(name) || len(value) < leastQueried {
+			continue
+		}
+		k.note(value)
+		if clear, err := url.QueryUnescape(value); err == nil && clear != value {
+			k.note(clear)
+		}
 	}
 }
 
