@@ -22,8 +22,9 @@ const (
 	maxBrotliBits = 22      // 4 MiB, what encoders use unless told otherwise
 )
 
-// decoder undoes the content codings of an answer (RFC 9110 §8.4). release ends it.
-func decoder(headers http.Header, body io.Reader) (decoded io.Reader, release func(), err error) {
+// decoder undoes the content codings of an answer (RFC 9110 §8.4). What lies between two of
+// them ends in errCut beyond most bytes. release ends it.
+func decoder(headers http.Header, body io.Reader, most int64) (decoded io.Reader, release func(), err error) {
 	release = func() {}
 	lines := headers["Content-Encoding"]
 	if len(lines) == 0 {
@@ -34,6 +35,9 @@ func decoder(headers http.Header, body io.Reader) (decoded io.Reader, release fu
 		return nil, release, fmt.Errorf("it is encoded more than %d times", maxCodings)
 	}
 	for i := len(codings) - 1; i >= 0; i-- { // the last was applied last
+		if i < len(codings)-1 {
+			body = &counting{from: body, most: most}
+		}
 		switch coding := strings.ToLower(strings.TrimSpace(codings[i])); coding {
 		case "", "identity":
 		case "gzip", "x-gzip":

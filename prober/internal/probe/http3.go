@@ -128,7 +128,7 @@ func trouble3(err error, doing string) trouble {
 	_, idle := errors.AsType[*quic.IdleTimeoutError](err)
 	stream, reset := errors.AsType[*http3.Error](err)
 	switch {
-	case idle:
+	case idle, reset && !stream.Remote && stream.ErrorCode == http3.ErrCodeRequestCanceled: // by us, at the deadline
 		return failed(uptime.FailureTimeout, "timed out "+doing)
 	case reset && stream.Remote:
 		return failed(uptime.FailureReset, "stream reset "+doing)
@@ -141,7 +141,8 @@ func trouble3(err error, doing string) trouble {
 	return failed(uptime.FailureProtocol, "broken HTTP/3 "+doing)
 }
 
-// quicLimit leaves the counting to flow control: no more comes than is read, and a window.
+// quicLimit leaves the counting to flow control and to what reads the body: no more comes
+// than is read, and a window.
 type quicLimit struct{}
 
 func (quicLimit) exhausted() bool { return false }

@@ -143,8 +143,8 @@ var errCut = errors.New("the body is larger than is read")
 // read takes in the body, decoded, up to the limit. What is beyond is nobody's failure:
 // assertions know that it was cut.
 func (h *httpVisitor) read(w *wire, limit limiter, response *http.Response, s *sighting) trouble {
-	raw := &counting{from: response.Body}
-	body, release, err := decoder(response.Header, raw)
+	raw := &counting{from: response.Body, most: h.limit + framing}
+	body, release, err := decoder(response.Header, raw, h.limit+framing)
 	if err != nil {
 		return h.undecodable(err, s)
 	}
@@ -167,7 +167,7 @@ func (h *httpVisitor) read(w *wire, limit limiter, response *http.Response, s *s
 		switch {
 		case errors.Is(err, io.EOF):
 			return trouble{}
-		case limit.exhausted() && (errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF)):
+		case errors.Is(err, errCut), limit.exhausted() && errors.Is(err, io.ErrUnexpectedEOF):
 			s.BodyCut = true
 			return trouble{}
 		case raw.err == nil: // the wire was well
@@ -199,15 +199,20 @@ func grow(b []byte, room int) []byte {
 	return larger
 }
 
-// counting counts what a body is before it is decoded.
+// counting counts what a body is before it is decoded, and ends it in errCut beyond the most
+// that is read.
 type counting struct {
-	from io.Reader
-	n    int64
-	err  error // that reading ended in, other than the end
+	from    io.Reader
+	most, n int64
+	err     error // that reading ended in, other than the end
 }
 
 func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
+	if c.n >= c.most {
+		c.err = errCut
+		return 0, errCut
+	}
+	n, err := c.from.Read(p[:min(int64(len(p)), c.most-c.n)])
 	c.n += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
