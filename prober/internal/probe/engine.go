@@ -35,8 +35,8 @@ type Outcome struct {
 	Seen         uptime.Seen
 	Attempts     uint8            // visits it took: 2 when a failure was looked at again
 	Evidence     *uptime.Evidence // of visits that were not up
-	AnsweredBy   string           // URL of the last request, with RetryAfter
-	RetryAfter   time.Duration    // for which it asked to be left alone, by a 429 that was not expected
+	AnsweredBy   string           // URL of the request that was answered with a 429 that was not expected
+	RetryAfter   time.Duration    // for which it asked to be left alone; 0: it did not say
 }
 
 // Options are what an engine needs.
@@ -92,12 +92,12 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // Check visits the target, and visits it again when it failed and the slot has
-// time for it: a failure is reported only if the second look fails too. A host that asks
-// to be left alone is not looked at again: it has answered on purpose.
+// time for it: a failure is reported only if the second look fails too. A host that answers
+// 429 is not looked at again: it wants to be left alone.
 func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
 	start := time.Now()
 	outcome := e.attempt(ctx, check, false)
-	if outcome.Status == uptime.StatusDown && outcome.RetryAfter == 0 && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
+	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
 		first := outcome.Failure
 		outcome = e.attempt(ctx, check, false)
 		outcome.Attempts = 2

@@ -143,6 +143,9 @@ func (h *httpVisitor) lines(own bool, cookies []*http.Cookie) []header {
 		pairs := make([]string, len(cookies))
 		for i, cookie := range cookies {
 			pairs[i] = cookie.Name + "=" + cookie.Value
+			if cookie.Quoted {
+				pairs[i] = cookie.Name + `="` + cookie.Value + `"`
+			}
 		}
 		lines = append(lines, header{"Cookie", strings.Join(pairs, "; ")})
 	}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -50,6 +51,7 @@ func parseTarget(text string) (*url.URL, error) {
 // takeApart checks everything that ends up on the wire, so that no URL can add a
 // header or a second request. User information is never sent.
 func takeApart(u *url.URL) (address, error) {
+	u.RawQuery = escapedQuery(u.RawQuery)
 	at := address{secure: u.Scheme == "https", url: u, uri: u.RequestURI(), port: 80}
 	if at.secure {
 		at.port = 443
@@ -72,6 +74,23 @@ func takeApart(u *url.URL) (address, error) {
 	}
 	at.host, at.header = host, hostHeader(host, u.Port())
 	return at, nil
+}
+
+// escapedQuery is a query as it is sent: what may not stand in one (RFC 3986 §3.4) is
+// escaped, as browsers do. Servers refuse a blank, and some of them the rest.
+func escapedQuery(query string) string {
+	var out strings.Builder
+	from := 0
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '<' || c == '>' {
+			fmt.Fprintf(&out, "%s%%%02X", query[from:i], c)
+			from = i + 1
+		}
+	}
+	if from == 0 {
+		return query
+	}
+	return out.String() + query[from:]
 }
 
 func hostHeader(host, port string) string {

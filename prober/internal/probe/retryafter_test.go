@@ -35,13 +35,14 @@ func TestRetryAfter(t *testing.T) {
 type busy struct {
 	status int
 	visits int
+	wait   string
 }
 
 func (b *busy) visit(_ context.Context, s *sighting) trouble {
 	b.visits++
 	s.hop("http://example.com/")
 	s.hop("https://www.example.com/")
-	s.Status, s.Header = b.status, http.Header{"Retry-After": {"60"}}
+	s.Status, s.Header = b.status, http.Header{"Retry-After": {b.wait}}
 	return trouble{}
 }
 
@@ -69,7 +70,7 @@ func TestBusyHostIsHeardUnlessItIsExpected(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := &busy{status: c.status}
+				b := &busy{status: c.status, wait: "60"}
 				e := newEngine(options(nil), with(b))
 				check := checkOf("http://example.com/")
 				check.Spec = c.spec.Text()
