@@ -73,7 +73,9 @@ type chains struct {
 
 type chainKey [sha256.Size]byte
 
-type validity struct{ from, until time.Time }
+// validity is when a chain is good, by the clock of the day, and when that was found out,
+// by the monotonic one: the clock of the day may be put right.
+type validity struct{ from, until, found time.Time }
 
 const (
 	chainTrust = time.Hour
@@ -91,7 +93,7 @@ func (c *chains) verify(chain []*x509.Certificate, name string) error {
 	c.mu.RLock()
 	known, found := c.good[key]
 	c.mu.RUnlock()
-	if found && !now.Before(known.from) && now.Before(known.until) {
+	if found && !now.Before(known.from) && !now.After(known.until) && now.Sub(known.found) < chainTrust {
 		return nil
 	}
 	options := x509.VerifyOptions{Roots: c.roots, DNSName: name, CurrentTime: now, Intermediates: x509.NewCertPool()}
@@ -120,11 +122,11 @@ func (c *chains) keep(key chainKey, v validity) {
 	c.good[key] = v
 }
 
-// validityOf is how long the chain that lasts longest is good, at most an hour.
+// validityOf is when the chain that lasts longest is good.
 func validityOf(verified [][]*x509.Certificate, now time.Time) validity {
 	var best validity
 	for _, chain := range verified {
-		v := validity{until: now.Add(chainTrust)}
+		v := validity{until: chain[0].NotAfter, found: now}
 		for _, certificate := range chain {
 			if certificate.NotAfter.Before(v.until) {
 				v.until = certificate.NotAfter
