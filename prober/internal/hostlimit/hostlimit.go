@@ -169,9 +169,10 @@ func (h *Hosts) withdraw(at *host, w *wait) bool {
 	return true
 }
 
-// forget drops a host that nothing is to be remembered of.
+// forget drops a host that nothing is to be remembered of, unless that was done: the end of
+// a pause may come later than that.
 func (h *Hosts) forget(at *host) {
-	if at.visits == 0 && at.queue.Len() == 0 && !time.Now().Before(at.until) {
+	if h.byName[at.name] == at && at.visits == 0 && at.queue.Len() == 0 && !time.Now().Before(at.until) {
 		delete(h.byName, at.name)
 	}
 }

@@ -182,6 +182,22 @@ func TestHostIsLeftAlone(t *testing.T) {
 
 // Many checks of one host may fill all the room there is, and still those of others
 // find some.
+// The end of a pause may come late, when the host was forgotten and met again.
+func TestForgottenHostLeavesTheNextAlone(t *testing.T) {
+	t.Parallel()
+	h := hosts(1, 10)
+	first := enter(t, h, "http://a.example/")
+	first.Leave()
+	second := enter(t, h, "http://a.example/")
+	h.mu.Lock()
+	h.forget(first.host)
+	h.mu.Unlock()
+	if third := enter(t, h, "http://a.example/"); !third.Waits() {
+		t.Error("two visits of one host are under way")
+	}
+	second.Leave()
+}
+
 func TestSharesWhenManyWait(t *testing.T) {
 	t.Parallel()
 	h := hosts(1, 100)
