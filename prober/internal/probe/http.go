@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -94,7 +96,7 @@ func (w *web) compile(b blueprint) (visitor, error) {
 func (h *httpVisitor) visit(ctx context.Context, s *sighting) trouble {
 	var jar *cookiejar.Jar
 	if h.spec.Cookies {
-		jar, _ = cookiejar.New(nil) // never an error
+		jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never an error
 	}
 	w := h.wires.Get().(*wire)
 	defer h.wires.Put(w)

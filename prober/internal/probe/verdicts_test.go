@@ -2,6 +2,7 @@ package probe
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -55,4 +56,43 @@ func TestQuotedCookiesStayQuoted(t *testing.T) {
 		http.Redirect(w, r, "/there", http.StatusFound)
 	})
 	verify(t, lookAs(t, l, servePlain(t, mux), uptime.Spec{HTTP: &uptime.HTTPSpec{Cookies: true}}), nil, 200)
+}
+
+// A host sets no cookies for others that only share a public suffix with it.
+func TestCookiesStayWithTheirSite(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	mux := http.NewServeMux()
+	var port string
+	mux.HandleFunc("/there", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Cookie") != "" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Set-Cookie", "a=1; Domain=co.uk; Path=/")
+		http.Redirect(w, r, "http://other.co.uk:"+port+"/there", http.StatusFound)
+	})
+	url := servePlain(t, mux)
+	port = url[strings.LastIndexByte(url, ':')+1:]
+	check := checkOf("http://one.co.uk:" + port)
+	check.Spec = uptime.Spec{HTTP: &uptime.HTTPSpec{Cookies: true}}.Text()
+	e := New(options(l, func(o *Options) { o.Resolver = names{"one.co.uk": {"127.0.0.1"}, "other.co.uk": {"127.0.0.1"}} }))
+	verify(t, e.Look(t.Context(), check), nil, 200)
+}
+
+// An answer without a body has no coding to undo.
+func TestEncodedNothing(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	for _, coding := range []string{"gzip", "deflate", "br", "zstd", "gzip, zstd"} {
+		url := servePlain(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", coding) }))
+		for _, method := range []string{"HEAD", "GET"} {
+			spec := uptime.Spec{HTTP: &uptime.HTTPSpec{Method: method}, Assertions: []uptime.Assertion{{Source: "body_size", Op: "equals", Value: "0"}}}
+			o := lookAs(t, l, url, spec)
+			if verify(t, o, nil, 200); t.Failed() {
+				t.Log(method, coding)
+			}
+		}
+	}
 }
