@@ -26,7 +26,8 @@ func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting
 		return nil, bad
 	}
 	mark := time.Now()
-	conn, closeAll, err := h.dialer.quic(ctx, addrs, r, s, hop)
+	m := &packetMeter{left: 2*(h.limit+maxHeaders+window) + window} // packets have heads, and some come twice
+	conn, closeAll, err := h.dialer.quic(ctx, addrs, r, s, hop, m)
 	lap(&hop.Phases.TLS, &mark)
 	if err != nil {
 		return nil, quicTrouble(err)
@@ -43,7 +44,7 @@ func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting
 	response, err := client.RoundTrip(asked)
 	lap(&hop.Phases.Wait, &mark)
 	if err != nil {
-		return nil, trouble3(err, "waiting for an answer")
+		return nil, m.read(err, "waiting for an answer")
 	}
 	defer lap(&hop.Phases.Transfer, &mark)
 	defer response.Body.Close()
@@ -53,12 +54,12 @@ func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting
 	if h.redirects >= 0 && isRedirect(response) {
 		return response, trouble{}
 	}
-	return response, h.read(w, quicLimit{}, response, s)
+	return response, h.read(w, m, response, s)
 }
 
 // quic makes a connection to the first address that takes one. Each was judged by the
 // guard before a packet goes there.
-func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *sighting, hop *uptime.Hop) (*quic.Conn, func(), error) {
+func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *sighting, hop *uptime.Hop, m *packetMeter) (*quic.Conn, func(), error) {
 	config := r.config.Clone()
 	config.NextProtos = []string{http3.NextProtoH3}
 	limits := &quic.Config{ // what may come before it is asked for
@@ -73,7 +74,7 @@ func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *si
 		hop.Address = addr.Unmap()
 		s.Address = hop.Address
 		limited, cancel := context.WithTimeout(ctx, max(time.Until(s.deadline)/time.Duration(len(addrs)-i), time.Millisecond))
-		conn, closeAll, err := quicTo(limited, netip.AddrPortFrom(hop.Address, r.at.port), func(t *quic.Transport, to *net.UDPAddr) (*quic.Conn, error) {
+		conn, closeAll, err := quicTo(limited, m, netip.AddrPortFrom(hop.Address, r.at.port), func(t *quic.Transport, to *net.UDPAddr) (*quic.Conn, error) {
 			return t.Dial(limited, to, config, limits)
 		})
 		cancel()
@@ -88,12 +89,12 @@ func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *si
 	return nil, nil, worst
 }
 
-func quicTo(ctx context.Context, to netip.AddrPort, dial func(*quic.Transport, *net.UDPAddr) (*quic.Conn, error)) (*quic.Conn, func(), error) {
+func quicTo(ctx context.Context, m *packetMeter, to netip.AddrPort, dial func(*quic.Transport, *net.UDPAddr) (*quic.Conn, error)) (*quic.Conn, func(), error) {
 	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", "")
 	if err != nil {
 		return nil, nil, err
 	}
-	transport := &quic.Transport{Conn: socket}
+	transport := &quic.Transport{Conn: meteredPackets{socket, m}}
 	conn, err := dial(transport, net.UDPAddrFromAddrPort(to))
 	if err != nil {
 		_ = transport.Close()
@@ -140,11 +141,3 @@ func trouble3(err error, doing string) trouble {
 	}
 	return failed(uptime.FailureProtocol, "broken HTTP/3 "+doing)
 }
-
-// quicLimit leaves the counting to flow control and to what reads the body: no more comes
-// than is read, and a window.
-type quicLimit struct{}
-
-func (quicLimit) exhausted() bool { return false }
-
-func (quicLimit) trouble(err error) trouble { return trouble3(err, "reading the body") }
