@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,7 +36,8 @@ type dnsVisitor struct {
 	family    uptime.Family
 	config    *tls.Config // nil: plain
 	queries   [2]dnsQuery // with EDNS (RFC 6891) and without
-	asserted  bool        // assertions say what the answer must be
+	records   bool        // assertions say what the records must be
+	rcode     bool        // … and the code
 }
 
 func (k *dnsKind) compile(b blueprint) (visitor, error) {
@@ -45,7 +45,11 @@ func (k *dnsKind) compile(b blueprint) (visitor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("this URL cannot be asked: %w", err)
 	}
-	v := &dnsVisitor{dnsKind: k, target: target, family: b.spec.Family, asserted: slices.ContainsFunc(b.spec.Assertions, judgesAnswer)}
+	v := &dnsVisitor{dnsKind: k, target: target, family: b.spec.Family}
+	for _, a := range b.spec.Assertions {
+		v.records = v.records || a.Source == uptime.SourceDNS
+		v.rcode = v.rcode || a.Source == uptime.SourceRcode
+	}
 	if b.spec.DNS != nil {
 		v.transport = b.spec.DNS.Transport
 	}
@@ -96,11 +100,6 @@ func (v *dnsVisitor) checkOwn() error {
 	return nil
 }
 
-// judgesAnswer says whether an assertion decides what the answer must be.
-func judgesAnswer(a uptime.Assertion) bool {
-	return a.Source == uptime.SourceDNS || a.Source == uptime.SourceRcode
-}
-
 // dnsQuery is the question made ready, its id 0.
 type dnsQuery struct {
 	message []byte
@@ -114,8 +113,11 @@ func (v *dnsVisitor) visit(ctx context.Context, s *sighting) trouble {
 		return bad
 	}
 	s.sawAnswer(answer, v.target.question)
-	if v.asserted {
+	if v.rcode {
 		return trouble{}
+	}
+	if bad := v.uninformed(answer, s); v.records || !bad.none() {
+		return bad
 	}
 	return v.expected(answer, s)
 }
@@ -142,17 +144,26 @@ func (v *dnsVisitor) ask(ctx context.Context, s *sighting) (*dns.Msg, trouble) {
 	return answer, bad
 }
 
+// uninformed judges an answer that says nothing of the name: that no record came proves
+// nothing then.
+func (v *dnsVisitor) uninformed(answer *dns.Msg, s *sighting) trouble {
+	switch {
+	case answer.Rcode == dns.RcodeNameError:
+	case answer.Rcode != dns.RcodeSuccess:
+		return failed(uptime.FailureDNS, "the server answered "+s.Rcode+resolve.ExtendedError(answer))
+	case isReferral(answer):
+		return failed(uptime.FailureDNS, "the server knows no "+v.target.kind+" record and refers to others: it does not resolve for this prober")
+	}
+	return trouble{}
+}
+
 // expected judges an answer that no assertion judges.
 func (v *dnsVisitor) expected(answer *dns.Msg, s *sighting) trouble {
 	switch {
 	case answer.Rcode == dns.RcodeNameError:
 		return failed(uptime.FailureDNS, "NXDOMAIN: there is no such name")
-	case answer.Rcode != dns.RcodeSuccess:
-		return failed(uptime.FailureDNS, "the server answered "+s.Rcode+resolve.ExtendedError(answer))
 	case len(s.Records[v.target.kind]) > 0:
 		return trouble{}
-	case isReferral(answer):
-		return failed(uptime.FailureDNS, "the server knows no "+v.target.kind+" record and refers to others: it does not resolve for this prober")
 	case len(s.Records["CNAME"]) > 0:
 		return failed(uptime.FailureDNS, "the name is an alias that leads to no "+v.target.kind+" record")
 	}

@@ -162,6 +162,9 @@ func TestDNS(t *testing.T) {
 		{"NXDOMAIN not wanted", udp + "/gone.lab.test", wanting("rcode - in NOERROR,SERVFAIL"), uptime.FailureDNS, "NXDOMAIN", 1},
 		{"no record wanted", udp + "/nodata.lab.test", wanting("dns A absent"), nil, "", 1},
 		{"SERVFAIL wanted", udp + "/servfail.lab.test", wanting("rcode - equals SERVFAIL"), nil, "", 1},
+		{"no record wanted of a server that fails", udp + "/servfail.lab.test", wanting("dns A absent"), uptime.FailureDNS, "the server answered SERVFAIL", 1},
+		{"another record wanted of a server that refuses", udp + "/example.com", wanting("dns A not_equals 192.0.2.1"), uptime.FailureDNS, "the server answered REFUSED", 1},
+		{"no record wanted, no such name", udp + "/gone.lab.test", wanting("dns A absent"), nil, "", 1},
 		{"another assertion leaves the rule", udp + "/gone.lab.test", wanting("latency - lt 5000"), uptime.FailureDNS, "NXDOMAIN", 1},
 		{"too slow", udp + "/slow-50ms.a-192-0-2-1.lab.test", wanting("phase wait lt 20"), uptime.FailureLatency, "", 1},
 
