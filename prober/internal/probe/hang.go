@@ -35,7 +35,7 @@ func newErrand() *errand {
 // hard cap: the timeout and two seconds. A visit that is not over then goes on behind our
 // back; a target of which three do gets no more visits, so that leaks are bounded.
 func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Outcome {
-	if e.hanging.of(check.TargetID) >= maxHanging {
+	if e.hanging.of(visited(&check)) >= maxHanging {
 		return unmeasured(uptime.ReasonProbeHang, "visits of this target never end: it gets no more until they do")
 	}
 	r := e.errands.Get().(*errand)
@@ -63,7 +63,7 @@ func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Out
 			if !r.left.CompareAndSwap(false, true) {
 				continue // its outcome is on the way
 			}
-			e.hanging.begin(check.TargetID)
+			e.hanging.begin(visited(&check))
 			e.metrics.hangs.Inc()
 			e.log.Error("checker hangs", "kind", string(check.Kind), "target_id", check.TargetID, "timeout_ms", check.Timeout.Milliseconds())
 			return unmeasured(uptime.ReasonProbeHang, "the visit did not end at its timeout, nor two seconds later")
@@ -77,7 +77,7 @@ func (e *Engine) run(ctx context.Context, r *errand) {
 		r.outcome <- outcome
 		return
 	}
-	e.hanging.end(r.check.TargetID)
+	e.hanging.end(visited(&r.check))
 	e.log.Warn("hanging checker has ended", "kind", string(r.check.Kind), "target_id", r.check.TargetID)
 }
 

@@ -73,6 +73,29 @@ func TestHangingVisitEndsAtTheHardCap(t *testing.T) {
 	})
 }
 
+// Checks on demand are of no target: one that hangs leaves the others alone.
+func TestHangingCheckOnDemandLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := &deaf{end: make(chan struct{})}
+		e := newEngine(options(nil), forTargets(map[string]visitor{"hung": hung, "healthy": &scripted{ends: []trouble{up}}}))
+		look := func(url string) Outcome {
+			check := checkOf(url)
+			check.TargetID = 0
+			return e.Look(t.Context(), check)
+		}
+		for range maxHanging + 1 {
+			if o := look("hung"); o.Reason != uptime.ReasonProbeHang {
+				t.Errorf("%+v", o)
+			}
+		}
+		if o := look("healthy"); o.Status != uptime.StatusUp || hung.visits.Load() != maxHanging {
+			t.Errorf("%+v after %d visits of the other", o, hung.visits.Load())
+		}
+		close(hung.end)
+	})
+}
+
 // A drain does not wait for a checker that ignores that it was called off.
 func TestHangingVisitIsLeftWhenCalledOff(t *testing.T) {
 	t.Parallel()

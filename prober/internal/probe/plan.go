@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"net/url"
 	"strings"
 	"sync"
@@ -66,16 +68,28 @@ type plans struct {
 	open      func(uptime.Sealed) (secret.Text, error)
 
 	mu  sync.RWMutex
-	all map[int64]*plan
+	all map[int64]*plan // by what is visited
 }
 
 func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
 	return &plans{compilers: compilers, open: o.Open, all: map[int64]*plan{}}
 }
 
+// visited tells what is visited apart: a target by its id, and what a check on demand looks
+// at, which has none, by its URL.
+func visited(check *uptime.Check) int64 {
+	if check.TargetID != 0 {
+		return check.TargetID
+	}
+	hash := fnv.New64a()
+	_, _ = io.WriteString(hash, check.URL)
+	return -1 - int64(hash.Sum64()>>1)
+}
+
 func (l *plans) of(check uptime.Check) *plan {
+	id := visited(&check)
 	l.mu.RLock()
-	p := l.all[check.TargetID]
+	p := l.all[id]
 	l.mu.RUnlock()
 	if p != nil && p.text == check.Spec && p.url == check.URL && p.kind == check.Kind {
 		return p
@@ -84,14 +98,14 @@ func (l *plans) of(check uptime.Check) *plan {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.all) >= maxPlans {
-		for id := range l.all { // any: whichever is needed again is made again
-			delete(l.all, id)
+		for other := range l.all { // any: whichever is needed again is made again
+			delete(l.all, other)
 			if len(l.all) < maxPlans*9/10 {
 				break
 			}
 		}
 	}
-	l.all[check.TargetID] = p
+	l.all[id] = p
 	return p
 }
 
