@@ -133,7 +133,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
 	demand := adhoc.New(adhoc.Options{
-		Name: cfg.Name, Lane: checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), Engine: engine,
+		Name: cfg.Name, Lane: checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), Engine: engine, Hosts: hosts,
 		Health: func(err error) { adhocState(err, s.Health) }, Log: log, Metrics: s.Metrics,
 	})
 	about := checkstream.NewAbout(redis)

@@ -1,9 +1,10 @@
 // Package adhoc makes the visits that somebody waits for: checks on demand, of the
 // prober's own region.
 //
-// It stands beside the consumer and shares only the engine with it. At most ten visits
-// are under way at once, so scheduled checks do not wait for them. No result is
-// recorded: an outcome goes back on the lane it came by, always with its evidence.
+// It stands beside the consumer and shares only the engine with it, and what hosts bear. At
+// most ten visits are under way at once, so scheduled checks do not wait for them. A host
+// that has no place for two seconds, or asked to be left alone, is not visited:
+// unknown(host_budget). No result is recorded: an outcome goes back on the lane it came by, always with its evidence.
 //
 // Whatever goes wrong here ends one visit, or is tried again: it never ends the prober.
 // While the lane cannot be read Options.Health says so. At a stop no visit is begun, and
@@ -22,6 +23,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 )
 
@@ -32,6 +34,8 @@ const (
 	firstPause = 250 * time.Millisecond
 	longPause  = 5 * time.Second
 	drainLimit = 10 * time.Second
+
+	hostPatience = 2 * time.Second // for a place at a host; with it no visit takes so long that others take it over
 )
 
 // Lane is the prober's end of the lane.
@@ -53,6 +57,7 @@ type Options struct {
 	Name   string // of the prober
 	Lane   Lane
 	Engine Engine
+	Hosts  *hostlimit.Hosts
 	Health func(error) // whether the lane can be used
 	Log    *slog.Logger
 
@@ -189,7 +194,7 @@ func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
 	// No target has the id 0.
 	check := uptime.Check{Regions: []string{e.Region}, Kind: e.Kind, URL: e.URL, Timeout: e.Timeout, Spec: e.Spec}
 	at := time.Now().UTC()
-	outcome := l.o.Engine.Look(ctx, check)
+	outcome := l.look(ctx, check)
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		return nil
 	}
@@ -203,6 +208,21 @@ func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
 	return l.settle(ctx, func(ctx context.Context) error {
 		return l.o.Lane.Settle(ctx, e, checkstream.VisitOutcome{Look: look})
 	})
+}
+
+// look makes the visit, once its host has a place for it.
+func (l *Loop) look(ctx context.Context, check uptime.Check) probe.Outcome {
+	turn, err := l.o.Hosts.Enter(check.URL)
+	if err == nil {
+		err = turn.Await(ctx, hostPatience)
+	}
+	if err != nil {
+		return probe.Outcome{Status: uptime.StatusUnknown, Reason: uptime.ReasonHostBudget, Message: err.Error()}
+	}
+	defer turn.Leave()
+	outcome := l.o.Engine.Look(ctx, check)
+	l.o.Hosts.LeaveAlone(outcome.AnsweredBy, outcome.RetryAfter)
+	return outcome
 }
 
 // settle tries a few times: who waits for the visit would wait for a minute else.

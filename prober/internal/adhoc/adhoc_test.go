@@ -20,6 +20,7 @@ import (
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
@@ -107,15 +108,24 @@ type fakeEngine struct {
 	takes      time.Duration
 	panics     bool
 	impossible bool
+	busy       bool // answers 429
 
 	mu      sync.Mutex
 	now     int
 	highest int
+	all     int
+}
+
+func (e *fakeEngine) visits() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.all
 }
 
 func (e *fakeEngine) Look(ctx context.Context, _ uptime.Check) probe.Outcome {
 	e.mu.Lock()
 	e.now++
+	e.all++
 	e.highest = max(e.highest, e.now)
 	e.mu.Unlock()
 	defer func() {
@@ -129,6 +139,9 @@ func (e *fakeEngine) Look(ctx context.Context, _ uptime.Check) probe.Outcome {
 	wait(ctx, e.takes)
 	if e.impossible {
 		return probe.Outcome{Status: uptime.StatusUnknown, Reason: uptime.ReasonInternal}
+	}
+	if e.busy {
+		return probe.Outcome{Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, AnsweredBy: "http://a/", RetryAfter: time.Minute}
 	}
 	return probe.Outcome{Status: uptime.StatusUp, Evidence: &uptime.Evidence{Body: "x"}}
 }
@@ -144,15 +157,21 @@ func visits(n int) (list []checkstream.VisitEntry) {
 
 type rig struct {
 	lane   *fakeLane
+	hosts  *hostlimit.Hosts
 	stop   func()
 	mu     sync.Mutex
 	health error
 }
 
+func hosts(perHost int) *hostlimit.Hosts {
+	return hostlimit.New(hostlimit.Options{PerHost: perHost, Waiting: 100, Metrics: prometheus.NewRegistry()})
+}
+
 func run(t *testing.T, engine Engine, lane *fakeLane) *rig {
 	t.Helper()
 	r := &rig{lane: lane}
-	l := New(Options{Name: "p1", Lane: lane, Engine: engine, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
+	r.hosts = hosts(10)
+	l := New(Options{Name: "p1", Lane: lane, Engine: engine, Hosts: r.hosts, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.health = err
@@ -257,6 +276,43 @@ func TestStopDrains(t *testing.T) {
 	}
 }
 
+// What hosts bear counts for all visits of a prober.
+func TestHostsAreSpared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine, lane := &fakeEngine{busy: true}, &fakeLane{}
+		r := run(t, engine, lane)
+		var turns []hostlimit.Turn // of scheduled checks
+		for range 10 {
+			turn, err := r.hosts.Enter("https://a/x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns = append(turns, turn)
+		}
+		visit := func(want uptime.Reason, visited int) {
+			t.Helper()
+			before := lane.done()
+			lane.set(func(l *fakeLane) { l.waiting = visits(1) })
+			time.Sleep(hostPatience + time.Second)
+			synctest.Wait()
+			settled := lane.seen().settled
+			if len(settled) != before+1 || settled[before].Reason != want || engine.visits() != visited {
+				t.Errorf("%+v, %d visits", settled[before:], engine.visits())
+			}
+		}
+		visit(uptime.ReasonHostBudget, 0) // all places are taken
+		for _, turn := range turns {
+			turn.Leave()
+		}
+		visit(uptime.ReasonNone, 1)       // it answers 429
+		visit(uptime.ReasonHostBudget, 1) // and is left alone
+		if _, err := r.hosts.Enter("http://a/"); err == nil {
+			t.Error("scheduled checks do not leave it alone")
+		}
+	})
+}
+
 func TestImpossibleIsSaid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -304,7 +360,7 @@ func TestLookThroughRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	loop := New(Options{Name: "p1", Lane: checkstream.NewAdhocConsumer(redis, "eu", "p1"), Engine: engine, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(error) {}})
+	loop := New(Options{Name: "p1", Lane: checkstream.NewAdhocConsumer(redis, "eu", "p1"), Engine: engine, Hosts: hosts(10), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(error) {}})
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = loop.Run(ctx) }()
 	defer func() { cancel(); _ = redis.Close(); <-ended }()
