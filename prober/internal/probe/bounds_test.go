@@ -72,13 +72,13 @@ func TestHTTP3BodyIsBoundedOnTheWire(t *testing.T) {
 	blocks := emptyBlocks(6000)
 	url := startHTTP3(t, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
-		n, err := w.Write(blocks)
-		for total := n; ; total += n {
-			if n, err = w.Write(blocks[10:]); err != nil {
-				sent <- total
-				return
-			}
+		total, err := w.Write(blocks)
+		for err == nil {
+			var n int
+			n, err = w.Write(blocks[10:])
+			total += n
 		}
+		sent <- total
 	}))
 	check := checkOf(url)
 	check.Timeout = 3 * time.Second

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bytes"
-	"errors"
 	"net"
 	"strings"
 
@@ -42,7 +41,7 @@ func h2Request(secure bool, authority, path string, fields []header, body []byte
 	return out.Bytes(), err
 }
 
-var errTooMuch = errors.New("the server sent more than an answer may have")
+const errTooMuch = tooLarge("the server sent more than an answer may have")
 
 // metered is a connection of which no more than a number of bytes is read.
 type metered struct {

@@ -45,9 +45,13 @@ func (d *dialer) tlsOf(spec *uptime.TLSSpec, host string, protocols ...string) *
 	return config
 }
 
+// maxSecured is how many bytes of a secured connection are read, all that TLS adds included:
+// padding may be a thousand times what it hides (RFC 8446 §5.4). No visit needs half of it.
+const maxSecured = 4 << 20
+
 // handshake secures a connection and notes what it saw, also when it fails.
 func handshake(conn net.Conn, config *tls.Config, s *sighting) (*tls.Conn, trouble) {
-	secure := tls.Client(conn, config)
+	secure := tls.Client(&metered{Conn: conn, left: maxSecured, spent: errTooMuch}, config)
 	err := secure.Handshake()
 	if err != nil {
 		if rejected, ok := asRejected(err); ok {
