@@ -39,6 +39,9 @@ func (h *httpVisitor) request(secrets *keyring) error {
 	}
 	var err error
 	h.body, err = secrets.open(h.spec.BodySecret, h.spec.Body)
+	if h.spec.BodySecret != "" {
+		secrets.noteBody(h.body)
+	}
 	return err
 }
 

@@ -83,6 +83,32 @@ func TestSecretsInTheURLAreNotShown(t *testing.T) {
 	}
 }
 
+// An answer may repeat a secret in its own spelling, or a part of it.
+func TestOtherSpellingsOfSecretsAreNotShown(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	raw := func(body string) string {
+		return l.URL() + "/raw/close/" + base64.RawURLEncoding.EncodeToString([]byte("HTTP/1.1 200 OK\r\n\r\n"+body))
+	}
+	for name, c := range map[string]struct{ url, secret string }{
+		"body in JSON":       {l.URL() + "/echo", `{"login":"<me>","what":"` + canary + `"}`},
+		"one member":         {raw("no such password: " + canary), `{"login":{"password":["` + canary + `"]}}`},
+		"a number":           {raw("no such pin: 73737373"), `{"pin": 73737373}`},
+		"one field":          {raw("no such password: " + canary + "!"), `login=me&password=` + canary + `%21`},
+		"escaped for a URL":  {raw("was a%26" + canary), `a&` + canary},
+		"escaped for a path": {raw("was a%20" + canary), `a ` + canary},
+		"escaped for HTML":   {raw("was a&amp;" + canary), `a&` + canary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := lookAs(t, l, c.url, uptime.Spec{HTTP: &uptime.HTTPSpec{Method: "POST", BodySecret: sealed(t, c.secret)}})
+			if text := o.Evidence.Body; strings.Contains(text, canary) || strings.Contains(text, "7373") || o.HTTPStatus != 200 {
+				t.Errorf("it shows in %s", text)
+			}
+		})
+	}
+}
+
 // A secret may be longer than what is kept of an answer.
 func TestLongSecretsAreNotShown(t *testing.T) {
 	t.Parallel()

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/probefleet/probefleet/internal/assertion"
-	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -139,52 +136,6 @@ func (l *plans) fill(p *plan) error {
 	p.visitor, err = compile(b)
 	p.secrets = b.secrets.opened
 	return err
-}
-
-// keyring opens a target's secrets and remembers them, so that they are never shown.
-type keyring struct {
-	unseal func(uptime.Sealed) (secret.Text, error)
-	opened []string
-}
-
-// open gives a secret, or what stands in clear where there is none.
-func (k *keyring) open(sealed uptime.Sealed, clear string) (string, error) {
-	if sealed == "" {
-		return clear, nil
-	}
-	text, err := k.unseal(sealed)
-	if err != nil {
-		return "", err
-	}
-	k.note(text.Reveal())
-	return text.Reveal(), nil
-}
-
-// note adds another form in which a secret may show.
-func (k *keyring) note(text string) {
-	if text != "" {
-		k.opened = append(k.opened, text)
-	}
-}
-
-// leastQueried is the length from which a value in a query counts as a secret: shorter
-// ones are in every text.
-const leastQueried = 4
-
-// noteQuery adds what a URL's query holds under names that tell of secrets.
-func (k *keyring) noteQuery(link string) {
-	_, query, _ := strings.Cut(link, "?")
-	query, _, _ = strings.Cut(query, "#")
-	for part := range strings.SplitSeq(query, "&") {
-		name, value, _ := strings.Cut(part, "=")
-		if !redact.Name(name) || len(value) < leastQueried {
-			continue
-		}
-		k.note(value)
-		if clear, err := url.QueryUnescape(value); err == nil && clear != value {
-			k.note(clear)
-		}
-	}
 }
 
 // wantsOnlyRedirects is true for a target that expects redirects and nothing else.
