@@ -20,6 +20,8 @@
 // whoever has the name may point it elsewhere. URLs without a host (a DNS check that asks
 // the prober's own resolvers) are not limited either.
 //
+// Checks on demand count like scheduled ones.
+//
 // The limit is of the URL's host: where redirects lead is visited on its account, with
 // the whole visit and a second look at a failure as one place.
 package hostlimit

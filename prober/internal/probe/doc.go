@@ -15,6 +15,11 @@
 //     429 is what the target is expected to answer.
 //   - No packet goes to an address the guard refuses, whatever a name resolves
 //     to and wherever a redirect points.
+//   - No secret that a target is visited with shows in what is kept of a visit, also where
+//     an answer repeats it, as it is or as JSON, URLs and HTML spell it. What a server makes
+//     of it otherwise (backwards, in base64) cannot be known.
+//   - What is read is bounded in bytes as they come, padding and framing included, and what
+//     is kept of it too.
 //   - One probe cannot hurt another: nothing is shared between visits, and a
 //     panic becomes that check's unknown(internal).
 //

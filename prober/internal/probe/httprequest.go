@@ -26,7 +26,7 @@ func (h *httpVisitor) request(secrets *keyring) error {
 		return errors.New("this method cannot be sent")
 	}
 	for _, line := range h.spec.Headers {
-		value, err := secrets.open(line.Secret, line.Value)
+		value, err := secrets.header(line)
 		if err != nil {
 			return err
 		}

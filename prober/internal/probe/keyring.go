@@ -31,6 +31,16 @@ func (k *keyring) open(sealed uptime.Sealed, clear string) (string, error) {
 	return text.Reveal(), nil
 }
 
+// header gives the value of a line. What stands behind the scheme of credentials (RFC 9110
+// §11.4) is a secret by itself.
+func (k *keyring) header(line uptime.Header) (string, error) {
+	value, err := k.open(line.Secret, line.Value)
+	if _, token, found := strings.Cut(value, " "); found && line.Secret != "" && len(token) >= leastPart {
+		k.note(token)
+	}
+	return value, err
+}
+
 // note adds what must not show, in every spelling that answers may use.
 func (k *keyring) note(text string) {
 	if text == "" {

@@ -109,6 +109,18 @@ func TestOtherSpellingsOfSecretsAreNotShown(t *testing.T) {
 	}
 }
 
+// What stands behind the scheme is the secret (RFC 9110 §11.4).
+func TestTokensOfSecretHeadersAreNotShown(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	answer := base64.RawURLEncoding.EncodeToString([]byte("HTTP/1.1 403 no\r\n\r\nbad token " + canary))
+	headers := []uptime.Header{{Name: "Authorization", Secret: sealed(t, "Bearer "+canary)}}
+	o := lookAs(t, l, l.URL()+"/raw/close/"+answer, uptime.Spec{HTTP: &uptime.HTTPSpec{Headers: headers}})
+	if strings.Contains(shown(t, o), canary) {
+		t.Errorf("over HTTP: %s", o.Evidence.Body)
+	}
+}
+
 // A secret may be longer than what is kept of an answer.
 func TestLongSecretsAreNotShown(t *testing.T) {
 	t.Parallel()

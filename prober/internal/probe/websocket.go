@@ -91,7 +91,7 @@ func parseWebSocket(text string) (address, error) {
 // request writes the opening handshake (RFC 6455 §4.1).
 func (v *wsVisitor) request(at address, secrets *keyring) error {
 	for _, line := range v.spec.Headers {
-		value, err := secrets.open(line.Secret, line.Value)
+		value, err := secrets.header(line)
 		if err != nil {
 			return err
 		}
