@@ -88,6 +88,10 @@ func fileName(name string) string {
 // capacity is how many checks may be held at once.
 func (c Config) capacity() int { return c.WorkersMax * c.ChecksPerWorker }
 
+// batchRows is how many rows fill a batch. Rows that wait for more keep their checks
+// held: never more than half of the fewest that may be.
+func (c Config) batchRows() int { return min(c.BatchSize, max(1, c.WorkersMin*c.ChecksPerWorker/2)) }
+
 func (c Config) allowed() []string {
 	texts := make([]string, len(c.AllowCIDRs))
 	for i, prefix := range c.AllowCIDRs {

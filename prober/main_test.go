@@ -58,6 +58,13 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	if err != nil || cfg.capacity() != 20_000 || cfg.HostConcurrency != 10 || cfg.limits(9) != (scaler.Limits{Min: 2, Max: 20, PerWorker: 1000, Most: 9}) || !strings.HasSuffix(cfg.Name, "-eu-west") {
 		t.Errorf("%v, capacity %d, name %q", err, cfg.capacity(), cfg.Name)
 	}
+	// While ClickHouse is away a batch waits for seconds: with one of 1,000 rows, a
+	// prober that may hold 100 checks would do nothing else.
+	narrow := cfg
+	narrow.WorkersMin, narrow.ChecksPerWorker = 1, 100
+	if cfg.batchRows() != cfg.BatchSize || narrow.batchRows() != 50 {
+		t.Errorf("%d rows a batch, and %d of one that holds 100 checks", cfg.batchRows(), narrow.batchRows())
+	}
 }
 
 // TestWholeProber runs the program against real stores and a lab of targets.

@@ -22,7 +22,9 @@ type edges []*edge
 func newEdge(t testing.TB, name, upstream string) *edge {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	e := &edge{toxiproxy.NewProxy(server, name, "127.0.0.1:0", upstream)}
+	// Not 127.0.0.1: outgoing connections have their ports there, and one could take
+	// that of an edge while it is cut.
+	e := &edge{toxiproxy.NewProxy(server, name, "127.0.0.2:0", upstream)}
 	if err := e.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,6 @@ func replayBesideLive(r *rig, t *trial) {
 // clickhouseFull takes the room from ClickHouse: its data is on a disk of its own that
 // is filled (this needs root), or it is told to keep more free than there is.
 func clickhouseFull(r *rig, t *trial) {
-	t.wait(time.Minute) // the breakers' last opening is forgotten: the next trial comes at once
 	full := func() (empty func()) {
 		const room = "min_free_disk_bytes_to_perform_insert"
 		t.setting(room, "1000000000000000", "results")
@@ -70,6 +69,7 @@ func clickhouseFull(r *rig, t *trial) {
 		t.clickhouseOnSmallDisk("1g")
 		full = func() func() { return t.fill(r.click.dir, 0) }
 	}
+	t.wait(time.Minute) // the breakers' last opening, also of the move, is forgotten: the next trial comes at once
 	t.inject()
 	empty := full()
 	defer empty()

@@ -9,16 +9,20 @@ import (
 	"github.com/probefleet/probefleet/internal/checkstream"
 )
 
+// Two beats in a row that are not heard are said within five seconds of the first
+// moment they could not be: beatEvery + beatTimeout + beatAgain + beatTimeout.
 const (
 	beatEvery   = 2 * time.Second
-	beatTimeout = 1500 * time.Millisecond
+	beatAgain   = 200 * time.Millisecond
+	beatTimeout = 1300 * time.Millisecond
 )
 
 // heartbeat tells the others every two seconds that this prober lives, whatever
 // its other loops wait for.
 func (c *Consumer) heartbeat(ctx context.Context) {
 	failures := 0
-	for sleep(ctx, beatEvery) {
+	for wait := beatEvery; sleep(ctx, wait); {
+		wait = beatEvery
 		c.o.BeatHeartbeat.Beat()
 		call, cancel := context.WithTimeout(ctx, beatTimeout)
 		err := c.Presence.Beat(call, c.beat())
@@ -32,6 +36,7 @@ func (c *Consumer) heartbeat(ctx context.Context) {
 			failures = 0
 		default:
 			if failures++; failures == 1 {
+				wait = beatAgain
 				c.Log.Warn("heartbeat was not heard", "error", err)
 			} else { // sooner than a read, which may wait for several seconds, notices that Redis hangs
 				c.o.Redis(err)

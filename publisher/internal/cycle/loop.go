@@ -144,9 +144,10 @@ func (l *Loop) tickLoop(ctx context.Context) error {
 // under it and it wants to look again.
 func (l *Loop) runOnce(ctx context.Context) time.Duration {
 	l.Beat()
+	began := l.clock.second()
 	clock, err := l.readClock(ctx)
 	if err != nil {
-		l.redisFailed(err)
+		l.redisFailed(began, err)
 		l.tell(checkstream.Clock{Tick: l.tick})
 		return min(l.clock.untilNextSecond(), 500*time.Millisecond)
 	}
@@ -190,7 +191,7 @@ func (l *Loop) runOnce(ctx context.Context) time.Duration {
 	case ctx.Err() != nil:
 		return soon
 	default:
-		l.redisFailed(err)
+		l.redisFailed(began, err)
 		return soon * 5
 	}
 }

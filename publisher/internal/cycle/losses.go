@@ -8,12 +8,13 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// redisFailed notes that Redis could not be used.
-func (l *Loop) redisFailed(err error) {
+// redisFailed notes that Redis could not be used in a pass that began in a second:
+// calls that hang end seconds later.
+func (l *Loop) redisFailed(began int64, err error) {
 	if !l.outage.failing {
 		l.Log.Warn("redis cannot be used", "error", err)
 	}
-	l.outage.failed(l.clock.second() + 1)
+	l.outage.failed(max(began, l.tick+1))
 	l.groups, l.refusals = nil, true
 	l.Health.Set("redis", service.Error, "publishing is impossible: "+err.Error())
 }

@@ -12,12 +12,17 @@ import (
 
 func TestRedisDownIsNamed(t *testing.T) {
 	t.Parallel()
+	t.Run("refused", func(t *testing.T) { t.Parallel(); redisDownIsNamed(t, 0) })
+	t.Run("hangs", func(t *testing.T) { t.Parallel(); redisDownIsNamed(t, 2500*time.Millisecond) })
+}
+
+func redisDownIsNamed(t *testing.T, hangs time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
 		h.furnish(100, 10*time.Second)
 		p := h.start(t.Context(), "a", true, 0)
 		time.Sleep(30 * time.Second)
-		h.redis.set(func() { h.redis.down = true })
+		h.redis.set(func() { h.redis.down, h.redis.hangs = true, hangs })
 		time.Sleep(3 * time.Minute)
 		if p.health.level("redis") != service.Error {
 			t.Error("health does not say that redis is down")

@@ -21,7 +21,8 @@ type redisServer struct {
 	mu      sync.Mutex
 	skew    time.Duration
 	down    bool
-	lose    func() bool // whether the next reply gets lost
+	hangs   time.Duration // how long it takes to be down
+	lose    func() bool   // whether the next reply gets lost
 	exists  bool
 	fresh   bool
 	tick    int64
@@ -107,6 +108,10 @@ func (p *process) call(script func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.down {
+		hangs := p.hangs
+		p.mu.Unlock()
+		time.Sleep(hangs)
+		p.mu.Lock()
 		return errDown
 	}
 	err := script()
