@@ -73,7 +73,7 @@ faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F1
 
 fuzz: ## every decoder, the address guard and what targets answer, for FUZZTIME (30s) each
 	@grep -rlE '^func Fuzz' --include=*_test.go internal prober | while read -r file; do \
-		grep -oE '^func Fuzz[A-Za-z]+' $$file | while read -r _ name; do \
+		grep -oE '^func Fuzz[A-Za-z0-9]+' $$file | while read -r _ name; do \
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $${FUZZTIME:-30s} ./$$(dirname $$file) || exit 1; done || exit 1; done
 
 mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)
