@@ -71,9 +71,9 @@ faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F1
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults
 	@$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
 
-fuzz: ## every decoder and the address guard, for FUZZTIME (30s) each
-	@grep -rlE '^func Fuzz' --include=*_test.go internal | while read -r file; do \
-		grep -oE '^func Fuzz[A-Za-z]+' $$file | while read -r _ name; do \
+fuzz: ## every decoder, the address guard and what targets answer, for FUZZTIME (30s) each
+	@grep -rlE '^func Fuzz' --include=*_test.go internal prober | while read -r file; do \
+		grep -oE '^func Fuzz[A-Za-z0-9]+' $$file | while read -r _ name; do \
 			$(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $${FUZZTIME:-30s} ./$$(dirname $$file) || exit 1; done || exit 1; done
 
 mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)

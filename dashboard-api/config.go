@@ -25,6 +25,8 @@ type Config struct {
 	Bind          string      `env:"API_BIND" help:"address to listen on; empty is all of them"`
 	PublicURL     string      `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`
 	TrustProxy    bool        `env:"API_TRUST_PROXY" default:"false" help:"true behind a proxy of yours that sets X-Forwarded-For and X-Forwarded-Proto itself"`
+	HostRate      float64     `env:"API_HOST_RATE" default:"5" min:"0" help:"requests a second that the active targets of one host may come to, all regions together; a save beyond is refused; 0: no limit"`
+	HostsExempt   []string    `env:"API_HOST_RATE_EXEMPT" help:"hosts of yours without that limit: names, .example.com for all below one, addresses, ranges; those in the probers' PROBER_ALLOW_CIDRS are without it anyway"`
 	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
 	SetupLinkFile string      `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
 }
@@ -45,6 +47,9 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	}
 	if _, err := databaseurl.Parse(cfg.DatabaseURL.Reveal()); err != nil && !cfg.DatabaseURL.IsZero() { // the error may quote the password
 		found.Mistakes = append(found.Mistakes, "DATABASE_URL: not a URL such as postgres://user:password@host/name or sqlite:PATH")
+	}
+	if _, err := parseExempt(cfg.HostsExempt); err != nil {
+		found.Mistakes = append(found.Mistakes, "API_HOST_RATE_EXEMPT: "+err.Error())
 	}
 	if len(found.Mistakes) > 0 {
 		return cfg, &found

@@ -109,12 +109,16 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return service.Exit(service.ExitDependency, err)
 	}
 	watch.runOnce(ctx) // now that the hub is full: who is alive
+	exempt, err := parseExempt(cfg.HostsExempt)
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
 	checks, err := newJobs(stores, watch, hub, s)
 	if err != nil {
 		return err
 	}
 	handler, err := httpapi.New(httpapi.Options{
-		Targets: targets, Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
+		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {

@@ -98,3 +98,15 @@ func regionActive(ctx context.Context, tx *gorm.DB, region string) (bool, error)
 	}
 	return newest[0].Active, nil
 }
+
+// CountRegions is how many regions are there, inside a Change: those that joined and have
+// not left.
+func CountRegions(ctx context.Context, tx *gorm.DB) (int, error) {
+	var n int64
+	err := tx.WithContext(ctx).Raw("SELECT COUNT(*) FROM region_versions v WHERE v.active AND NOT EXISTS " +
+		"(SELECT 1 FROM region_versions newer WHERE newer.region = v.region AND newer.seq > v.seq)").Row().Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count regions: %w", err)
+	}
+	return int(n), nil
+}

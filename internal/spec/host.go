@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // cleanHost gives a host as it is dialled: an address as it is, a name in ASCII.
@@ -45,18 +46,12 @@ func judgeHost(host string, open []netip.Prefix) *Problem {
 		return nil
 	}
 	switch {
-	case loopbackName(host) && !allowed.Allows(netip.MustParseAddr("127.0.0.1")) && !allowed.Allows(netip.IPv6Loopback()):
+	case uptime.LoopbackName(host) && !allowed.Allows(netip.MustParseAddr("127.0.0.1")) && !allowed.Allows(netip.IPv6Loopback()):
 		return urlProblem(CodePrivateAddress, "this name means the prober's own machine, and no prober may dial it: open 127.0.0.0/8 with PROBER_ALLOW_CIDRS on a prober")
 	case endsInNumber(host):
 		return urlProblem(CodeInvalidURL, "write an IPv4 address as four numbers, such as 192.0.2.1")
 	}
 	return nil
-}
-
-// loopbackName says whether a name means this machine by definition.
-func loopbackName(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // endsInNumber says whether a host is an address in one of the old spellings

@@ -173,7 +173,7 @@ func FuzzURL(f *testing.F) {
 		case err == nil && !closed.Allows(addr):
 			t.Fatalf("%q leads to %v", text, addr)
 		case err == nil:
-		case !asciiName(host), loopbackName(host), endsInNumber(host):
+		case !asciiName(host), uptime.LoopbackName(host), endsInNumber(host):
 			t.Fatalf("%q leads to %q", text, host)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// columns are the table's, in the order scan reads them.
+// columns are the target's, in the order scan reads them.
 const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, spec_version, created_at_ms, updated_at_ms"
 
 // row has no default tags: GORM would store the column's default for every
@@ -26,6 +26,8 @@ type row struct {
 	SpecVersion int64  `gorm:"column:spec_version"`
 	CreatedAtMS int64  `gorm:"column:created_at_ms"`
 	UpdatedAtMS int64  `gorm:"column:updated_at_ms"`
+	Host        string `gorm:"column:host"`
+	HostSeq     int64  `gorm:"column:host_seq"` // the SpecVersion that Host is of
 }
 
 func (row) TableName() string { return "targets" }
@@ -40,6 +42,7 @@ func toRow(t uptime.Target) (row, error) {
 		IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
 		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), SpecVersion: t.SpecVersion,
 		CreatedAtMS: t.CreatedAt.UnixMilli(), UpdatedAtMS: t.UpdatedAt.UnixMilli(),
+		Host: uptime.HostOf(t.URL), HostSeq: t.SpecVersion,
 	}, nil
 }
 

@@ -31,9 +31,12 @@ var (
 var errUnchanged = errors.New("unchanged")
 
 // Store reads and writes targets.
-type Store struct{ db *database.DB }
+type Store struct {
+	db   *database.DB
+	rate HostRate
+}
 
-// New makes a store on an open database.
+// New makes a store on an open database. It saves whatever it is given: see WithHostRate.
 func New(db *database.DB) *Store { return &Store{db: db} }
 
 // Create stores a target and its first schedule version. It assigns the id, the
@@ -50,6 +53,9 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 		}
 		if err := gorm.G[row](tx).Create(ctx, &r); err != nil {
 			return nameTaken(ctx, err)
+		}
+		if err := s.rate.judge(ctx, tx, row{}, r); err != nil {
+			return err
 		}
 		created = r
 		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
@@ -86,18 +92,23 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 		if err != nil {
 			return err
 		}
+		after.Host, after.HostSeq = before.Host, before.HostSeq
 		if after == before {
 			return errUnchanged
 		}
 		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
+		after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
 		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "spec_version", "updated_at_ms").
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "spec_version", "updated_at_ms", "host", "host_seq").
 			Updates(after)
 		if result.Error != nil {
 			return nameTaken(ctx, result.Error)
 		}
 		if result.RowsAffected != 1 {
 			return ErrNotFound
+		}
+		if err := s.rate.judge(ctx, tx, before, after); err != nil {
+			return err
 		}
 		updated = after
 		return schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)

@@ -3,7 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
@@ -41,6 +44,7 @@ const (
 	codeUnauthorized     = "unauthorized"
 	codeForbidden        = "forbidden"
 	codeVersionMismatch  = "version_mismatch"
+	codeHostRate         = "host_rate_exceeded"
 	codeUnavailable      = "unavailable"
 )
 
@@ -116,12 +120,29 @@ func problemOf(err error) *Problem {
 	if slow, ok := errors.AsType[*session.ThrottledError](err); ok {
 		return problem(http.StatusTooManyRequests, "too_many_attempts", "too many attempts: wait before the next one").retryAfter(slow.Wait)
 	}
+	if over, ok := errors.AsType[*targetstore.HostRateError](err); ok {
+		return withCause(hostRate(over), err)
+	}
 	for _, row := range mapping {
 		if errors.Is(err, row.is) {
 			return withCause(row.problem(err), err)
 		}
 	}
 	return withCause(problem(http.StatusInternalServerError, "internal", "something went wrong here; the log knows more"), err)
+}
+
+// hostRate says what a save would have asked of a host, and what can be done.
+func hostRate(over *targetstore.HostRateError) *Problem {
+	return mistakes([]Mistake{{Pointer: "/" + over.Field, Code: codeHostRate, Message: fmt.Sprintf(
+		"this host would get %s requests a second from all of its targets and regions together (the others: %s), and %s is the limit: "+
+			"check it less often or from fewer regions, pause others of its targets, or have the operator raise API_HOST_RATE or exempt it (API_HOST_RATE_EXEMPT)",
+		perSecond(over.With), perSecond(over.Others), perSecond(over.Limit))}})
+}
+
+// perSecond writes a rate with two digits behind the point at most, rounded up where that
+// would make a little nothing.
+func perSecond(rate float64) string {
+	return strconv.FormatFloat(math.Ceil(max(0, rate*100-1e-6))/100, 'f', -1, 64)
 }
 
 func withCause(p *Problem, err error) *Problem {

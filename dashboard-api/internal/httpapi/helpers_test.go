@@ -163,7 +163,7 @@ func newBenchOn(t *testing.T, url string) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{
-		T: t, db: db, targets: targetstore.New(db), results: &fakeResults{}, ledger: &fakeLedger{},
+		T: t, db: db, targets: targetstore.New(db).WithHostRate(targetstore.HostRate{Limit: 5, Exempt: func(host string) bool { return host == "exempt.example" }}), results: &fakeResults{}, ledger: &fakeLedger{},
 		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
 	}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))

@@ -16,12 +16,14 @@
 // A host is what stands in the URL: a name in lower case and ASCII, or an address. The
 // port does not count, and neither does what the name resolves to: two names of one
 // machine are two hosts. Addresses that the operator opened (PROBER_ALLOW_CIDRS) are not
-// limited when they stand in the URL themselves; a name is judged by its name, since
-// whoever has the name may point it elsewhere. URLs without a host (a DNS check that asks
+// limited when they stand in the URL themselves, and neither is localhost when loopback is
+// opened; any other name is judged by its name, since whoever has the name may point it
+// elsewhere. URLs without a host (a DNS check that asks
 // the prober's own resolvers) are not limited either.
 //
 // Checks on demand count like scheduled ones.
 //
 // The limit is of the URL's host: where redirects lead is visited on its account, with
-// the whole visit and a second look at a failure as one place.
+// the whole visit and a second look at a failure as one place. How often a host is visited
+// at all is judged where targets are saved: targetstore.HostRate.
 package hostlimit

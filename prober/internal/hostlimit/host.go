@@ -2,29 +2,19 @@ package hostlimit
 
 import (
 	"net/netip"
-	"net/url"
-	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // limited gives the host of a URL, and whether visits to it are counted.
 func (h *Hosts) limited(target string) (name string, limited bool) {
-	u, err := url.Parse(target)
-	if err != nil {
-		return "", false // such a check makes no visit
-	}
-	name = u.Hostname()
-	if addr, err := netip.ParseAddr(name); err == nil {
-		addr = addr.Unmap().WithZone("")
-		return addr.String(), !h.opened(addr)
-	}
-	name = strings.TrimSuffix(strings.ToLower(name), ".")
-	if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		if ascii, err := idna.Lookup.ToASCII(name); err == nil {
-			name = ascii
-		}
+	name = uptime.HostOf(target) // empty also for what is no URL: such a check makes no visit
+	addr, err := netip.ParseAddr(name)
+	switch {
+	case err == nil:
+		return name, !h.opened(addr)
+	case uptime.LoopbackName(name): // the resolver answers it without asking anybody
+		return name, !h.opened(netip.AddrFrom4([4]byte{127, 0, 0, 1})) && !h.opened(netip.IPv6Loopback())
 	}
 	return name, name != ""
 }

@@ -46,6 +46,12 @@ func TestHostOfAURL(t *testing.T) {
 	t.Parallel()
 	opened := netip.MustParsePrefix("10.0.0.0/8")
 	h := New(Options{PerHost: 1, Opened: opened.Contains, Metrics: prometheus.NewRegistry()})
+	loopback := New(Options{PerHost: 1, Opened: netip.MustParsePrefix("127.0.0.0/8").Contains, Metrics: prometheus.NewRegistry()})
+	for url, want := range map[string]bool{"http://localhost:8080/": false, "http://A.Localhost./": false, "http://127.0.0.2/": false, "http://localhost.example/": true, "http://[::1]/": true} {
+		if _, limited := loopback.limited(url); limited != want {
+			t.Errorf("%s with loopback opened: limited %v", url, limited)
+		}
+	}
 	for url, want := range map[string]string{
 		"http://Example.COM/a":             "example.com",
 		"https://user:pw@example.com:8443": "example.com",
@@ -59,6 +65,7 @@ func TestHostOfAURL(t *testing.T) {
 		"http://192.0.2.1:81/?host=b":      "192.0.2.1",
 		"http://ten.example/":              "ten.example", // whatever it resolves to
 		"dns://192.0.2.53/example.com":     "192.0.2.53",
+		"http://localhost/":                "localhost",
 		"http://10.1.2.3/":                 "",
 		"http://[::ffff:10.1.2.3]/":        "",
 		"dns:///example.com":               "",

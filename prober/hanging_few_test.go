@@ -1,0 +1,8 @@
+//go:build !faults
+
+package main
+
+import "time"
+
+// With the race detector, on a machine that does other things too.
+var hanging = flood{hanging: 60, healthy: 20, timeout: 2 * time.Second, seconds: 7, megabytes: 256}
