@@ -16,7 +16,7 @@ const (
 func Text[T string | []byte](text T, secrets []string, limit int) string {
 	out := make([]byte, 0, min(len(text), limit)+utf8.UTFMax)
 	for at := 0; at < len(text); {
-		piece, size := Secret, secretAt(text[at:], secrets)
+		piece, size := Secret, secretAt(text[at:], secrets, false)
 		if size == 0 {
 			next := string(text[at:min(len(text), at+utf8.UTFMax)])
 			var r rune
@@ -33,10 +33,16 @@ func Text[T string | []byte](text T, secrets []string, limit int) string {
 }
 
 // Hide puts the mark in place of all secrets.
-func Hide(text string, secrets []string) string {
+func Hide(text string, secrets []string) string { return hide(text, secrets, false) }
+
+// HideCut is Hide for a text that may end within a secret: what one begins with is hidden
+// at its end, too.
+func HideCut(text string, secrets []string) string { return hide(text, secrets, true) }
+
+func hide(text string, secrets []string, cut bool) string {
 	var out strings.Builder
 	for at := 0; at < len(text); {
-		size := secretAt(text[at:], secrets)
+		size := secretAt(text[at:], secrets, cut)
 		if size > 0 {
 			out.WriteString(Secret)
 			at += size
@@ -75,20 +81,24 @@ func cutTo(out []byte, limit int) string {
 }
 
 // secretAt is how many bytes at the start of text are secret: those of all secrets
-// that begin here, or within one another.
-func secretAt[T string | []byte](text T, secrets []string) int {
-	end := longestAt(text, secrets)
+// that begin here, or within one another. In a text that was cut the last may be a part.
+func secretAt[T string | []byte](text T, secrets []string, cut bool) int {
+	end := longestAt(text, secrets, cut)
 	for i := 1; i < end; i++ {
-		end = max(end, i+longestAt(text[i:], secrets))
+		end = max(end, i+longestAt(text[i:], secrets, cut))
 	}
 	return end
 }
 
-func longestAt[T string | []byte](text T, secrets []string) int {
+func longestAt[T string | []byte](text T, secrets []string, cut bool) int {
 	longest := 0
 	for _, secret := range secrets {
-		if len(secret) > longest && len(secret) <= len(text) && string(text[:len(secret)]) == secret {
-			longest = len(secret)
+		n := len(secret)
+		if cut {
+			n = min(n, len(text))
+		}
+		if n > longest && n <= len(text) && string(text[:n]) == secret[:n] {
+			longest = n
 		}
 	}
 	return longest
