@@ -1,9 +1,12 @@
 package probe
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -140,8 +143,24 @@ func (k *keyring) open(sealed uptime.Sealed, clear string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k.note(text.Reveal())
+	k.noteForms(text.Reveal())
 	return text.Reveal(), nil
+}
+
+// noteForms adds a secret as it is, and as it stands in texts that quote it: in errors, which
+// are quoted as Go does, and in JSON, where < and its like may be escaped or not.
+func (k *keyring) noteForms(text string) {
+	k.note(text)
+	var plain bytes.Buffer
+	encoder := json.NewEncoder(&plain)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a text is never an error
+	escaped, _ := json.Marshal(text)
+	for _, quoted := range []string{strconv.Quote(text), strings.TrimSpace(plain.String()), string(escaped)} {
+		if form := quoted[1 : len(quoted)-1]; !slices.Contains(k.opened, form) {
+			k.note(form)
+		}
+	}
 }
 
 // note adds another form in which a secret may show.

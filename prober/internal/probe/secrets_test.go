@@ -1,10 +1,13 @@
 package probe
 
 import (
+	"encoding/json"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -65,6 +68,38 @@ func serveLine(t *testing.T, answer string) string {
 		_ = c.CloseWrite()
 		_, _ = io.Copy(io.Discard, c)
 	})
+}
+
+// Errors of what reads answers quote what was sent, and bodies are often JSON: a secret in
+// them looks otherwise than when it was sent.
+func TestSecretsAreHiddenWhereverTheyAreQuoted(t *testing.T) {
+	t.Parallel()
+	const secret = `<can"ary>\é&7f3a`
+	e := New(options(nil))
+	inJSON, _ := json.Marshal(map[string]string{"you": secret})
+	for name, c := range map[string]struct {
+		answer  string
+		message string
+		body    string
+	}{
+		"no answer of HTTP":         {secret + "\r\n\r\n", `malformed HTTP response "[secret]"`, ""},
+		"no status":                 {"HTTP/1.1 x" + secret + " OK\r\n\r\n", `malformed HTTP status code "x[secret]"`, ""},
+		"a long line, cut in it":    {strings.Repeat("x", 260) + secret + "\r\n\r\n", `malformed HTTP response "` + strings.Repeat("x", 260) + `[secret]"`, ""},
+		"a longer line":             {strings.Repeat("x", 270) + secret + "\r\n\r\n", `malformed HTTP response "` + strings.Repeat("x", 270) + "…", ""},
+		"JSON":                      {"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n" + string(inJSON), "answered 500 Internal Server Error, expected 200-399", `{"you":"[secret]"}`},
+		"JSON that is not for HTML": {"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n" + `{"you":"<can\"ary>\\é&7f3a"}`, "answered 500 Internal Server Error, expected 200-399", `{"you":"[secret]"}`},
+		"Go":                        {"HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\nbad token " + strconv.Quote(secret), "answered 500 Internal Server Error, expected 200-399", `bad token "[secret]"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check := checkOf("http://" + serveLine(t, c.answer))
+			check.Timeout, check.Spec = 20*time.Second, uptime.Spec{HTTP: &uptime.HTTPSpec{BodySecret: sealed(t, secret)}}.Text()
+			o := e.Look(t.Context(), check)
+			if o.Status != uptime.StatusDown || o.Message != c.message || o.Evidence.Body != c.body {
+				t.Errorf("%q, %q", o.Message, o.Evidence.Body)
+			}
+		})
+	}
 }
 
 func TestReceivedThatIsCutSaysSo(t *testing.T) {
