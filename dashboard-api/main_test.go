@@ -45,13 +45,18 @@ type node struct {
 
 func start(t *testing.T, databaseURL, redisURL, clickHouseURL string) *node {
 	t.Helper()
+	return startLogging(t, slog.New(slog.DiscardHandler), databaseURL, redisURL, clickHouseURL)
+}
+
+func startLogging(t *testing.T, log *slog.Logger, databaseURL, redisURL, clickHouseURL string) *node {
+	t.Helper()
 	port := freePort(t)
 	link := filepath.Join(t.TempDir(), "link")
 	env := map[string]string{
 		"DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "CLICKHOUSE_URL": clickHouseURL, "SECRET_KEY": strings.Repeat("k", 32), "PORT": port, "API_BIND": "127.0.0.1",
 		"BOOTSTRAP_API_KEY": testKey, "API_SETUP_LINK_FILE": link,
 	}
-	s := &service.Service{Name: "dashboard-api", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
+	s := &service.Service{Name: "dashboard-api", Version: "test", Log: log, Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, s, func(name string) string { return env[name] }) }()

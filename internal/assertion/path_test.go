@@ -338,6 +338,10 @@ func keeps(f *filter, node any) bool {
 		return !ok || number != want
 	case filterLess:
 		return ok && number < want
+	case filterAtMost:
+		return ok && number <= want
+	case filterAtLeast:
+		return ok && number >= want
 	default:
 		return ok && number > want
 	}

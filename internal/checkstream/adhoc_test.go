@@ -281,10 +281,10 @@ func TestLargeOutcomesLoseTheirEvidence(t *testing.T) {
 	t.Parallel()
 	o := looked("x")
 	o.Job, o.Region, o.Attempt = "j1", "eu", 1
-	o.Evidence.Body = strings.Repeat("\x01", maxOutcome/6)
+	o.Evidence.Body, o.Evidence.Received = strings.Repeat("\x01", maxOutcome/6), "x"
 	text, err := encodeOutcome(o)
 	got, decodeErr := decodeOutcome(text)
-	if err != nil || decodeErr != nil || got.Evidence == nil || got.Evidence.Body != "" || !got.Evidence.BodyCut || got.Evidence.StatusLine == "" {
+	if err != nil || decodeErr != nil || got.Evidence == nil || got.Evidence.Body+got.Evidence.Received != "" || !got.Evidence.BodyCut || !got.Evidence.ReceivedCut || got.Evidence.StatusLine == "" {
 		t.Errorf("%.200s %v %v", text, err, decodeErr)
 	}
 	o.Evidence.Command = strings.Repeat("x", maxOutcome)

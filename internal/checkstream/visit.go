@@ -103,8 +103,10 @@ func decodeVisit(region, id string, deliveries int64, fields map[string]any) Vis
 func encodeOutcome(o VisitOutcome) (string, error) {
 	text, err := json.Marshal(o)
 	if err == nil && len(text) > maxOutcome && o.Evidence != nil {
-		smaller := *o.Evidence
-		smaller.Body, smaller.Received, smaller.BodyCut = "", "", true
+		e := o.Evidence
+		smaller := *e
+		smaller.Body, smaller.BodyCut = "", e.BodyCut || e.Body != ""
+		smaller.Received, smaller.ReceivedCut = "", e.ReceivedCut || e.Received != ""
 		o.Evidence = &smaller
 		if text, err = json.Marshal(o); err == nil && len(text) > maxOutcome {
 			o.Evidence = nil

@@ -111,30 +111,40 @@ func TestGuardControl(t *testing.T) {
 	}
 }
 
-// FuzzGuard holds what must be true of every address, however it is wrapped.
+// FuzzGuard holds what must be true of every address, however it is wrapped, and of every
+// range that an operator may open.
 func FuzzGuard(f *testing.F) {
 	for _, text := range dangerous {
-		addr := netip.MustParseAddr(text).WithZone("")
-		b := addr.As16()
-		f.Add(b[:])
+		b := netip.MustParseAddr(text).WithZone("").As16()
+		f.Add(b[:], b[:], uint8(128))
+		f.Add(b[:], make([]byte, 16), uint8(0))
+		f.Add(b[:], append(make([]byte, 10), 0xff, 0xff, 0, 0, 0, 0), uint8(96))
+	}
+	metadata := netip.MustParseAddr("169.254.169.254").As16()
+	for _, wrapped := range []string{"64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:0:1:2:3:4:5601:5601", "::a9fe:a9fe", "64:ff9b:1::a9fe:a9fe", "1.1.1.1", "2606:4700::1111"} {
+		b := netip.MustParseAddr(wrapped).As16()
+		f.Add(b[:], metadata[:], uint8(112))
+		f.Add(b[:], b[:], uint8(64))
 	}
 	closed := New(nil)
-	open := New([]netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")})
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if len(raw) != 16 {
+	f.Fuzz(func(t *testing.T, raw, ranged []byte, bits uint8) {
+		if len(raw) != 16 || len(ranged) != 16 {
 			return
 		}
 		addr := netip.AddrFrom16([16]byte(raw))
-		allowed := closed.Allows(addr)
 		plain := addr.Unmap()
+		allowed := closed.Allows(addr)
 		if allowed && (plain.IsPrivate() || plain.IsLoopback() || plain.IsLinkLocalUnicast() || plain.IsMulticast() || plain.IsUnspecified()) {
 			t.Fatalf("%v is let through", addr)
 		}
-		if allowed && !open.Allows(addr) {
-			t.Fatalf("%v: an allow list closes it", addr)
+		if inner, wraps := embedded(plain); allowed && wraps && (!nat64.Contains(plain) || !closed.Allows(inner)) {
+			t.Fatalf("%v is let through, and leads to %v", addr, inner)
 		}
-		if open.Allows(addr) && contains(floor, plain) {
-			t.Fatalf("%v: an allow list lifts the floor", addr)
+		if closed.Allows(addr.WithZone("eth0")) && addr.WithZone("eth0").Zone() != "" || closed.Opened(addr) {
+			t.Fatalf("%v with a zone, or that nobody opened", addr)
+		}
+		if err := closed.Control(t.Context(), "tcp", netip.AddrPortFrom(addr, 443).String(), nil); (err == nil) != allowed {
+			t.Fatalf("%v: %v when it is dialled", addr, err)
 		}
 		v4 := netip.AddrFrom4([4]byte(raw[12:16]))
 		wrapped := append(append([]byte{0, 0x64, 0xff, 0x9b}, make([]byte, 8)...), raw[12:16]...)
@@ -142,7 +152,31 @@ func FuzzGuard(f *testing.F) {
 		if want := closed.Allows(v4); closed.Allows(mapped) != want || closed.Allows(netip.AddrFrom16([16]byte(wrapped))) != want {
 			t.Fatalf("%v: verdict changes with the wrapping", v4)
 		}
+		judgeOpened(t, closed, addr, netip.PrefixFrom(netip.AddrFrom16([16]byte(ranged)), int(bits%129)))
 	})
+}
+
+// judgeOpened holds what one opened range may change.
+func judgeOpened(t *testing.T, closed *Guard, addr netip.Addr, prefix netip.Prefix) {
+	t.Helper()
+	open := New([]netip.Prefix{prefix})
+	if prefix.Addr().Is4In6() && prefix.Bits() >= 96 { // as operators mean it
+		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+	}
+	plain := addr.Unmap()
+	inner, _ := embedded(plain)
+	switch within := prefix.Contains(plain); {
+	case closed.Allows(addr) && !open.Allows(addr):
+		t.Fatalf("%v: %v closes it", addr, prefix)
+	case open.Allows(addr) && (contains(floor, plain) || contains(floor, inner)):
+		t.Fatalf("%v: %v lifts the floor under it, or %v", addr, prefix, inner)
+	case open.Allows(addr) && !closed.Allows(addr) && !within && !(nat64.Contains(plain) && prefix.Contains(inner)):
+		t.Fatalf("%v is let through by %v", addr, prefix)
+	case open.Opened(addr) != within:
+		t.Fatalf("%v is opened by %v: %v", addr, prefix, open.Opened(addr))
+	case within && !open.Allows(addr) && !contains(floor, plain) && !contains(floor, inner):
+		t.Fatalf("%v is not opened by %v", addr, prefix)
+	}
 }
 
 func TestOpenedByTheOperatorAlone(t *testing.T) {

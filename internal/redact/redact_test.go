@@ -54,6 +54,29 @@ func TestFirstPartOfAText(t *testing.T) {
 	}
 }
 
+func TestTextsThatEndWithinASecret(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text       string
+		secrets    []string
+		whole, cut string
+	}{
+		{"my hunter2", []string{"hunter2"}, "my [secret]", "my [secret]"},
+		{"my hun", []string{"hunter2"}, "my hun", "my [secret]"},
+		{"my hunter2 hun", []string{"hunter2"}, "my [secret] hun", "my [secret] [secret]"},
+		{"hunt my hun!", []string{"hunter2"}, "hunt my hun!", "hunt my hun!"},
+		{"xabcde", []string{"abcd", "cdef"}, "x[secret]e", "x[secret]"},
+		{"xaba", []string{"abab"}, "xaba", "x[secret]"},
+		{"h", []string{"hunter2"}, "h", "[secret]"},
+		{"", []string{"hunter2"}, "", ""},
+		{"plain", nil, "plain", "plain"},
+	} {
+		if whole, cut := Hide(c.text, c.secrets), HideCut(c.text, c.secrets); whole != c.whole || cut != c.cut {
+			t.Errorf("%q is shown %q, and cut %q", c.text, whole, cut)
+		}
+	}
+}
+
 func TestURL(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{

@@ -19,7 +19,7 @@ func fullEvidence(at time.Time) *uptime.Evidence {
 			{URL: "https://example.com/?q=…"},
 		},
 		StatusLine: "HTTP/1.1 503 Busy", Headers: []uptime.Header{{Name: "Server", Value: `a "b" \ <c>`}},
-		Body: strings.Repeat("é", uptime.MaxEvidenceBody/2), BodyCut: true, Received: "220 x\r\n\x00", Records: []uptime.Record{{Type: "MX", Data: "10 mail.example.com.", TTL: 60}}, Rcode: "NOERROR",
+		Body: strings.Repeat("é", uptime.MaxEvidenceBody/2), BodyCut: true, Received: "220 x\r\n\x00", ReceivedCut: true, Records: []uptime.Record{{Type: "MX", Data: "10 mail.example.com.", TTL: 60}}, Rcode: "NOERROR",
 		TLSVersion: "1.3", TLSCipher: "TLS_AES_128_GCM_SHA256",
 		Certificates: []uptime.Certificate{{Subject: "CN=x", Issuer: "CN=y", Names: []string{"x"}, NotBefore: at, NotAfter: at.Add(time.Hour), SHA256: "00"}},
 		Failed:       []uptime.Failed{{Index: 3, Severity: uptime.SeverityDegrade, Message: "it is not so"}}, Command: "curl 'x'",

@@ -84,12 +84,33 @@ func TestChangedTextDoesNotOpen(t *testing.T) {
 	}
 }
 
+// FuzzOpen opens nothing but what was sealed, whatever is done to it.
 func FuzzOpen(f *testing.F) {
-	b, err := New(newKeyText)
+	b, err := New(newKeyText, oldKeyText)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(b.Seal(secret.New("x"))))
-	f.Add("s1.00.AAAA")
-	f.Fuzz(func(_ *testing.T, text string) { _, _ = b.Open(uptime.Sealed(text)) })
+	old, err := New(oldKeyText)
+	if err != nil {
+		f.Fatal(err)
+	}
+	sealed := string(b.Seal(secret.New("x")))
+	f.Add(sealed, "a secret")
+	f.Add(string(old.Seal(secret.New("x"))), "")
+	f.Add(strings.Replace(sealed, "s1", "s2", 1), "\x00")
+	f.Add(sealed[:len(sealed)-1], "x")
+	f.Add("s1.00.AAAA", "x")
+	f.Fuzz(func(t *testing.T, text, clear string) {
+		opened, err := b.Open(uptime.Sealed(text))
+		switch {
+		case err != nil && (!opened.IsZero() || !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrUnknownKey)):
+			t.Fatalf("%q: %v", text, err)
+		case err == nil && text != "" && opened.Reveal() != "x":
+			t.Fatalf("%q opens, although nobody sealed it", text)
+		}
+		back, err := b.Open(b.Seal(secret.New(clear)))
+		if err != nil || back.Reveal() != clear {
+			t.Fatalf("%q comes back as %q: %v", clear, back.Reveal(), err)
+		}
+	})
 }

@@ -10,7 +10,10 @@ import (
 // recordTypes are those that may be asked for.
 var recordTypes = [...]string{"A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT"}
 
-const questionForm = "write a dns target as dns:///NAME?type=MX, or dns://SERVER/NAME?type=MX to ask a certain server"
+const (
+	questionForm    = "write a dns target as dns:///NAME?type=MX, or dns://SERVER/NAME?type=MX to ask a certain server"
+	questionAddress = "a dns target asks for a name: the one of an address ends in in-addr.arpa or ip6.arpa"
+)
 
 // question judges the URL of a DNS question (RFC 4501) and gives its one spelling:
 // dns://[SERVER[:PORT]]/NAME?type=TYPE. Without a type it is A.
@@ -60,13 +63,17 @@ func questionName(u *url.URL) (name, message string) {
 	case name == ".":
 		return name, "" // the root
 	case isAddress(name):
-		return "", "a dns target asks for a name: the one of an address ends in in-addr.arpa or ip6.arpa"
+		return "", questionAddress
 	}
 	ascii, ok := toASCII(name)
-	if !ok {
+	ascii = strings.TrimSuffix(ascii, ".")
+	switch {
+	case !ok:
 		return "", "the name that is asked for is not a valid one"
+	case isAddress(ascii): // it was typed with a dot at its end, or in other digits
+		return "", questionAddress
 	}
-	return strings.TrimSuffix(ascii, "."), ""
+	return ascii, ""
 }
 
 // questionType reads the query: type=TYPE and class=IN, in any case and order.

@@ -7,8 +7,8 @@ import (
 )
 
 // Secret judges a secret before it is sealed; afterwards nobody can. The last member of
-// the pointer says what it is: password, token, body_secret, or the secret of a header.
-// It is nil when nothing is wrong.
+// the pointer says what it is: password, token, body_secret, send_secret, or the
+// secret of a header. It is nil when nothing is wrong.
 func Secret(pointer string, text secret.Text) *Problem {
 	clear := text.Reveal()
 	code, message := "", ""
@@ -27,7 +27,7 @@ func Secret(pointer string, text secret.Text) *Problem {
 		case strings.ContainsFunc(clear, func(r rune) bool { return r <= ' ' || r > '~' }):
 			code, message = CodeInvalidText, "a token is printable ASCII without spaces; leave out the word Bearer"
 		}
-	case "body_secret":
+	case "body_secret", "send_secret":
 		if len(clear) > MaxBody {
 			code, message = CodeTooLong, "at most 65536 bytes can be sent"
 		}

@@ -103,6 +103,8 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"dns:///a/b":                        CodeInvalidURL,
 		"dns:///a#b":                        CodeInvalidURL,
 		"dns:///1.2.3.4":                    CodeInvalidURL,
+		"dns:1.2.3.4.":                      CodeInvalidURL,
+		"dns:///１.2.3.4":                    CodeInvalidURL,
 		"dns:///a?type=ANY":                 CodeInvalidURL,
 		"dns:///a?type=AXFR":                CodeInvalidURL,
 		"dns:///a?type=A&type=MX":           CodeInvalidURL,

@@ -106,6 +106,9 @@ func (j *judge) tcp() {
 		return
 	}
 	j.sent("/tcp/send", part.Send)
+	if part.Send != "" && part.SendSecret != "" {
+		j.problem("/tcp/send_secret", CodeConflict, "a tcp target sends send or send_secret, not both")
+	}
 	switch part.StartTLS {
 	case uptime.StartTLSNone, uptime.StartTLSSMTP, uptime.StartTLSIMAP, uptime.StartTLSFTP:
 	default:

@@ -83,6 +83,7 @@ func TestMistakes(t *testing.T) {
 		{"HTTP/3 without TLS", uptime.KindHTTP, "http://example.com/", web(uptime.HTTPSpec{Version: uptime.HTTP3}), map[string]string{"/http/version": CodeConflict}},
 		{"starttls", uptime.KindTCP, "", uptime.Spec{TCP: &uptime.TCPSpec{StartTLS: "pop3"}}, map[string]string{"/tcp/starttls": CodeUnknownValue}},
 		{"long talk", uptime.KindTCP, "", uptime.Spec{TCP: &uptime.TCPSpec{Send: strings.Repeat("x", MaxBody+1)}}, map[string]string{"/tcp/send": CodeTooLong, "/tcp": CodeTooLong}},
+		{"two talks", uptime.KindTCP, "", uptime.Spec{TCP: &uptime.TCPSpec{Send: "x", SendSecret: "s1.a.b"}}, map[string]string{"/tcp/send_secret": CodeConflict}},
 		{"transport", uptime.KindDNS, "", uptime.Spec{DNS: &uptime.DNSSpec{Transport: "quic"}}, map[string]string{"/dns/transport": CodeUnknownValue}},
 		{"reserved headers of websockets", uptime.KindWebSocket, "", talk(uptime.WebSocketSpec{Headers: headers("Sec-WebSocket-Key", "Origin", "Upgrade")}),
 			map[string]string{"/websocket/headers/0/name": CodeReservedHeader, "/websocket/headers/2/name": CodeReservedHeader}},
@@ -210,12 +211,14 @@ func TestSecretsAreJudgedBeforeTheyAreSealed(t *testing.T) {
 		"/http/password":         {"", "a b:c\"", "päss", strings.Repeat("x", MaxCredential)},
 		"/http/token":            {"", "abc.DEF-_~+/==", "1|x:y"},
 		"/http/body_secret":      {"", "{\n}", "\x00", strings.Repeat("x", MaxBody)},
+		"/tcp/send_secret":       {"", "PASS x\r\n", "\x00", strings.Repeat("x", MaxBody)},
 		"/http/headers/0/secret": {"", "Bearer x", "päss"},
 	}
 	bad := map[string][]string{
 		"/http/password":              {"a\nb", "\x00", strings.Repeat("x", MaxCredential+1)},
 		"/http/token":                 {"a b", "Bearer x", "tökn", "a\r\nB: c", strings.Repeat("x", MaxHeaderValue+1)},
 		"/http/body_secret":           {strings.Repeat("x", MaxBody+1)},
+		"/tcp/send_secret":            {strings.Repeat("x", MaxBody+1)},
 		"/http/headers/3/secret":      {"a\r\nB: c", "\x7f", strings.Repeat("x", MaxHeaderValue+1)},
 		"/websocket/headers/3/secret": {"a\nb"},
 	}

@@ -22,8 +22,9 @@ type Evidence struct {
 	Cookies      []string      `json:"cookies,omitempty"` // names of those that the last answer set
 	Body         string        `json:"body,omitempty"`    // decoded; what is not text is shown as �
 	BodyCut      bool          `json:"body_cut,omitempty"`
-	Received     string        `json:"received,omitempty"` // by a TCP or websocket check
-	Records      []Record      `json:"records,omitempty"`  // of a DNS check
+	Received     string        `json:"received,omitempty"` // by a TCP or websocket check; what is not text is shown as �
+	ReceivedCut  bool          `json:"received_cut,omitempty"`
+	Records      []Record      `json:"records,omitempty"` // of a DNS check
 	Rcode        string        `json:"rcode,omitempty"`
 	TLSVersion   string        `json:"tls_version,omitempty"`
 	TLSCipher    string        `json:"tls_cipher,omitempty"`

@@ -83,6 +83,9 @@ func (s Spec) Secrets() (all []Sealed) {
 			note(h.Secret)
 		}
 	}
+	if s.TCP != nil {
+		note(s.TCP.SendSecret)
+	}
 	if s.WebSocket != nil {
 		for _, h := range s.WebSocket.Headers {
 			note(h.Secret)
@@ -128,8 +131,9 @@ const (
 // TCPSpec is the talk of a tcp target. What the server sends is judged by assertions
 // on the source received.
 type TCPSpec struct {
-	Send     string   `json:"send,omitempty"`     // after the connection (and STARTTLS) is there
-	StartTLS StartTLS `json:"starttls,omitempty"` // the protocol whose upgrade to TLS is made first
+	Send       string   `json:"send,omitempty"` // after the connection (and STARTTLS) is there; at most one of Send and SendSecret
+	SendSecret Sealed   `json:"send_secret,omitempty"`
+	StartTLS   StartTLS `json:"starttls,omitempty"` // the protocol whose upgrade to TLS is made first
 }
 
 // StartTLS names a protocol that can be upgraded to TLS.

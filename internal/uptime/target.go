@@ -68,18 +68,26 @@ func (e Expect) Accepts(code int) bool {
 // StatusRange is an inclusive range of HTTP status codes, written "200-399" or "204".
 type StatusRange struct{ From, To int }
 
-// ParseStatusRange reads "204" or "200-399"; codes are 100 to 599.
+// ParseStatusRange reads "204" or "200-399"; codes are 100 to 599, in three digits.
 func ParseStatusRange(text string) (StatusRange, error) {
 	from, to, ranged := strings.Cut(text, "-")
 	if !ranged {
 		to = from
 	}
-	first, err1 := strconv.Atoi(from)
-	last, err2 := strconv.Atoi(to)
-	if err1 != nil || err2 != nil || first < 100 || last > 599 || first > last {
+	first, last := statusCode(from), statusCode(to)
+	if first < 100 || last > 599 || first > last {
 		return StatusRange{}, fmt.Errorf("status range %q: want a code or a range of codes from 100 to 599, such as 204 or 200-399", text)
 	}
 	return StatusRange{first, last}, nil
+}
+
+// statusCode reads three digits; 0 for anything else.
+func statusCode(text string) int {
+	code, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || len(text) != 3 {
+		return 0
+	}
+	return int(code)
 }
 
 // String writes the shortest form.

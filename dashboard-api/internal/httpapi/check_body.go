@@ -55,7 +55,8 @@ type CheckResult struct {
 	Cookies       []string             `json:"cookies,omitempty" doc:"names of the cookies that the last answer set; their values are not kept"`
 	PageSource    string               `json:"page_source,omitempty" doc:"the beginning of the body, at most 4 KiB"`
 	PageSourceCut bool                 `json:"page_source_cut,omitempty"`
-	Received      string               `json:"received,omitempty" doc:"by a tcp or websocket check"`
+	Received      string               `json:"received,omitempty" doc:"by a tcp or websocket check; the beginning, at most 4 KiB"`
+	ReceivedCut   bool                 `json:"received_cut,omitempty" doc:"there was more than is shown"`
 	Records       []uptime.Record      `json:"records,omitempty" doc:"of a dns check"`
 	Rcode         string               `json:"rcode,omitempty"`
 	Hops          []uptime.Hop         `json:"hops,omitempty" doc:"requests or connections, in order"`
@@ -101,7 +102,8 @@ func checkResult(l uptime.Look) CheckResult {
 	if e == nil {
 		return r
 	}
-	r.StatusLine, r.Cookies, r.PageSource, r.PageSourceCut, r.Received, r.Records, r.Rcode = e.StatusLine, e.Cookies, e.Body, e.BodyCut, e.Received, e.Records, e.Rcode
+	r.StatusLine, r.Cookies, r.PageSource, r.PageSourceCut, r.Received, r.ReceivedCut = e.StatusLine, e.Cookies, e.Body, e.BodyCut, e.Received, e.ReceivedCut
+	r.Records, r.Rcode = e.Records, e.Rcode
 	r.Hops, r.TLSVersion, r.TLSCipher, r.Certificates, r.Failed, r.Command = e.Hops, e.TLSVersion, e.TLSCipher, e.Certificates, e.Failed, e.Command
 	for _, line := range e.Headers {
 		r.Headers = append(r.Headers, headerLine{line.Name, line.Value})

@@ -209,7 +209,7 @@ func TestChecksAreListed(t *testing.T) {
 			j.URL, j.State = "https://b.example/", jobstore.FailedPermanent
 		}
 		j.Looks = []uptime.Look{{Region: "eu", Status: uptime.StatusUp, TotalUS: 5, Evidence: &uptime.Evidence{
-			Body: "<html>", BodyCut: true, Cookies: []string{"sid"}, Headers: []uptime.Header{{Name: "Server", Value: "x"}}, StatusLine: "HTTP/1.1 200 OK",
+			Body: "<html>", BodyCut: true, Received: "220", ReceivedCut: true, Cookies: []string{"sid"}, Headers: []uptime.Header{{Name: "Server", Value: "x"}}, StatusLine: "HTTP/1.1 200 OK",
 			Hops: []uptime.Hop{{URL: "https://a.example/", Address: netip.MustParseAddr("192.0.2.1")}}, Certificates: []uptime.Certificate{{Subject: "CN=a"}},
 		}}}
 		if _, err := store.Save(t.Context(), "test", testNow, []jobstore.Job{j}); err != nil {
@@ -246,7 +246,7 @@ func TestChecksAreListed(t *testing.T) {
 		}
 	}
 	answer := b.do("GET", "/api/v1/checks/j1", "", as(viewerKey))
-	for _, part := range []string{`"page_source":"<html>"`, `"page_source_cut":true`, `"cookies":["sid"]`, `"headers":[{"name":"Server","value":"x"}]`, `"address":"192.0.2.1"`, `"subject":"CN=a"`, `"status_line":"HTTP/1.1 200 OK"`} {
+	for _, part := range []string{`"page_source":"<html>"`, `"page_source_cut":true`, `"received":"220","received_cut":true`, `"cookies":["sid"]`, `"headers":[{"name":"Server","value":"x"}]`, `"address":"192.0.2.1"`, `"subject":"CN=a"`, `"status_line":"HTTP/1.1 200 OK"`} {
 		if !strings.Contains(strings.ReplaceAll(answer.text, `\u003c`, "<"), strings.ReplaceAll(part, `\u003c`, "<")) && !strings.Contains(answer.text, strings.NewReplacer("<", `\u003c`, ">", `\u003e`).Replace(part)) {
 			t.Errorf("no %s in %s", part, answer.text)
 		}

@@ -22,7 +22,7 @@ func TestEvidence(t *testing.T) {
 		{TargetID: 1, Region: "eu", ScheduledAt: slot, CheckedAt: slot, Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 503, Attempt: 1, Prober: "p", Seen: uptime.Seen{TLSVersion: 0x0303, Hops: 1},
 			Evidence: &uptime.Evidence{
 				Hops:       []uptime.Hop{{URL: "https://example.com/?q=…", Address: netip.MustParseAddr("192.0.2.1"), Protocol: "HTTP/1.1", Status: 503, Phases: uptime.Phases{Wait: 7}}},
-				StatusLine: "HTTP/1.1 503 Busy", Headers: []uptime.Header{{Name: "Server", Value: "<b>"}}, Body: "oh no", BodyCut: true,
+				StatusLine: "HTTP/1.1 503 Busy", Headers: []uptime.Header{{Name: "Server", Value: "<b>"}}, Body: "oh no", BodyCut: true, Received: "220", ReceivedCut: true,
 				Failed: []uptime.Failed{{Index: 2, Severity: uptime.SeverityFail, Message: "x"}}, Command: "curl 'https://example.com/'",
 			}},
 		{TargetID: 1, Region: "us", ScheduledAt: slot, Status: uptime.StatusUp},
@@ -32,7 +32,7 @@ func TestEvidence(t *testing.T) {
 		`"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":0,"transfer_us":0,"total_us":0,"attempt":1,"prober":"p","message":"","address":"","cert_not_after":null,` +
 		`"protocol":"","tls_version":"1.2","hops":1,"wire_bytes":0,"body_bytes":0,"dns_cached":false,"saturated":false},` +
 		`"evidence":{"hops":[{"url":"https://example.com/?q=…","address":"192.0.2.1","protocol":"HTTP/1.1","status":503,"phases":{"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":7,"transfer_us":0}}],` +
-		`"status_line":"HTTP/1.1 503 Busy","headers":[{"name":"Server","value":"\u003cb\u003e"}],"body":"oh no","body_cut":true,"failed":[{"index":2,"severity":"fail","message":"x"}],"command":"curl 'https://example.com/'"}}`
+		`"status_line":"HTTP/1.1 503 Busy","headers":[{"name":"Server","value":"\u003cb\u003e"}],"body":"oh no","body_cut":true,"received":"220","received_cut":true,"failed":[{"index":2,"severity":"fail","message":"x"}],"command":"curl 'https://example.com/'"}}`
 	got := b.do("GET", path+"eu", "", as(viewerKey))
 	if diff := cmp.Diff(want+"\n", got.text); got.Code != http.StatusOK || diff != "" {
 		t.Errorf("%d %s", got.Code, diff)

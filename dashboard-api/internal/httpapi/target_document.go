@@ -72,7 +72,7 @@ func bodyOf(t uptime.Target) targetBody {
 	s := t.Spec
 	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)
 	body.HTTP, body.WebSocket = httpOf(s.HTTP), webSocketOf(s.WebSocket)
-	body.TCP = partOf(s.TCP, func(s uptime.TCPSpec) tcpPart { return tcpPart(s) })
+	body.TCP = partOf(s.TCP, tcpOf)
 	body.TLS = partOf(s.TLS, func(s uptime.TLSSpec) tlsPart { return tlsPart(s) })
 	body.DNS = partOf(s.DNS, func(s uptime.DNSSpec) dnsPart { return dnsPart(s) })
 	body.Expect.Status = []string{}

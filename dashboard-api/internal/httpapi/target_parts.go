@@ -38,8 +38,9 @@ type httpPart struct {
 }
 
 type tcpPart struct {
-	Send     string          `json:"send,omitempty" maxLength:"65536" doc:"Sent once the connection (and STARTTLS) is there; what comes back is judged by assertions on received."`
-	StartTLS uptime.StartTLS `json:"starttls,omitempty" enum:"smtp,imap,ftp" doc:"The protocol whose upgrade to TLS is made first."`
+	Send       string          `json:"send,omitempty" maxLength:"65536" doc:"Sent once the connection (and STARTTLS) is there; what comes back is judged by assertions on received."`
+	SendSecret secretText      `json:"send_secret,omitzero" doc:"Instead of send, such as a line with a password: write-only, as [secret] when read; written as [secret] it is kept."`
+	StartTLS   uptime.StartTLS `json:"starttls,omitempty" enum:"smtp,imap,ftp" doc:"The protocol whose upgrade to TLS is made first."`
 }
 
 type tlsPart struct {
@@ -82,6 +83,10 @@ func httpOf(s *uptime.HTTPSpec) nullable[httpPart] {
 		Method: s.Method, Headers: headersOf(s.Headers), Body: s.Body, BodySecret: shownSecret(s.BodySecret), Username: s.Username, Password: shownSecret(s.Password),
 		Token: shownSecret(s.Token), Redirects: s.Redirects, Cookies: s.Cookies, Compressed: s.Compressed, Version: s.Version,
 	})
+}
+
+func tcpOf(s uptime.TCPSpec) tcpPart {
+	return tcpPart{Send: s.Send, SendSecret: shownSecret(s.SendSecret), StartTLS: s.StartTLS}
 }
 
 func webSocketOf(s *uptime.WebSocketSpec) nullable[webSocketPart] {

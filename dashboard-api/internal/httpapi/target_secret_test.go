@@ -53,6 +53,9 @@ func (b *bench) secrets() map[string]string {
 			note(h.Name, h.Secret)
 		}
 	}
+	if s.TCP != nil {
+		note("send_secret", s.TCP.SendSecret)
+	}
 	if s.WebSocket != nil {
 		for _, h := range s.WebSocket.Headers {
 			note(h.Name, h.Secret)
@@ -79,6 +82,10 @@ func TestSecretsAreKeptReplacedAndRemoved(t *testing.T) {
 		{`{"http":null}`, `null`, "map[]"},
 		{`{"url":"wss://example.com/","websocket":{"headers":[{"name":"Authorization","secret":"Bearer w1"}]}}`, `null`, "map[Authorization:Bearer w1]"},
 		{`{"websocket":{"send":"x","headers":[{"name":"AUTHORIZATION","secret":"[secret]"}]}}`, `null`, "map[AUTHORIZATION:Bearer w1]"},
+		{`{"url":"tcp://example.com:6379","websocket":null,"tcp":{"send_secret":"AUTH s1\r\n"}}`, `null`, "map[send_secret:AUTH s1\r\n]"},
+		{`{"tcp":{"send_secret":"[secret]","starttls":"smtp"}}`, `null`, "map[send_secret:AUTH s1\r\n]"},
+		{`{"tcp":{"send":"PING","send_secret":null}}`, `null`, "map[]"},
+		{`{"url":"wss://example.com/","tcp":null,"websocket":{"send":"x","headers":[{"name":"AUTHORIZATION","secret":"Bearer w1"}]}}`, `null`, "map[AUTHORIZATION:Bearer w1]"},
 	} {
 		got := b.do("PATCH", "/api/v1/targets/1", c.patch, as(editorKey))
 		var object map[string]json.RawMessage
@@ -94,6 +101,7 @@ func TestSecretsAreKeptReplacedAndRemoved(t *testing.T) {
 	for _, patch := range []string{
 		`{"websocket":{"headers":[{"name":"Other","secret":"[secret]"}]}}`,
 		`{"url":"https://example.com/","websocket":null,"http":{"password":"[secret]"}}`,
+		`{"url":"tcp://example.com:6379","websocket":null,"tcp":{"send_secret":"[secret]"}}`,
 	} {
 		if got := b.do("PATCH", "/api/v1/targets/1", patch, as(editorKey)); got.Code != 422 || got.problem(t).Code != codeNoSecret {
 			t.Errorf("%s: %d %s", patch, got.Code, got.text)
@@ -107,7 +115,7 @@ func TestSecretsAreKeptReplacedAndRemoved(t *testing.T) {
 // canaries are secrets that must be nowhere in clear, in any form.
 func canaries() map[string]string {
 	return map[string]string{
-		"password": "canary-password-7f3a", "token": "canary-token-91bc", "body_secret": "canary-body-<5d20>", "header": "canary-header-e8f1", "message": "canary-message-0c44",
+		"password": "canary-password-7f3a", "token": "canary-token-91bc", "body_secret": "canary-body-<5d20>", "header": "canary-header-e8f1", "message": "canary-message-0c44", "talk": "canary-talk-4be9\r\n",
 		"refused": "canary-refused-33aa\n", "second": "canary-second-6b6b", "form": "canary-form-1d1d",
 	}
 }
@@ -116,7 +124,7 @@ func canaries() map[string]string {
 func leaks(text string) []string {
 	var found []string
 	for name, canary := range canaries() {
-		core := strings.Trim(canary, "<>\n5d20")
+		core := strings.Trim(canary, "<>\r\n5d20")
 		for _, form := range []string{canary, core, base64.StdEncoding.EncodeToString([]byte(core))[:12], hex.EncodeToString([]byte(core)), session.HashToken(canary)} {
 			if strings.Contains(text, form) {
 				found = append(found, name)
@@ -143,6 +151,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 	web := `{"url":"https://example.com/","http":{"username":"ann","password":` + quoted("password") + `,"body_secret":` + quoted("body_secret") + `,"headers":[{"name":"X-Key","secret":` + quoted("header") + `}]}}`
 	bearer := `{"url":"https://example.org/","http":{"token":` + quoted("token") + `}}`
 	socket := `{"url":"wss://example.com/","websocket":{"headers":[{"name":"Authorization","secret":` + quoted("message") + `}]}}`
+	talk := `{"url":"tcp://example.com:6379","tcp":{"send_secret":` + quoted("talk") + `}}`
 	key := header("Idempotency-Key", "one")
 	requests := []struct {
 		method, path, body string
@@ -156,6 +165,8 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 		{"POST", "/api/v1/targets", bearer, 422, nil}, // duplicate name
 		{"POST", "/api/v1/targets", socket, 201, nil},
 		{"POST", "/api/v1/targets", strings.Replace(socket, `"secret"`, `"sekret"`, 1), 400, nil},
+		{"POST", "/api/v1/targets", talk, 201, nil},
+		{"POST", "/api/v1/targets", strings.Replace(talk, `"tcp":{`, `"tcp":{"send":"x",`, 1), 422, nil},
 		{"PATCH", "/api/v1/targets/2", `{"http":{"token":` + quoted("refused") + `}}`, 422, nil},
 		{"PATCH", "/api/v1/targets/2", `{"http":{"token":[` + quoted("form") + `]}}`, 422, nil},
 		{"PATCH", "/api/v1/targets/2", `{"http":{"token":` + quoted("form") + `,"password":` + quoted("form") + `}}`, 422, nil},
@@ -175,7 +186,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 			t.Errorf("%s %s %.60s: answer gives away %v: %s %v", r.method, r.path, r.body, found, got.text, got.Header())
 		}
 	}
-	want := map[string]bool{"password": true, "token": true, "body_secret": true, "header": true, "message": true, "second": true}
+	want := map[string]bool{"password": true, "token": true, "body_secret": true, "header": true, "message": true, "second": true, "talk": true}
 	for _, target := range b.stored() { // they are all there, for whoever has the key
 		s := target.Spec
 		for name := range want {
@@ -188,6 +199,8 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 				want[name] = b.opened(s.HTTP.Headers[0].Secret) != c[name]
 			case s.HTTP != nil && name == "second" && s.HTTP.Token != "":
 				want[name], want["token"] = b.opened(s.HTTP.Token) != c[name], false // it took the other one's place
+			case s.TCP != nil && name == "talk":
+				want[name] = b.opened(s.TCP.SendSecret) != c[name]
 			case s.WebSocket != nil && name == "message":
 				want[name] = b.opened(s.WebSocket.Headers[0].Secret) != c[name]
 			}

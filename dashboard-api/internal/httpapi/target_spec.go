@@ -29,7 +29,7 @@ func (m *merger) spec(in TargetInput, null nulls) {
 		}
 	}
 	replace(&s.HTTP, in.HTTP, null["http"], m.http)
-	replace(&s.TCP, in.TCP, null["tcp"], func(p tcpPart, _ uptime.TCPSpec) uptime.TCPSpec { return uptime.TCPSpec(p) })
+	replace(&s.TCP, in.TCP, null["tcp"], m.tcp)
 	replace(&s.TLS, in.TLS, null["tls"], func(p tlsPart, _ uptime.TLSSpec) uptime.TLSSpec { return uptime.TLSSpec(p) })
 	replace(&s.DNS, in.DNS, null["dns"], func(p dnsPart, _ uptime.DNSSpec) uptime.DNSSpec { return uptime.DNSSpec(p) })
 	replace(&s.WebSocket, in.WebSocket, null["websocket"], m.webSocket)
@@ -60,6 +60,10 @@ func (m *merger) http(in httpPart, before uptime.HTTPSpec) uptime.HTTPSpec {
 		Password: m.secret("/http/password", in.Password, before.Password), Token: m.secret("/http/token", in.Token, before.Token),
 		Redirects: in.Redirects, Cookies: in.Cookies, Compressed: in.Compressed, Version: in.Version,
 	}
+}
+
+func (m *merger) tcp(in tcpPart, before uptime.TCPSpec) uptime.TCPSpec {
+	return uptime.TCPSpec{Send: in.Send, SendSecret: m.secret("/tcp/send_secret", in.SendSecret, before.SendSecret), StartTLS: in.StartTLS}
 }
 
 func (m *merger) webSocket(in webSocketPart, before uptime.WebSocketSpec) uptime.WebSocketSpec {

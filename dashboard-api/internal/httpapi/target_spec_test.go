@@ -81,6 +81,7 @@ func TestPartsAreReplacedAsAWhole(t *testing.T) {
 		{`{"assertions":[{"source":"header","name":"X","op":"exists","value":null}],"family":null}`, `"family":"","assertions":[{"source":"header","name":"X","op":"exists"}],"http":{"method":"POST"},"tls":{"skip_verify":true}`},
 		{`{"http":null,"tls":{},"assertions":null}`, `"family":"","assertions":[],"http":null,"tls":null`},
 		{`{"url":"tcp://example.com:25","tcp":{"send":"x"}}`, `"family":"","assertions":[],"http":null,"tls":null,"tcp":{"send":"x"},"kind":"tcp"`},
+		{`{"tcp":{"send_secret":"x"}}`, `"family":"","assertions":[],"http":null,"tls":null,"tcp":{"send_secret":"[secret]"},"kind":"tcp"`},
 		{`{"url":"https://example.com/","tcp":null,"kind":null,"assertions":[]}`, `"family":"","assertions":[],"http":null,"tls":null,"tcp":null,"kind":"http"`},
 	} {
 		got := b.do("PATCH", "/api/v1/targets/1", c.patch, as(editorKey))

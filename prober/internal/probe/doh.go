@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (v *dnsVisitor) overHTTPS(conn *tls.Conn, s *sighting, hop *uptime.Hop, p p
 }
 
 // askH1 sends a request over HTTP/1.1 and reads the answer, whose body may have limit bytes.
-func askH1(conn *tls.Conn, request []byte, limit int, begun func()) (*httpReply, trouble) {
+func askH1(conn net.Conn, request []byte, limit int, begun func()) (*httpReply, trouble) {
 	if _, err := conn.Write(request); err != nil && !isReset(err) {
 		return nil, answerTrouble(err, "sending the request")
 	}

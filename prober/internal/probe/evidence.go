@@ -28,10 +28,8 @@ func (s *sighting) evidence(p *plan, verdict assertion.Verdict) *uptime.Evidence
 	if s.statusLine != "" {
 		e.StatusLine = s.text(s.Protocol+" "+s.statusLine, uptime.MaxEvidenceValue)
 	}
-	more := s.BodyCut || s.BodySize > int64(len(s.Body))
-	e.Body, e.BodyCut = s.excerpt(s.Body, more)
-	e.BodyCut = e.BodyCut || s.BodySize > int64(len(s.Body))
-	e.Received, _ = s.excerpt(s.Received, true) // reading ends as soon as the outcome is known
+	e.Body, e.BodyCut = s.excerpt(s.Body, s.BodyCut || s.BodySize > int64(len(s.Body)), false)
+	e.Received, e.ReceivedCut = s.excerpt(s.Received, s.ReceivedCut, true)
 	if s.TLSVersion != 0 {
 		e.TLSVersion, e.TLSCipher = strings.TrimPrefix(tls.VersionName(s.TLSVersion), "TLS "), tls.CipherSuiteName(s.cipher)
 	}
@@ -47,19 +45,18 @@ func (s *sighting) evidence(p *plan, verdict assertion.Verdict) *uptime.Evidence
 // text is one line of at most limit bytes, without secrets.
 func (s *sighting) text(line string, limit int) string { return redact.Text(line, s.Secrets, limit) }
 
-// excerpt is the beginning of a text as it is: valid UTF-8, without secrets. more says that
-// the text went on.
-func (s *sighting) excerpt(body []byte, more bool) (text string, cut bool) {
-	if len(body) > 2*uptime.MaxEvidenceBody {
-		body, more = body[:2*uptime.MaxEvidenceBody], true
+// excerpt is the beginning of a text as it is: valid UTF-8, without secrets. One that was
+// cut, or is open because more could have come, may end within a secret.
+func (s *sighting) excerpt(body []byte, before, open bool) (text string, cut bool) {
+	kept := body[:min(len(body), 2*uptime.MaxEvidenceBody)]
+	cut = before || len(kept) < len(body)
+	hide := redact.Hide
+	if cut || open {
+		hide = redact.HideCut
 	}
-	if more {
-		text = redact.HideCut(string(body), s.Secrets)
-	} else {
-		text = redact.Hide(string(body), s.Secrets)
-	}
+	text = hide(string(kept), s.Secrets)
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= uptime.MaxEvidenceBody {
-		return text, false
+		return text, cut
 	}
 	end := uptime.MaxEvidenceBody
 	for !utf8.RuneStart(text[end]) {

@@ -28,7 +28,7 @@ func judge(p *plan, s *sighting, bad trouble, show bool) Outcome {
 			status, bad = verdict.Status(), failed(first.Failure, first.Message)
 		}
 	} else {
-		status = uptime.StatusDown
+		status, bad.message = uptime.StatusDown, s.text(bad.message, maxMessage)
 	}
 	o := Outcome{
 		Status: status, Failure: bad.failure, HTTPStatus: s.Status, Phases: s.Phases, TotalUS: s.TotalUS, Message: bad.message,

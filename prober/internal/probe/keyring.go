@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/probefleet/probefleet/internal/redact"
@@ -47,7 +48,10 @@ func (k *keyring) note(text string) {
 		return
 	}
 	k.opened = append(k.opened, text)
-	for _, other := range [...]string{inJSON(text, true), inJSON(text, false), url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text)} {
+	quoted := strconv.Quote(text) // in errors of Go
+	for _, other := range [...]string{
+		inJSON(text, true), inJSON(text, false), quoted[1 : len(quoted)-1], url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text),
+	} {
 		if !slices.Contains(k.opened, other) {
 			k.opened = append(k.opened, other)
 		}
@@ -116,6 +120,27 @@ func (k *keyring) noteFields(query string) {
 		k.noteNamed(name, value)
 		if clear, err := url.QueryUnescape(value); err == nil && clear != value {
 			k.noteNamed(name, clear)
+		}
+	}
+}
+
+// mostWords bounds the notes of one text: hiding costs as much as there is to hide.
+const mostWords = 100
+
+// noteWords adds the lines of a secret text, and the last word of each: servers answer with
+// parts of what they are told, and that is where a password stands.
+func (k *keyring) noteWords(text string) {
+	left := mostWords
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, part := range [...]string{line, line[strings.LastIndexAny(line, " \t")+1:]} {
+			if len(part) < leastPart || slices.Contains(k.opened, part) {
+				continue
+			}
+			if left--; left < 0 {
+				return
+			}
+			k.note(part)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 const maxMessage = 300 // bytes
 
 // trouble is why a visit did not get through: a failure of the target, or a
-// reason of ours. The zero value means there was none.
+// reason of ours. The zero value means there was none. What a failure's message quotes of
+// the target is as long as it was, and may be secret, until judge sees to it.
 type trouble struct {
 	failure uptime.Failure
 	reason  uptime.Reason
@@ -23,23 +24,27 @@ type trouble struct {
 func (t trouble) none() bool { return t.failure == uptime.FailureNone && t.reason == uptime.ReasonNone }
 
 func failed(failure uptime.Failure, message string) trouble {
-	return trouble{failure: failure, message: cleanMessage(message)}
+	return trouble{failure: failure, message: oneLine(message)}
 }
 
 func unknown(reason uptime.Reason, message string) trouble {
 	return trouble{reason: reason, message: cleanMessage(message)}
 }
 
-// cleanMessage makes text from anywhere fit for one line of a page or a log:
-// valid UTF-8 without control characters, capped.
-func cleanMessage(text string) string {
-	clean := strings.Map(func(r rune) rune {
+// oneLine makes text from anywhere fit for one line of a page or a log: valid UTF-8 without
+// control characters.
+func oneLine(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || !unicode.IsPrint(r) && r != ' ' {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(text, "?"))
-	clean = strings.TrimSpace(clean)
+	}, strings.ToValidUTF8(text, "?")))
+}
+
+// cleanMessage is oneLine, capped.
+func cleanMessage(text string) string {
+	clean := oneLine(text)
 	if len(clean) <= maxMessage {
 		return clean
 	}

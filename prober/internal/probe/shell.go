@@ -23,20 +23,25 @@ func shownEndpoint(scheme string, to endpoint) string {
 // tcpCommand is a line that makes much the same visit as a tcp target.
 func tcpCommand(to endpoint, spec uptime.TCPSpec, secure *uptime.TLSSpec) string {
 	line := "nc -v"
-	if spec.Send == "" {
+	sends := spec.Send != "" || spec.SendSecret != ""
+	if !sends {
 		line += " -w 10"
 	}
 	line += familyFlag(to.family) + " " + quoted(to.host) + " " + strconv.Itoa(int(to.port))
 	if spec.StartTLS != uptime.StartTLSNone {
 		line = handshakeCommand(to, secure, spec.StartTLS)
 	}
-	if spec.Send == "" {
+	if !sends {
 		return line
 	}
 	if spec.StartTLS != uptime.StartTLSNone {
 		line = strings.TrimSuffix(line, " </dev/null") + " -quiet"
 	}
-	return "printf " + printfOf(spec.Send) + " | " + line
+	text := printfOf(spec.Send)
+	if spec.SendSecret != "" {
+		text = quoted("…")
+	}
+	return "printf " + text + " | " + line
 }
 
 // handshakeCommand is a line that makes much the same handshake.

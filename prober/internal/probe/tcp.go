@@ -46,9 +46,16 @@ func (d *dialer) compileTCP(b blueprint) (visitor, error) {
 	if err := refuseOthers(others); err != nil {
 		return nil, err
 	}
+	send, err := b.secrets.open(spec.SendSecret, spec.Send)
+	if err != nil {
+		return nil, err
+	}
+	if spec.SendSecret != "" {
+		b.secrets.noteWords(send)
+	}
 	v := &tcpVisitor{
-		dialer: d, to: to, shown: shownEndpoint("tcp", to), send: []byte(spec.Send), upgrade: spec.StartTLS, asserts: b.asserts,
-		listens: spec.Send != "" || b.asserts.JudgesReceived(), line: tcpCommand(to, spec, b.spec.TLS),
+		dialer: d, to: to, shown: shownEndpoint("tcp", to), send: []byte(send), upgrade: spec.StartTLS, asserts: b.asserts,
+		listens: send != "" || b.asserts.JudgesReceived(), line: tcpCommand(to, spec, b.spec.TLS),
 	}
 	switch spec.StartTLS {
 	case uptime.StartTLSNone:
