@@ -73,7 +73,14 @@ type chains struct {
 
 type chainKey [sha256.Size]byte
 
-type validity struct{ from, until time.Time }
+type validity struct {
+	from, until time.Time
+	// issuers are what vouches for the leaf. crypto/tls parses a certificate once for as
+	// long as somebody has it; a few hundred of these sign most of the web, and while they
+	// are kept here, only the leaf is parsed at each visit. (Not all of what a server sends:
+	// that may be a hundred kilobytes of anything.)
+	issuers []*x509.Certificate
+}
 
 const (
 	chainTrust = time.Hour
@@ -124,7 +131,7 @@ func (c *chains) keep(key chainKey, v validity) {
 func validityOf(verified [][]*x509.Certificate, now time.Time) validity {
 	var best validity
 	for _, chain := range verified {
-		v := validity{until: now.Add(chainTrust)}
+		v := validity{until: now.Add(chainTrust), issuers: chain[1:]}
 		for _, certificate := range chain {
 			if certificate.NotAfter.Before(v.until) {
 				v.until = certificate.NotAfter
