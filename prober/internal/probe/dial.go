@@ -47,7 +47,7 @@ type endpoint struct {
 // dial makes a connection and notes how, phase by phase, in the hop. The caller
 // closes it. Its deadline is the visit's, and the end of ctx aborts whatever waits on it
 // until release is called.
-func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (conn *net.TCPConn, release func() bool, bad trouble) {
+func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime.Hop) (*net.TCPConn, func() bool, trouble) {
 	addrs, bad := d.lookup(ctx, to, s, hop)
 	if !bad.none() {
 		return nil, nil, bad
@@ -72,6 +72,8 @@ func (d *dialer) lookup(ctx context.Context, to endpoint, s *sighting, hop *upti
 		return s.one[:], trouble{}
 	}
 	mark := time.Now()
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
 	lap(&hop.Phases.DNS, &mark)
 	if err != nil {
@@ -128,10 +130,30 @@ func (d *dialer) one(ctx context.Context, to netip.AddrPort, deadline time.Time,
 	if left > 1 {
 		share := max(time.Until(deadline)/time.Duration(left), minDial)
 		if limit := time.Now().Add(share); limit.Before(deadline) {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadline(ctx, limit)
-			defer cancel()
+			deadline = limit
 		}
 	}
-	return d.net.DialTCP(ctx, "tcp", netip.AddrPort{}, to)
+	if ctx.Done() == nil { // package net takes the deadline of such a context for none
+		end, cancel := context.WithCancel(ctx)
+		defer cancel()
+		ctx = end
+	}
+	// Not DialTCP: without a local address it binds to any, which is a system call more,
+	// and takes a local port away from all other destinations.
+	conn, err := d.net.DialContext(expiring{ctx, deadline}, "tcp", to.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.TCPConn), nil
 }
+
+// expiring is a context with a deadline that is known and not kept: for package net, which
+// gives it to the socket. A context that keeps it has a timer, a channel and five
+// allocations, and the connection of each visit would cost those.
+type expiring struct {
+	context.Context //nolint:containedctx // it is one
+	deadline        time.Time
+}
+
+// Deadline implements context.Context.
+func (e expiring) Deadline() (time.Time, bool) { return e.deadline, true }

@@ -18,7 +18,7 @@ func (d *dialer) dialUDP(ctx context.Context, to endpoint, s *sighting, hop *upt
 	if !bad.none() {
 		return nil, nil, bad
 	}
-	var worst error
+	var worst error // of making a socket, which waits for nothing
 	for _, addr := range addrs {
 		conn, err := d.net.DialUDP(ctx, "udp", netip.AddrPort{}, netip.AddrPortFrom(addr, to.port))
 		if err != nil {

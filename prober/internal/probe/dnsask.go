@@ -25,6 +25,8 @@ const (
 func (v *dnsVisitor) askOwn(ctx context.Context, s *sighting) (*dns.Msg, trouble) {
 	hop := s.hop(v.target.shown)
 	mark := time.Now()
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	answer, err := v.questions.Exchange(ctx, v.target.question)
 	lap(&hop.Phases.Wait, &mark)
 	if err != nil {

@@ -149,8 +149,6 @@ func (e *Engine) visit(ctx context.Context, check *uptime.Check, show bool) (out
 	s := e.sightings.Get().(*sighting)
 	defer e.sightings.Put(s)
 	s.begin(p, check.Timeout)
-	ctx, cancel := context.WithDeadline(ctx, s.deadline)
-	defer cancel()
 	bad := p.visitor.visit(ctx, s)
 	s.end()
 	return judge(p, s, bad, show)

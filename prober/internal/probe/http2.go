@@ -39,6 +39,8 @@ func protocolsOf(v uptime.HTTPVersion) []string {
 
 // exchange2 makes the request over a connection that agreed on HTTP/2.
 func (h *httpVisitor) exchange2(ctx context.Context, conn *tls.Conn, m *meter, w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	m.allow(maxHeaders+window+framing, errFlood)
 	client, err := clientOf(ctx, conn, r)
 	if err != nil {

@@ -20,6 +20,8 @@ import (
 
 // hop3 makes one request over HTTP/3.
 func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting, hop *uptime.Hop) (*http.Response, trouble) {
+	ctx, cancel := s.within(ctx)
+	defer cancel()
 	to := endpoint{host: r.at.host, ip: r.at.ip, port: r.at.port, family: h.family}
 	addrs, bad := h.dialer.lookup(ctx, to, s, hop)
 	if !bad.none() {

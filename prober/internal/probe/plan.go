@@ -15,8 +15,8 @@ import (
 // visitor makes the visits of one target. It is safe for concurrent use.
 type visitor interface {
 	// visit looks at the target once and leaves all it sees in s, its hops included.
-	// It ends at s.deadline and gives up early when ctx ends (the trouble then means
-	// nothing). What it sees is judged by the caller: trouble is only what kept it from
+	// It ends at s.deadline, which ctx does not know (s.within), and gives up early when
+	// ctx ends (the trouble then means nothing). What it sees is judged by the caller: trouble is only what kept it from
 	// seeing the whole.
 	visit(ctx context.Context, s *sighting) trouble
 	// command is a line for a shell that does much the same, without secrets.

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
@@ -42,6 +43,11 @@ func (s *sighting) begin(p *plan, timeout time.Duration) {
 	s.At = time.Now()
 	s.deadline = s.At.Add(timeout)
 	s.Secrets = p.secrets
+}
+
+// within is a context that ends with the visit, for what has no other deadline.
+func (s *sighting) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, s.deadline)
 }
 
 // hop begins another request or connection. url is shown as it is.

@@ -79,7 +79,14 @@ type chainKey [sha256.Size]byte
 
 // validity is when a chain is good, by the clock of the day, and when that was found out,
 // by the monotonic one: the clock of the day may be put right.
-type validity struct{ from, until, found time.Time }
+type validity struct {
+	from, until, found time.Time
+	// issuers are what vouches for the leaf. crypto/tls parses a certificate once for as
+	// long as somebody has it; a few hundred of these sign most of the web, and while they
+	// are kept here, only the leaf is parsed at each visit. (Not all of what a server sends:
+	// that may be a hundred kilobytes of anything.)
+	issuers []*x509.Certificate
+}
 
 const (
 	chainTrust = time.Hour
@@ -130,7 +137,7 @@ func (c *chains) keep(key chainKey, v validity) {
 func validityOf(verified [][]*x509.Certificate, now time.Time) validity {
 	var best validity
 	for _, chain := range verified {
-		v := validity{until: chain[0].NotAfter, found: now}
+		v := validity{until: chain[0].NotAfter, found: now, issuers: chain[1:]}
 		for _, certificate := range chain {
 			if certificate.NotAfter.Before(v.until) {
 				v.until = certificate.NotAfter

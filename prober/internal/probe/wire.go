@@ -29,7 +29,9 @@ type wire struct {
 	spent   error    // what running out of budget means
 	broken  error    // what reading ended in, the end of the answer included
 	reader  *bufio.Reader
-	scratch []byte // for what is counted and not kept
+	cork    corked   // below TLS
+	raw     counting // the body, before it is decoded
+	scratch []byte   // for what is counted and not kept
 }
 
 func newWire() *wire {
@@ -78,8 +80,12 @@ func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting)
 		w.conn = conn
 		return h.exchange(w, r, s, hop, &mark)
 	}
-	below, m := net.Conn(conn), (*meter)(nil)
-	if h.spec.Version != uptime.HTTP1 {
+	var below net.Conn
+	var m *meter
+	if h.spec.Version == uptime.HTTP1 {
+		w.cork = corked{Conn: conn, held: w.cork.held[:0]}
+		below = &w.cork
+	} else { // somebody else will talk over it
 		m = &meter{Conn: conn}
 		below = m
 	}
@@ -87,6 +93,9 @@ func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting)
 	lap(&hop.Phases.TLS, &mark)
 	switch {
 	case !bad.none():
+		if m == nil {
+			_ = w.cork.flush() // tells the server why
+		}
 		return nil, bad
 	case m != nil && secure.ConnectionState().NegotiatedProtocol == protocolH2:
 		return h.exchange2(ctx, secure, m, w, r, s, hop, &mark)
@@ -143,7 +152,8 @@ var errCut = errors.New("the body is larger than is read")
 // read takes in the body, decoded, up to the limit. What is beyond is nobody's failure:
 // assertions know that it was cut.
 func (h *httpVisitor) read(w *wire, limit limiter, response *http.Response, s *sighting) trouble {
-	raw := &counting{from: response.Body, most: h.limit + framing}
+	w.raw = counting{from: response.Body, most: h.limit + framing}
+	raw := &w.raw
 	body, release, err := decoder(response.Header, raw, h.limit+framing)
 	if err != nil {
 		return h.undecodable(err, s)

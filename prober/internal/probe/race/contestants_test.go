@@ -67,6 +67,8 @@ func fail2(err error) int {
 	return 0
 }
 
+type failure struct{ error }
+
 // saturate keeps so many visits going that the core never waits.
 func saturate(visit func(context.Context, int) error) (score, error) {
 	seconds, _ := strconv.ParseFloat(os.Getenv("RACE_SECONDS"), 64)
@@ -75,14 +77,15 @@ func saturate(visit func(context.Context, int) error) (score, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var checks atomic.Int64
-	var wrong atomic.Pointer[error]
+	var wrong atomic.Pointer[failure]
+	alive, stop := context.WithCancel(context.Background()) // checks can be called off, as those of a prober
+	defer stop()
 	var workers sync.WaitGroup
 	for worker := range 64 {
 		workers.Go(func() {
 			for ctx.Err() == nil {
-				err := visit(context.Background(), worker)
-				if err != nil {
-					wrong.Store(&err)
+				if err := visit(alive, worker); err != nil {
+					wrong.CompareAndSwap(nil, &failure{err})
 					return
 				}
 				checks.Add(1)
@@ -92,7 +95,7 @@ func saturate(visit func(context.Context, int) error) (score, error) {
 	workers.Wait()
 	runtime.ReadMemStats(&after)
 	if err := wrong.Load(); err != nil {
-		return score{}, *err
+		return score{}, err.error
 	}
 	n := float64(checks.Load())
 	var usage syscall.Rusage
