@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/textproto"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/probefleet/probefleet/internal/guard"
@@ -101,29 +99,10 @@ func answerTrouble(err error, doing string) trouble {
 		return failed(uptime.FailureReset, "connection closed "+doing)
 	}
 	if _, ok := errors.AsType[textproto.ProtocolError](err); ok { // it quotes what may be secret
-		return failed(uptime.FailureProtocol, malformedHeaders)
+		return failed(uptime.FailureProtocol, "malformed headers")
 	}
 	return failed(uptime.FailureProtocol, rootCause(err))
 }
-
-// headTrouble reads why the head of an answer cannot be read. What http.ReadResponse
-// quotes of it may be what the target was sent.
-func (s *sighting) headTrouble(err error) trouble {
-	bad := answerTrouble(err, "reading the headers")
-	text := rootCause(err)
-	at := strings.IndexByte(text, '"')
-	if bad.failure != uptime.FailureProtocol || bad.message == malformedHeaders || at < 0 {
-		return bad
-	}
-	what := strings.TrimRight(text[:at], " :[")
-	quoted, err := strconv.Unquote(text[at:])
-	if err != nil {
-		return failed(uptime.FailureProtocol, what)
-	}
-	return failed(uptime.FailureProtocol, what+" "+strconv.Quote(s.text(quoted, maxShownWord)))
-}
-
-const malformedHeaders = "malformed headers"
 
 func asTooLarge(err error) bool {
 	_, ok := errors.AsType[tooLarge](err)

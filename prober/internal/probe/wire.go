@@ -121,7 +121,7 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 	defer lap(&hop.Phases.Transfer, mark)
 	response, err := w.response(r.asked) // its body is not closed: the connection is, as a whole
 	if err != nil {
-		return nil, s.headTrouble(err)
+		return nil, answerTrouble(err, "reading the headers")
 	}
 	s.answered(response)
 	hop.Status, hop.Protocol = response.StatusCode, response.Proto

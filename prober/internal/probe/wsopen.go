@@ -46,7 +46,7 @@ func (v *wsVisitor) open(w *wire, key string, s *sighting, hop *uptime.Hop, mark
 	defer lap(&hop.Phases.Transfer, mark)
 	response, err := w.response(wsAsked) //nolint:bodyclose // the connection is closed as a whole
 	if err != nil {
-		return s.headTrouble(err)
+		return answerTrouble(err, "reading the headers")
 	}
 	s.answered(response)
 	hop.Status, hop.Protocol = response.StatusCode, response.Proto
