@@ -28,6 +28,7 @@ type compose struct {
 		CapDrop     []string          `yaml:"cap_drop"`
 		DependsOn   map[string]any    `yaml:"depends_on"`
 		Volumes     []string          `yaml:"volumes"`
+		Sysctls     map[string]string `yaml:"sysctls"`
 	} `yaml:"services"`
 	Volumes map[string]any `yaml:"volumes"`
 }
@@ -78,6 +79,9 @@ func TestComposeGivesEachServiceWhatItNeedsAndNoMore(t *testing.T) {
 					t.Errorf("%s: %s spools to %q, which is not its volume %q", path, name, s.Environment[variable], s.Volumes)
 				}
 				spoolDirs[at] = true
+			}
+			if name == "prober" && s.Sysctls["net.ipv4.ping_group_range"] != "0 2147483647" {
+				t.Errorf("%s: a prober without capabilities cannot ping", path)
 			}
 			if _, has := s.Environment["DATABASE_URL"]; name == "prober" && has {
 				t.Errorf("%s: a prober must not get the relational database", path)
@@ -153,6 +157,9 @@ func TestSystemdUnits(t *testing.T) {
 			if !strings.Contains(string(content), want) {
 				t.Errorf("%s lacks %s", path, want)
 			}
+		}
+		if offered := strings.Contains(string(content), "\n#AmbientCapabilities=CAP_NET_RAW\n"); offered != (name == "prober") || !strings.Contains(string(content), "\nCapabilityBoundingSet=\n") {
+			t.Errorf("%s: no program has a capability, and a prober may be given one", path)
 		}
 		if strings.Contains(string(content), "RestartSteps=") {
 			t.Errorf("%s: RestartSteps is never taken back", path)
