@@ -48,8 +48,10 @@ func parseTarget(text string) (*url.URL, error) {
 }
 
 // takeApart checks everything that ends up on the wire, so that no URL can add a
-// header or a second request. User information is never sent.
+// header or a second request. User information is never sent. A space, which redirects
+// have in their queries and which would end the target of a request, is escaped in u, too.
 func takeApart(u *url.URL) (address, error) {
+	u.RawQuery = strings.ReplaceAll(u.RawQuery, " ", "%20")
 	at := address{secure: u.Scheme == "https", url: u, uri: u.RequestURI(), port: 80}
 	if at.secure {
 		at.port = 443
