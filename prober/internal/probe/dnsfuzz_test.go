@@ -79,7 +79,8 @@ func FuzzDNSAnswer(f *testing.F) {
 	for i, kind := range dnsTypes {
 		for _, raw := range dnsAnswers(f, dns.StringToType[kind]) {
 			f.Add(raw, uint8(i), uint16(0))
-			f.Add(raw, uint8(i+1), uint16(i))
+			f.Add(raw, uint8(i), uint16(7))
+			f.Add(raw, uint8(i+1), uint16(0))
 		}
 	}
 	f.Add([]byte{0, 0, 0x82, 0}, uint8(0), uint16(0))
