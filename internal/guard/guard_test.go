@@ -170,7 +170,7 @@ func judgeOpened(t *testing.T, closed *Guard, addr netip.Addr, prefix netip.Pref
 		t.Fatalf("%v: %v closes it", addr, prefix)
 	case open.Allows(addr) && (contains(floor, plain) || contains(floor, inner)):
 		t.Fatalf("%v: %v lifts the floor under it, or %v", addr, prefix, inner)
-	case open.Allows(addr) && !closed.Allows(addr) && !within && !(nat64.Contains(plain) && prefix.Contains(inner)):
+	case open.Allows(addr) && !closed.Allows(addr) && !within && (!nat64.Contains(plain) || !prefix.Contains(inner)):
 		t.Fatalf("%v is let through by %v", addr, prefix)
 	case open.Opened(addr) != within:
 		t.Fatalf("%v is opened by %v: %v", addr, prefix, open.Opened(addr))

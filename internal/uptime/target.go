@@ -52,6 +52,9 @@ type Expect struct {
 	Status []StatusRange `json:"status,omitempty"` // empty means 200-399
 }
 
+// IsZero says whether it is the default, however it was written.
+func (e Expect) IsZero() bool { return len(e.Status) == 0 }
+
 // Accepts says whether an HTTP status code counts as up.
 func (e Expect) Accepts(code int) bool {
 	if len(e.Status) == 0 {

@@ -79,6 +79,8 @@ func FuzzDNSAnswer(f *testing.F) {
 	for i, kind := range dnsTypes {
 		for _, raw := range dnsAnswers(f, dns.StringToType[kind]) {
 			f.Add(raw, uint8(i), uint16(0))
+			f.Add(raw, uint8(i), uint16(7))
+			f.Add(raw, uint8(i+1), uint16(0))
 		}
 	}
 	f.Add([]byte{0, 0, 0x82, 0}, uint8(0), uint16(0))
@@ -94,6 +96,9 @@ func FuzzDNSAnswer(f *testing.F) {
 		}
 		if len(raw) < 12 || binary.BigEndian.Uint16(raw) != id || raw[2]&0x80 == 0 {
 			t.Fatalf("%x is taken for an answer to %d", raw, id)
+		}
+		if asked := v.target.question; len(m.Question) > 1 || len(m.Question) == 1 && (m.Question[0].Qtype != asked.Qtype || !strings.EqualFold(m.Question[0].Name, asked.Name)) || len(m.Question) == 0 && m.Rcode == dns.RcodeSuccess {
+			t.Fatalf("%v is taken for an answer to %v", m, asked)
 		}
 		judgeAnswer(t, v, m)
 	})
@@ -181,6 +186,7 @@ func FuzzDNSStream(f *testing.F) {
 		f.Add(stream, uint8(i), false, true)
 	}
 	f.Add([]byte(strings.Repeat("\x00\x00", 200)), uint8(0), true, true)
+	f.Add([]byte(strings.Repeat("\xff\xff"+strings.Repeat("x", 0xffff), 3)), uint8(0), true, false)
 	f.Fuzz(func(t *testing.T, script []byte, which uint8, knows, slowly bool) {
 		v := visitors[int(which)%len(visitors)]
 		server := &answering{script: script, knows: knows, slowly: slowly}

@@ -127,6 +127,11 @@ func TestRedirects(t *testing.T) {
 	if o := lookAs(t, l, l.URL()+"/redirect/1", post(&none)); o.HTTPStatus != 302 || o.Seen.Hops != 1 || o.Status != uptime.StatusUp {
 		t.Errorf("not followed: %+v", o)
 	}
+	for _, path := range []string{"/redirect-to?url=/echo%3Fa%20b", "/redirect-to?url=/echo%3F%20HTTP/1.0%20x%3D%C3%A9"} {
+		if o := lookAs(t, l, l.URL()+path, uptime.Spec{}); o.HTTPStatus != 200 || o.Seen.Hops != 2 || strings.Contains(o.Evidence.Hops[1].URL, " ") {
+			t.Errorf("a space in a query: %+v", o)
+		}
+	}
 	one := 1
 	if o := lookAs(t, l, l.URL()+"/redirect/2", post(&one)); o.Failure != uptime.FailureRedirectLimit || o.Seen.Hops != 2 {
 		t.Errorf("one at most: %+v", o)

@@ -89,7 +89,7 @@ func FuzzHealthAnswer(f *testing.F) {
 		if got, err := healthStatus(framed); err != nil || got != status {
 			t.Fatalf("%d came back as %d, %v", status, got, err)
 		}
-		for _, wrong := range [][]byte{framed[:len(framed)-1], append(slices.Clone(framed), 0), append([]byte{1}, framed[1:]...)} {
+		for _, wrong := range [][]byte{framed[:len(framed)-1], append(slices.Clone(framed), 0), append(slices.Clone(framed), 8, 2), append([]byte{1}, framed[1:]...)} {
 			if _, err := healthStatus(wrong); err == nil {
 				t.Fatalf("%x is taken", wrong)
 			}

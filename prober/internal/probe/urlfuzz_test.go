@@ -45,9 +45,12 @@ func FuzzTargetURL(f *testing.F) {
 	for _, seed := range []string{
 		"https://example.com/a?b#c", "http://[2606:4700::1111]:8080", "http://bücher.example/ü?ü", "tcp://example.com:25", "tls://example.com", "icmp://1.1.1.1", "grpc://example.com:1/a.B", "grpcs://example.com",
 		"wss://example.com/feed?x", "ws://a_b.example./", "dns:///example.com?type=MX", "dns://1.1.1.1:53/a.b?type=txt;class=in", "dns://ns.example/_sip._udp.x", "dns:.", "http://a.example./", "http://-a.example/",
-		"http://u:hunter2@a.example/", "http://a\r\nb/", "http://a.example/\\", "tcp://[fe80::1%25eth0]:1", "tls://a'b:1", "http://a.example/%0d%0a", "ws://a/ b", "dns:a\\.b", "grpc://a:1/\x00", "tls://１.1.1.1", "http://a.example:/", "http://a.example:080/",
+		"http://u:hunter2@a.example/", "http://a\r\nb/", "http://a.example/\\", "tcp://[fe80::1%25eth0]:1", "tls://a'b:1", "http://a.example/%0d%0a", "ws://a/ b", "dns:a\\.b", "grpc://a:1/\x00", "tls://１.1.1.1", "http://a.example:/", "http://a.example:080/", "http://a.example:0/", "tcp://a:0", "tcp://a:65536",
 	} {
 		f.Add(seed)
+	}
+	for _, kind := range []string{"A", "AAAA", "CAA", "CNAME", "MX", "NS", "SOA", "SRV", "TXT", "PTR", "ANY"} {
+		f.Add("dns:///a.example?type=" + kind)
 	}
 	closed := guard.New(nil)
 	o := options(nil, func(o *Options) { o.Guard, o.Questions = closed, nobodyAsked{} })
