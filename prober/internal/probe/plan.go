@@ -70,7 +70,7 @@ func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
 	return &plans{compilers: compilers, open: o.Open, all: map[int64]*plan{}}
 }
 
-func (l *plans) of(check uptime.Check) *plan {
+func (l *plans) of(check *uptime.Check) *plan {
 	l.mu.RLock()
 	p := l.all[check.TargetID]
 	l.mu.RUnlock()
@@ -92,7 +92,7 @@ func (l *plans) of(check uptime.Check) *plan {
 	return p
 }
 
-func (l *plans) compile(check uptime.Check) *plan {
+func (l *plans) compile(check *uptime.Check) *plan {
 	p := &plan{kind: check.Kind, url: check.URL, text: check.Spec}
 	if err := l.fill(p); err != nil {
 		p.bad = unknown(uptime.ReasonInternal, "this prober cannot run the check: "+err.Error())
