@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -18,17 +17,6 @@ const (
 	spareFiles     = 256             // descriptors for everything that is not a probe
 	clickHouseLook = 3 * time.Second // at start: it may be away
 )
-
-// tuneMemory trades memory for time: a check leaves little behind, so collecting
-// it can wait. The operator's own GOGC and GOMEMLIMIT win.
-func tuneMemory(getenv func(string) string) {
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(1 << 30)
-	}
-}
 
 // boundByFiles raises the limit of open files as far as allowed and gives the
 // capacity that it carries.

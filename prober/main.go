@@ -35,6 +35,7 @@ import (
 	"github.com/probefleet/probefleet/prober/internal/adhoc"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
+	"github.com/probefleet/probefleet/prober/internal/lean"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
 	"github.com/probefleet/probefleet/prober/internal/scaler"
@@ -62,7 +63,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
-	tuneMemory(getenv)
+	memory := lean.New(getenv)
 	log := s.Log.With("region", cfg.Region, "prober", cfg.Name)
 	capacity := boundByFiles(cfg.capacity(), log)
 
@@ -151,7 +152,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	go func() { _ = dog.Run(watching) }()
 	tell := func(ctx context.Context) error { return storing.Tell(ctx, rows, s.Health) }
-	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, size.Run, tell} {
+	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, size.Run, memory.Run, tell} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)

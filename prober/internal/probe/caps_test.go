@@ -23,10 +23,15 @@ func (c *tallied) Read(p []byte) (int, error) {
 	return n, err
 }
 
+func judged(p *plan, s *sighting, bad trouble, show bool) (o Outcome) {
+	judge(p, s, bad, show, &o)
+	return o
+}
+
 // reading makes the visit of an http check over a connection that is counted.
 func reading(t *testing.T, e *Engine, check uptime.Check) (o Outcome, read int64) {
 	t.Helper()
-	h, p := visitorOf(t, e, check).(*httpVisitor), e.plans.of(check)
+	h, p := visitorOf(t, e, check).(*httpVisitor), e.plans.of(&check)
 	s, w := &sighting{}, newWire()
 	s.begin(p, check.Timeout)
 	at := strings.Split(check.URL, "/")[2]
@@ -41,15 +46,14 @@ func reading(t *testing.T, e *Engine, check uptime.Check) (o Outcome, read int64
 		w.conn = below
 		_, bad := h.exchange(w, h.first, s, hop, &mark) //nolint:bodyclose // see wire.exchange
 		s.end()
-		return judge(p, s, bad, true), below.read
+		return judged(p, s, bad, true), below.read
 	}
-	m := &meter{Conn: below}
-	secure, bad := handshake(m, h.first.config, s)
+	m, bad := h.secured(below, w, h.first, s)
 	if bad.none() {
-		_, bad = h.exchange2(t.Context(), secure, m, w, h.first, s, hop, &mark) //nolint:bodyclose // as there
+		_, bad = h.exchange2(t.Context(), m, w, h.first, s, hop, &mark) //nolint:bodyclose // as there
 	}
 	s.end()
-	return judge(p, s, bad, true), below.read
+	return judged(p, s, bad, true), below.read
 }
 
 const (

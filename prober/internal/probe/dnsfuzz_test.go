@@ -31,7 +31,7 @@ func askers(f *testing.F) []*dnsVisitor {
 	e := New(options(nil))
 	var all []*dnsVisitor
 	for _, kind := range dnsTypes {
-		p := e.plans.of(dnsCheck("dns://127.0.0.1/a.test?type="+kind, uptime.Spec{}))
+		p := e.plans.of(new(dnsCheck("dns://127.0.0.1/a.test?type="+kind, uptime.Spec{})))
 		if !p.bad.none() {
 			f.Fatal(p.bad)
 		}

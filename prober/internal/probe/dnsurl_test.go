@@ -62,7 +62,8 @@ func TestDNSCommand(t *testing.T) {
 		{"dns://ns.test/lab.test", over(uptime.DNSOverTLS), `dig '@ns.test' -p 853 +tls -t A -q 'lab.test.'`},
 		{"dns://ns.test/192.0.2.1?type=PTR", over(uptime.DNSOverHTTPS), `dig '@ns.test' -p 443 +https=/dns-query -t PTR -q '1.2.0.192.in-addr.arpa.'`},
 	} {
-		p := e.plans.of(dnsCheck(c.url, c.spec))
+		check := dnsCheck(c.url, c.spec)
+		p := e.plans.of(&check)
 		if !p.bad.none() {
 			t.Fatal(c.url, p.bad)
 		}

@@ -94,12 +94,12 @@ func (e *Engine) Run(ctx context.Context) error {
 // Check visits the target, and visits it again when it failed and the slot has
 // time for it: a failure is reported only if the second look fails too. A host that answers
 // 429 is not looked at again: it wants to be left alone.
-func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
+func (e *Engine) Check(ctx context.Context, check uptime.Check) (outcome Outcome) {
 	start := time.Now()
-	outcome := e.attempt(ctx, check, false)
+	e.attempt(ctx, &check, false, &outcome)
 	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
 		first := outcome.Failure
-		outcome = e.attempt(ctx, check, false)
+		e.attempt(ctx, &check, false, &outcome)
 		outcome.Attempts = 2
 		e.metrics.confirmed(outcome.Status)
 		if outcome.Status == uptime.StatusUp {
@@ -111,52 +111,64 @@ func (e *Engine) Check(ctx context.Context, check uptime.Check) Outcome {
 
 // Look visits the target once, for somebody who waits for it: the outcome has its
 // evidence whatever it is.
-func (e *Engine) Look(ctx context.Context, check uptime.Check) Outcome {
-	return e.attempt(ctx, check, true)
+func (e *Engine) Look(ctx context.Context, check uptime.Check) (outcome Outcome) {
+	e.attempt(ctx, &check, true, &outcome)
+	return outcome
 }
 
 // attempt makes one visit. It waits for it no longer than the hard cap.
-func (e *Engine) attempt(ctx context.Context, check uptime.Check, show bool) Outcome {
-	outcome := e.bounded(ctx, check, show)
+//
+// Here and below an outcome is written where it is wanted: the stacks of a check that waits
+// for an answer are most of its memory, and copies on the way would double them.
+func (e *Engine) attempt(ctx context.Context, check *uptime.Check, show bool, outcome *Outcome) {
+	e.bounded(ctx, check, show, outcome)
 	outcome.Attempts = 1
 	if outcome.Status.Measured() {
 		e.metrics.observe(outcome)
 	}
-	return outcome
 }
 
 // visit makes one visit, for as long as the visitor takes.
-func (e *Engine) visit(ctx context.Context, check *uptime.Check, show bool) (outcome Outcome) {
+func (e *Engine) visit(ctx context.Context, check *uptime.Check, show bool, outcome *Outcome) {
 	mark := e.freeze.mark()
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			e.metrics.panics.Inc()
-			e.log.Error("checker panicked", "kind", string(check.Kind), "target_id", check.TargetID, "panic", fmt.Sprint(thrown), "stack", string(debug.Stack()))
-			outcome = unmeasured(uptime.ReasonInternal, "the prober failed on this check")
+			e.panicked(check, thrown, outcome)
 		}
 		switch {
 		case !outcome.Status.Measured():
 		case e.freeze.frozenSince(mark):
-			outcome = unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
+			outcome.unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
 		case e.strain.since(mark):
 			outcome.Seen.Saturated = true
 		}
 	}()
-	p := e.plans.of(*check)
+	p := e.plans.of(check)
 	if !p.bad.none() {
-		return unmeasured(p.bad.reason, p.bad.message)
+		outcome.unmeasured(p.bad.reason, p.bad.message)
+		return
 	}
 	s := e.sightings.Get().(*sighting)
 	defer e.sightings.Put(s)
 	s.begin(p, check.Timeout)
 	bad := p.visitor.visit(ctx, s)
 	s.end()
-	return judge(p, s, bad, show)
+	judge(p, s, bad, show, outcome)
 }
 
-// unmeasured is the outcome of a visit that taught us nothing about the target.
-func unmeasured(reason uptime.Reason, message string) Outcome {
-	return Outcome{Status: uptime.StatusUnknown, Reason: reason, Message: message}
+// panicked is for the goroutine that did.
+func (e *Engine) panicked(check *uptime.Check, thrown any, outcome *Outcome) {
+	e.metrics.panics.Inc()
+	e.log.Error("checker panicked", "kind", string(check.Kind), "target_id", check.TargetID, "panic", fmt.Sprint(thrown), "stack", string(debug.Stack()))
+	outcome.unmeasured(uptime.ReasonInternal, "the prober failed on this check")
+}
+
+// unmeasured is the outcome of a visit that taught us nothing about the target. (Inlined,
+// it would put an outcome into the frame of each of its callers.)
+//
+//go:noinline
+func (o *Outcome) unmeasured(reason uptime.Reason, message string) {
+	*o = Outcome{Status: uptime.StatusUnknown, Reason: reason, Message: message}
 }
 
 // pause waits, and says whether ctx still lives.

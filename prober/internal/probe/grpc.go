@@ -96,7 +96,7 @@ func (v *grpcVisitor) visit(ctx context.Context, s *sighting) trouble {
 		if !bad.none() {
 			return bad
 		}
-		if secure.ConnectionState().NegotiatedProtocol != "h2" {
+		if s.agreed != protocolH2 {
 			return failed(uptime.FailureProtocol, "the server did not agree on HTTP/2 in the TLS handshake, which gRPC needs")
 		}
 		conn = secure

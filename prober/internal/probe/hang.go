@@ -20,7 +20,8 @@ const (
 type errand struct {
 	check   uptime.Check
 	show    bool
-	outcome chan Outcome // gets one, unless it was left
+	outcome Outcome
+	over    chan struct{} // gets one when the outcome is there, unless it was left
 	timer   *time.Timer
 	left    atomic.Bool // by whoever comes first: the end of the visit or of our patience
 }
@@ -28,18 +29,19 @@ type errand struct {
 func newErrand() *errand {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	return &errand{outcome: make(chan Outcome, 1), timer: timer}
+	return &errand{over: make(chan struct{}, 1), timer: timer}
 }
 
 // bounded makes a visit in a goroutine of its own and waits for it, at most until the
 // hard cap: the timeout and two seconds. A visit that is not over then goes on behind our
 // back; a target of which three do gets no more visits, so that leaks are bounded.
-func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Outcome {
-	if e.hanging.of(visited(&check)) >= maxHanging {
-		return unmeasured(uptime.ReasonProbeHang, "visits of this target never end: it gets no more until they do")
+func (e *Engine) bounded(ctx context.Context, check *uptime.Check, show bool, outcome *Outcome) {
+	if e.hanging.of(visited(check)) >= maxHanging {
+		outcome.unmeasured(uptime.ReasonProbeHang, "visits of this target never end: it gets no more until they do")
+		return
 	}
 	r := e.errands.Get().(*errand)
-	r.check, r.show = check, show
+	r.check, r.show = *check, show
 	r.left.Store(false)
 	mark := e.freeze.mark()
 	r.timer.Reset(check.Timeout + hangGrace)
@@ -47,10 +49,12 @@ func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Out
 	cancelled, thawed := ctx.Done(), false
 	for {
 		select {
-		case outcome := <-r.outcome:
+		case <-r.over:
 			r.timer.Stop()
+			*outcome = r.outcome
+			r.outcome = Outcome{}
 			e.errands.Put(r)
-			return outcome
+			return
 		case <-cancelled:
 			cancelled = nil
 			r.timer.Reset(hangGrace)
@@ -63,18 +67,19 @@ func (e *Engine) bounded(ctx context.Context, check uptime.Check, show bool) Out
 			if !r.left.CompareAndSwap(false, true) {
 				continue // its outcome is on the way
 			}
-			e.hanging.begin(visited(&check))
+			e.hanging.begin(visited(check))
 			e.metrics.hangs.Inc()
 			e.log.Error("checker hangs", "kind", string(check.Kind), "target_id", check.TargetID, "timeout_ms", check.Timeout.Milliseconds())
-			return unmeasured(uptime.ReasonProbeHang, "the visit did not end at its timeout, nor two seconds later")
+			outcome.unmeasured(uptime.ReasonProbeHang, "the visit did not end at its timeout, nor two seconds later")
+			return
 		}
 	}
 }
 
 func (e *Engine) run(ctx context.Context, r *errand) {
-	outcome := e.visit(ctx, &r.check, r.show)
+	e.visit(ctx, &r.check, r.show, &r.outcome)
 	if r.left.CompareAndSwap(false, true) {
-		r.outcome <- outcome
+		r.over <- struct{}{}
 		return
 	}
 	e.hanging.end(visited(&r.check))

@@ -31,10 +31,10 @@ func FuzzHTTP1Answer(f *testing.F) {
 	}
 	e := New(options(nil))
 	check := checkOf("http://127.0.0.1:1/")
-	plain := e.plans.of(check)
+	plain := e.plans.of(&check)
 	check.Spec = wanting("body - contains x", "header Location contains y", "json $.a exists", "body_hash - equals "+strings.Repeat("0", 64)).Text()
 	check.TargetID++
-	looks := e.plans.of(check)
+	looks := e.plans.of(&check)
 	if !plain.bad.none() || !looks.bad.none() {
 		f.Fatalf("%+v %+v", plain.bad, looks.bad)
 	}
@@ -55,7 +55,7 @@ func FuzzHTTP1Answer(f *testing.F) {
 			}
 		}
 		s.end()
-		o := judge(p, s, bad, true)
+		o := judged(p, s, bad, true)
 		if taken := len(sent) - answer.Len(); taken > maxHeaders+int(h.limit)+framing || s.BodySize > h.limit || int64(len(s.body)) > h.limit {
 			t.Fatalf("%d bytes taken, a body of %d, %d kept", taken, s.BodySize, len(s.body))
 		}

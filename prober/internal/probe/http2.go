@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -38,11 +37,11 @@ func protocolsOf(v uptime.HTTPVersion) []string {
 }
 
 // exchange2 makes the request over a connection that agreed on HTTP/2.
-func (h *httpVisitor) exchange2(ctx context.Context, conn *tls.Conn, m *meter, w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
+func (h *httpVisitor) exchange2(ctx context.Context, m *meter, w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
 	ctx, cancel := s.within(ctx)
 	defer cancel()
 	m.allow(maxHeaders+window+framing, errFlood)
-	client, err := clientOf(ctx, conn, r)
+	client, err := clientOf(ctx, w.conn, r)
 	if err != nil {
 		return nil, trouble2(err, m, "waiting for an answer")
 	}
@@ -69,7 +68,7 @@ func (h *httpVisitor) exchange2(ctx context.Context, conn *tls.Conn, m *meter, w
 }
 
 // clientOf gives the connection to net/http, for this one request.
-func clientOf(ctx context.Context, conn *tls.Conn, r *request) (*http.ClientConn, error) {
+func clientOf(ctx context.Context, conn net.Conn, r *request) (*http.ClientConn, error) {
 	var protocols http.Protocols
 	protocols.SetHTTP2(true)
 	transport := &http.Transport{

@@ -71,7 +71,7 @@ func fuzzTarget(f *testing.F, method string, bodyRule bool) (*plan, *httpVisitor
 	}
 	check := checkOf("http://a.test/x?y=z")
 	check.Spec = s.Text()
-	p := New(options(nil)).plans.of(check)
+	p := New(options(nil)).plans.of(&check)
 	if !p.bad.none() {
 		f.Fatal(p.bad)
 	}
@@ -109,7 +109,7 @@ func readScripted(t *testing.T, p *plan, h *httpVisitor, server *scriptedServer)
 	if len(s.Body) > s.keep || s.BodySize > h.limit || int64(len(s.Body)) > s.BodySize || s.wire > int64(server.taken) {
 		t.Fatalf("%d bytes are kept of %d, %d on the wire, %d taken", len(s.Body), s.BodySize, s.wire, server.taken)
 	}
-	o := judge(p, &s, bad, true)
+	o := judged(p, &s, bad, true)
 	verifyShown(t, o)
 	if bad.reason != uptime.ReasonNone || bad.none() && (response == nil || s.Status < 100 || s.Status > 999) {
 		t.Fatalf("%+v with the status %d", bad, s.Status)

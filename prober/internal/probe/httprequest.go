@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
@@ -120,7 +121,7 @@ func (h *httpVisitor) requestTo(at address, method string, own bool, body string
 	if body != "" || method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
 		out = strconv.AppendInt(append(out, "\r\nContent-Length: "...), int64(len(body)), 10)
 	}
-	r.bytes = append(append(out, "\r\nConnection: close\r\n\r\n"...), body...)
+	r.bytes = bytes.Clone(append(append(out, "\r\nConnection: close\r\n\r\n"...), body...)) // no longer than it is: there is one for each target
 	if at.secure {
 		r.config = h.tlsFor(at.host)
 	}

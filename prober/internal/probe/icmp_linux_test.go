@@ -43,7 +43,8 @@ func mayPing(tb testing.TB, url string) error {
 func pingLoopback(t *testing.T, e *Engine, url string, may error) {
 	t.Helper()
 	check := checkAt(url, uptime.Spec{})
-	o := e.visit(t.Context(), &check, true) // on this thread
+	var o Outcome
+	e.visit(t.Context(), &check, true, &o) // on this thread
 	switch {
 	case may == nil:
 		if verify(t, o, nil, 0); o.Phases.Wait == 0 || o.Phases.Connect != 0 || o.Evidence.Hops[0].Address != o.Address {

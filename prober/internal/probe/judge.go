@@ -11,12 +11,14 @@ import (
 
 // judge makes an outcome of a visit. Of a target that may not be visited nothing is
 // kept, not even how long it took.
-func judge(p *plan, s *sighting, bad trouble, show bool) Outcome {
+func judge(p *plan, s *sighting, bad trouble, show bool, o *Outcome) {
 	if bad.reason != uptime.ReasonNone {
-		return unmeasured(bad.reason, bad.message)
+		o.unmeasured(bad.reason, bad.message)
+		return
 	}
 	if len(s.hops) == 0 {
-		return unmeasured(uptime.ReasonInternal, "the visit made no connection")
+		o.unmeasured(uptime.ReasonInternal, "the visit made no connection")
+		return
 	}
 	status, verdict := uptime.StatusUp, assertion.Verdict{}
 	if bad.none() && p.expect != nil && !p.expect.Accepts(s.Status) {
@@ -30,7 +32,7 @@ func judge(p *plan, s *sighting, bad trouble, show bool) Outcome {
 	} else {
 		status, bad.message = uptime.StatusDown, s.text(bad.message, maxMessage)
 	}
-	o := Outcome{
+	*o = Outcome{
 		Status: status, Failure: bad.failure, HTTPStatus: s.Status, Phases: s.Phases, TotalUS: s.TotalUS, Message: bad.message,
 		Address: s.Address.Unmap(), CertNotAfter: s.CertNotAfter, Seen: uptime.Seen{
 			Protocol: s.Protocol, TLSVersion: s.TLSVersion, Hops: uint8(len(s.hops)),
@@ -41,7 +43,6 @@ func judge(p *plan, s *sighting, bad trouble, show bool) Outcome {
 	if status != uptime.StatusUp || show {
 		o.Evidence = s.evidence(p, verdict)
 	}
-	return o
 }
 
 func capped(n int64) uint32 { return uint32(min(max(n, 0), 1<<32-1)) }

@@ -52,7 +52,7 @@ func TestPauseEndsAnAnswer(t *testing.T) {
 					_, _ = io.Copy(io.Discard, theirs)
 				}()
 				s := &sighting{}
-				s.begin(e.plans.of(check), 5*time.Second-time.Nanosecond) // before what happens then
+				s.begin(e.plans.of(&check), 5*time.Second-time.Nanosecond) // before what happens then
 				_ = ours.SetDeadline(s.deadline)
 				mark := s.At
 				hop := s.hop("")

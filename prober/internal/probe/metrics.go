@@ -44,7 +44,7 @@ func (m *metrics) confirmed(status uptime.Status) {
 	m.confirmations.WithLabelValues(status.String()).Inc()
 }
 
-func (m *metrics) observe(o Outcome) {
+func (m *metrics) observe(o *Outcome) {
 	if o.Seen.Saturated {
 		m.saturated.Inc()
 	}

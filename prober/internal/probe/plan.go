@@ -83,8 +83,8 @@ func visited(check *uptime.Check) int64 {
 	return -1 - int64(hash.Sum64()>>1)
 }
 
-func (l *plans) of(check uptime.Check) *plan {
-	id := visited(&check)
+func (l *plans) of(check *uptime.Check) *plan {
+	id := visited(check)
 	l.mu.RLock()
 	p := l.all[id]
 	l.mu.RUnlock()
@@ -106,7 +106,7 @@ func (l *plans) of(check uptime.Check) *plan {
 	return p
 }
 
-func (l *plans) compile(check uptime.Check) *plan {
+func (l *plans) compile(check *uptime.Check) *plan {
 	p := &plan{kind: check.Kind, url: check.URL, text: check.Spec}
 	if err := l.fill(p); err != nil {
 		p.bad = unknown(uptime.ReasonInternal, "this prober cannot run the check: "+err.Error())

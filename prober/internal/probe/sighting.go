@@ -22,7 +22,8 @@ type sighting struct {
 	statusLine string       // of the last answer
 	chain      []*x509.Certificate
 	cipher     uint16
-	wire       int64 // bytes of the last body before it was decoded
+	agreed     string // protocol within TLS (RFC 7301)
+	wire       int64  // bytes of the last body before it was decoded
 	records    []uptime.Record
 	body       []byte // the buffer behind Body
 	one        [1]netip.Addr
@@ -106,7 +107,7 @@ func (s *sighting) dnsCached() bool {
 // sawTLS keeps what a handshake came to. The end of life that comes first in any
 // hop's chain is the one that counts.
 func (s *sighting) sawTLS(state *tls.ConnectionState) {
-	s.TLSVersion, s.cipher = state.Version, state.CipherSuite
+	s.TLSVersion, s.cipher, s.agreed = state.Version, state.CipherSuite, state.NegotiatedProtocol
 	s.sawChain(state.PeerCertificates)
 }
 

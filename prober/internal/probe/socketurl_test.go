@@ -26,7 +26,7 @@ func TestSecretsAreNotQuoted(t *testing.T) {
 		tcpCheck(t, l, "tcp", sends("echo my hunter2 word\n", hears("equals", "x")...)),
 		tcpCheck(t, l, "smtp-busy", starts(uptime.StartTLSSMTP)),
 	} {
-		p := e.plans.of(check)
+		p := e.plans.of(&check)
 		p.secrets = []string{"hunter2", "busy"}
 		o := e.Look(t.Context(), check)
 		if o.Status != uptime.StatusDown || !strings.Contains(o.Message, "[secret]") || !strings.Contains(o.Evidence.Received, "[secret]") {

@@ -41,7 +41,7 @@ func FuzzWebSocketHandshake(f *testing.F) {
 	for _, seed := range httpAnswers() {
 		f.Add([]byte(seed), uint8(1))
 	}
-	p := New(options(nil)).plans.of(wsCheck("ws://a.test/", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Subprotocols: []string{"chat"}}}))
+	p := New(options(nil)).plans.of(new(wsCheck("ws://a.test/", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Subprotocols: []string{"chat"}}})))
 	v := p.visitor.(*wsVisitor)
 	f.Fuzz(func(t *testing.T, sent []byte, ending uint8) {
 		key := newWSKey()
@@ -64,7 +64,7 @@ func FuzzWebSocketHandshake(f *testing.F) {
 				t.Fatalf("%q opens a websocket", said)
 			}
 		}
-		verifyShown(t, judge(p, &s, bad, true))
+		verifyShown(t, judged(p, &s, bad, true))
 	})
 }
 

@@ -214,7 +214,7 @@ func TestSendingWithoutReader(t *testing.T) {
 	v := visitorOf(t, e, check).(*tcpVisitor)
 	v.send = make([]byte, 16<<20)
 	s := &sighting{}
-	s.begin(e.plans.of(check), steady(check).Timeout)
+	s.begin(e.plans.of(&check), steady(check).Timeout)
 	bad := v.visit(t.Context(), s)
 	if s.end(); bad.failure != uptime.FailureTimeout || bad.message != "timed out sending" || s.TotalUS < 1_500_000 || s.TotalUS > 11_500_000 {
 		t.Errorf("%+v after %d µs", bad, s.TotalUS)
@@ -293,7 +293,7 @@ func TestManyPiecesCostFewLooks(t *testing.T) {
 
 func visitorOf(tb testing.TB, e *Engine, check uptime.Check) visitor {
 	tb.Helper()
-	p := e.plans.of(check)
+	p := e.plans.of(&check)
 	if !p.bad.none() {
 		tb.Fatalf("%+v", p.bad)
 	}

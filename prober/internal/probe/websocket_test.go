@@ -202,7 +202,8 @@ func TestWebSocketCommand(t *testing.T) {
 		{"ws://user:secret@a.test/x#y", uptime.Spec{}, `websocat 'ws://a.test/x'`},
 		{"wss://a.test/?q=1", spec, `websocat -k --protocol 'a, b' 'wss://a.test/?q=…'`},
 	} {
-		if got := e.plans.of(wsCheck(c.url, c.spec)).visitor.command(); got != c.want {
+		check := wsCheck(c.url, c.spec)
+		if got := e.plans.of(&check).visitor.command(); got != c.want {
 			t.Errorf("%s: %s", c.url, got)
 		}
 	}

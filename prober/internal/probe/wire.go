@@ -31,13 +31,25 @@ type wire struct {
 	reader  *bufio.Reader
 	cork    corked   // below TLS
 	raw     counting // the body, before it is decoded
-	scratch []byte   // for what is counted and not kept
+	scratch []byte   // see spare
 }
 
+// readAhead is what most heads fit into. A visit that waits for an answer has a buffer of
+// it, so it is most of what such a visit needs besides its stacks.
+const readAhead = 2 << 10 // bytes
+
 func newWire() *wire {
-	w := &wire{scratch: make([]byte, 4<<10)}
-	w.reader = bufio.NewReaderSize(w, 4<<10)
+	w := &wire{}
+	w.reader = bufio.NewReaderSize(w, readAhead)
 	return w
+}
+
+// spare is room for what is counted and not kept. A visit that still waits has none.
+func (w *wire) spare() []byte {
+	if w.scratch == nil {
+		w.scratch = make([]byte, 4<<10)
+	}
+	return w.scratch
 }
 
 // Read counts what comes off the wire, so that no answer costs more than its cap.
@@ -76,37 +88,39 @@ func (h *httpVisitor) hop(ctx context.Context, w *wire, r *request, s *sighting)
 	defer conn.Close()
 	defer release()
 	mark := time.Now()
-	if r.config == nil {
-		w.conn = conn
-		return h.exchange(w, r, s, hop, &mark)
-	}
-	var below net.Conn
-	var m *meter
-	if h.spec.Version == uptime.HTTP1 {
-		w.cork = corked{Conn: conn, held: w.cork.held[:0]}
-		below = &w.cork
-	} else { // somebody else will talk over it
-		m = &meter{Conn: conn}
-		below = m
-	}
-	secure, bad := handshake(below, r.config, s)
-	lap(&hop.Phases.TLS, &mark)
-	switch {
-	case !bad.none():
-		if m == nil {
-			_ = w.cork.flush() // tells the server why
+	w.conn = conn
+	if r.config != nil {
+		m, bad := h.secured(conn, w, r, s)
+		lap(&hop.Phases.TLS, &mark)
+		if !bad.none() {
+			return nil, bad
 		}
-		return nil, bad
-	case m != nil && secure.ConnectionState().NegotiatedProtocol == protocolH2:
-		return h.exchange2(ctx, secure, m, w, r, s, hop, &mark)
-	case h.spec.Version == uptime.HTTP2:
-		return nil, failed(uptime.FailureProtocol, "the server does not speak HTTP/2")
+		if m != nil && s.agreed == protocolH2 {
+			return h.exchange2(ctx, m, w, r, s, hop, &mark)
+		}
 	}
-	w.conn = secure
 	return h.exchange(w, r, s, hop, &mark)
 }
 
-// exchange sends the request and reads the answer.
+// secured puts TLS between the connection and w, and a meter where another version than
+// HTTP/1.1 may be agreed on: somebody else talks over the connection then.
+func (h *httpVisitor) secured(conn net.Conn, w *wire, r *request, s *sighting) (m *meter, bad trouble) {
+	if h.spec.Version == uptime.HTTP1 {
+		w.cork = corked{Conn: conn, held: w.cork.held[:0]}
+		if w.conn, bad = handshake(&w.cork, r.config, s); !bad.none() {
+			_ = w.cork.flush() // tells the server why
+		}
+		return nil, bad
+	}
+	m = &meter{Conn: conn}
+	w.conn, bad = handshake(m, r.config, s)
+	if bad.none() && h.spec.Version == uptime.HTTP2 && s.agreed != protocolH2 {
+		bad = failed(uptime.FailureProtocol, "the server does not speak HTTP/2")
+	}
+	return m, bad
+}
+
+// exchange sends the request and waits for the answer.
 func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
 	w.budget, w.spent, w.broken = maxHeaders, errHeadersTooLarge, nil
 	w.reader.Reset(w)
@@ -118,6 +132,11 @@ func (h *httpVisitor) exchange(w *wire, r *request, s *sighting, hop *uptime.Hop
 	if err != nil {
 		return nil, answerTrouble(err, "waiting for an answer")
 	}
+	return h.receive(w, r, s, hop, mark)
+}
+
+// receive reads the answer, which has begun.
+func (h *httpVisitor) receive(w *wire, r *request, s *sighting, hop *uptime.Hop, mark *time.Time) (*http.Response, trouble) {
 	defer lap(&hop.Phases.Transfer, mark)
 	response, err := w.response(r.asked) // its body is not closed: the connection is, as a whole
 	if err != nil {
@@ -160,10 +179,12 @@ func (h *httpVisitor) read(w *wire, limit limiter, response *http.Response, s *s
 	}
 	defer release()
 	for s.BodySize <= h.limit {
-		into := w.scratch
+		var into []byte
 		if room := s.keep - len(s.body); room > 0 {
 			s.body = grow(s.body, room)
 			into = s.body[len(s.body):min(cap(s.body), s.keep)]
+		} else {
+			into = w.spare()
 		}
 		n, err := body.Read(into[:min(int64(len(into)), h.limit+1-s.BodySize)])
 		s.BodySize += int64(n)

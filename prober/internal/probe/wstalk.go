@@ -100,15 +100,15 @@ func (t *wsTalk) skip(f wsFrame) (done bool, bad trouble) {
 
 // take keeps a piece of the message.
 func (t *wsTalk) take(f wsFrame) (done bool, bad trouble) {
-	s := t.seen
+	s, scratch := t.seen, t.spare()
 	for left := f.size; left > 0; {
-		n := min(left, uint64(len(t.scratch)), uint64(t.limit-len(s.Received)))
+		n := min(left, uint64(len(scratch)), uint64(t.limit-len(s.Received)))
 		if n == 0 {
 			s.ReceivedCut = true
 			return true, trouble{}
 		}
-		got, err := io.ReadFull(t.reader, t.scratch[:n])
-		s.Received = append(s.Received, t.scratch[:got]...)
+		got, err := io.ReadFull(t.reader, scratch[:n])
+		s.Received = append(s.Received, scratch[:got]...)
 		if err != nil {
 			return t.broken(err)
 		}

@@ -31,6 +31,7 @@ import (
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/probe"
+	"github.com/probefleet/probefleet/prober/internal/racetrack"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
@@ -42,27 +43,20 @@ type score struct {
 	RSS    int64   `json:"rss"`    // KiB at most
 }
 
-// roleMain is the other process.
-func roleMain(role string) int {
-	if role == "server" {
-		return serve()
-	}
-	visit, err := visitorOf(role, os.Getenv("RACE_URL"))
+// run is a process in which a contestant makes checks.
+func run(who string) int {
+	visit, err := visitorOf(who, os.Getenv("RACE_URL"))
 	if err != nil {
-		return fail(err)
+		return racetrack.Fail(err)
 	}
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400) // as the prober sets it
 	s, err := saturate(visit)
-	if err != nil {
-		return fail(err)
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(s)
 	}
-	return fail2(json.NewEncoder(os.Stdout).Encode(s))
-}
-
-func fail2(err error) int {
 	if err != nil {
-		return fail(err)
+		return racetrack.Fail(err)
 	}
 	return 0
 }
@@ -131,19 +125,28 @@ func (nobody) Lookup(context.Context, string, resolve.Family) (resolve.Answer, e
 // engine is ours with everything on: guard, caps, five phases, judgement, metrics, one
 // target a worker.
 func engine(link string, roots *x509.CertPool) func(context.Context, int) error {
+	e := newEngine(roots)
+	return func(ctx context.Context, worker int) error {
+		o := e.Check(ctx, checkOf(worker, link, 10*time.Second))
+		if o.Status != uptime.StatusUp || o.TotalUS == 0 {
+			return fmt.Errorf("%v: %s", o.Status, o.Message)
+		}
+		return nil
+	}
+}
+
+func newEngine(roots *x509.CertPool) *probe.Engine {
 	e := probe.New(probe.Options{
 		Version: "race", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), Resolver: nobody{}, Roots: roots,
 		Open: func(uptime.Sealed) (secret.Text, error) { return secret.Text{}, nil },
 		Log:  slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
 	go func() { _ = e.Run(context.Background()) }()
-	return func(ctx context.Context, worker int) error {
-		o := e.Check(ctx, uptime.Check{TargetID: int64(worker + 1), Interval: time.Minute, Kind: uptime.KindHTTP, URL: link, Timeout: 10 * time.Second, ScheduledAt: time.Now()})
-		if o.Status != uptime.StatusUp || o.TotalUS == 0 {
-			return fmt.Errorf("%v: %s", o.Status, o.Message)
-		}
-		return nil
-	}
+	return e
+}
+
+func checkOf(worker int, link string, timeout time.Duration) uptime.Check {
+	return uptime.Check{TargetID: int64(worker + 1), Interval: time.Minute, Kind: uptime.KindHTTP, URL: link, Timeout: timeout, ScheduledAt: time.Now()}
 }
 
 // netHTTP is the way most checkers in Go are made: the standard client with a trace, a

@@ -1,6 +1,6 @@
 //go:build bench
 
-package race
+package racetrack
 
 import (
 	"bufio"
@@ -27,22 +27,22 @@ const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3
 func serve() int {
 	authority, leaf, err := certificates()
 	if err != nil {
-		return fail(err)
+		return Fail(err)
 	}
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fail(err)
+		return Fail(err)
 	}
 	below, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fail(err)
+		return Fail(err)
 	}
 	secure := tls.NewListener(below, &tls.Config{Certificates: []tls.Certificate{*leaf}, SessionTicketsDisabled: true, NextProtos: []string{"http/1.1"}})
 	go accept(plain)
 	go accept(secure)
 	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
 	if err := os.WriteFile(os.Getenv("RACE_ROOTS"), roots, 0o600); err != nil {
-		return fail(err)
+		return Fail(err)
 	}
 	fmt.Println(plain.Addr(), below.Addr())
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent is gone
@@ -104,9 +104,4 @@ func certificates() (authority []byte, leaf *tls.Certificate, err error) {
 		return nil, nil, err
 	}
 	return authority, &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
-}
-
-func fail(err error) int {
-	fmt.Fprintln(os.Stderr, err)
-	return 1
 }

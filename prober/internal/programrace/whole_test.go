@@ -1,0 +1,117 @@
+//go:build bench
+
+package programrace
+
+import (
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/prober/internal/racetrack"
+)
+
+const (
+	windows      = 5
+	windowLength = 2 * time.Second
+	wholeLoad    = 0.93 // of the core at which the prober is measured
+)
+
+// runWhole measures the CPU of the whole prober: read, probe, assert, insert, announce,
+// acknowledge. Checks come at their instants, about as many as it can do.
+func runWhole(t *testing.T) *racetrack.Wholes {
+	t.Helper()
+	out := &racetrack.Wholes{Stamp: racetrack.NewStamp()}
+	s := racetrack.StartServer(t)
+	f := newFleet(t)
+	for what, first := range map[string]int{"http": 6000, "https": 1500} {
+		out.Lines = append(out.Lines, runOne(f, s, what, first))
+	}
+	sortBy(out.Lines, func(w racetrack.Whole) float64 { return -w.Rate })
+	return out
+}
+
+// runOne raises the rate in steps until the core is busy, and then measures.
+func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole {
+	t := f.t
+	t.Helper()
+	f.empty(time.Now().Unix())
+	p := f.start(s.Roots)
+	defer p.stop()
+	w := f.feed(s.Link(what), rate, 5*time.Second)
+	defer w.end()
+	for range 3 {
+		cpu, _ := p.window(4*time.Second, 2*time.Second)
+		rate = int(wholeLoad * 1e6 / cpu)
+		w.rate.Store(int64(rate))
+	}
+	out := racetrack.Whole{What: what}
+	<-time.After(3 * time.Second)
+	before := p.sample()
+	for range windows {
+		cpu, _ := p.window(0, windowLength)
+		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
+	}
+	after := p.sample()
+	seconds := after.at.Sub(before.at).Seconds()
+	out.Rate, out.Busy = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)/100
+	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.MemoryOf(t, p.pid, "VmHWM")
+	if failed := after.all() - after.rows("up"); failed > 0 {
+		t.Errorf("%s: %v checks were not up", what, failed)
+	}
+	if out.Rate < 0.9*float64(rate) {
+		t.Errorf("%s: %v checks a second were settled of %d: the figures would be those of another load", what, out.Rate, rate)
+	}
+	t.Logf("%+v", out)
+	return out
+}
+
+// window gives the CPU a settled check, in µs, and the checks a second, after a pause.
+func (p *prober) window(pause, length time.Duration) (cpu, rate float64) {
+	p.t.Helper()
+	<-time.After(pause)
+	before := p.sample()
+	<-time.After(length)
+	after := p.sample()
+	n := after.settled() - before.settled()
+	if n == 0 {
+		p.t.Fatal("nothing was settled")
+	}
+	return float64((after.cpu - before.cpu).Microseconds()) / n, n / after.at.Sub(before.at).Seconds()
+}
+
+const (
+	overloadFactor = 1.3
+	overloadExpiry = 60 * time.Second // of a check whose interval is short
+)
+
+// offerMore offers a prober more than it can do, for so long already that checks expire
+// before their turn comes.
+func offerMore(t *testing.T, known *racetrack.Wholes) *racetrack.Overload {
+	t.Helper()
+	if known == nil || len(known.Lines) == 0 {
+		t.Fatal("the capacity is not known: measure the whole prober first")
+	}
+	of := known.Lines[0]
+	out := &racetrack.Overload{Stamp: racetrack.NewStamp(), What: of.What, Capacity: racetrack.Round(1e6 / racetrack.Median(of.CPUUS))}
+	out.Offered = racetrack.Round(overloadFactor * out.Capacity)
+	s := racetrack.StartServer(t)
+	f := newFleet(t)
+	f.empty(time.Now().Add(-overloadExpiry - 5*time.Second).Unix())
+	w := f.feed(s.Link(of.What), int(out.Offered), 5*time.Second)
+	p := f.start(s.Roots)
+	racetrack.Within(t, 2*time.Minute, "the prober has come to checks that are still worth it", func() bool { return p.sample().rows("up") > out.Capacity })
+	<-time.After(5 * time.Second)
+	before := p.sample()
+	<-time.After(15 * time.Second)
+	after := p.sample()
+	w.end()
+	seconds := after.at.Sub(before.at).Seconds()
+	out.Goodput, out.Missed = racetrack.Round((after.rows("up")-before.rows("up"))/seconds), racetrack.Round((after.rows("missed")-before.rows("missed"))/seconds)
+	racetrack.Within(t, 3*time.Minute, "every check has its row", func() bool { return p.sample().settled() >= float64(w.published.Load()) })
+	last := p.sample()
+	out.Left = int(float64(w.published.Load()) - last.rows("up") - last.rows("missed"))
+	if out.Left != 0 {
+		t.Errorf("of %d checks %v were measured and %v missed", w.published.Load(), last.rows("up"), last.rows("missed"))
+	}
+	t.Logf("%+v", *out)
+	return out
+}

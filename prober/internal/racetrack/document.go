@@ -1,0 +1,161 @@
+//go:build bench
+
+package racetrack
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Document is docs/bench.json. A part is written when all of it was measured: a run of
+// one part leaves the others as they were, each with its own instant.
+type Document struct {
+	Go       string    `json:"go"`
+	CPU      string    `json:"cpu"`
+	Cores    int       `json:"cores"`
+	Command  string    `json:"command"`
+	Engine   *Engines  `json:"engine,omitempty"`
+	Hanging  *Hanging  `json:"hanging,omitempty"`
+	Whole    *Wholes   `json:"whole,omitempty"`
+	Overload *Overload `json:"overload,omitempty"`
+	Pace     *Pace     `json:"pace,omitempty"`
+}
+
+// Stamp says when a part was measured, and what else the machine was doing.
+type Stamp struct {
+	At   time.Time `json:"at"`
+	Load float64   `json:"load"` // of the minute before
+}
+
+// NewStamp is now.
+func NewStamp() Stamp {
+	content, _ := os.ReadFile("/proc/loadavg")
+	load, _, _ := strings.Cut(string(content), " ")
+	v, _ := strconv.ParseFloat(load, 64)
+	return Stamp{At: time.Now().UTC().Truncate(time.Second), Load: v}
+}
+
+// Engines is the race of the engine alone against others.
+type Engines struct {
+	Stamp
+	Rounds  int     `json:"rounds"`
+	Seconds float64 `json:"seconds"`
+	Lines   []Line  `json:"lines"`
+}
+
+// Line is what a contestant did at one kind of check.
+type Line struct {
+	Who    string    `json:"who"`
+	What   string    `json:"what"`   // http or https
+	CPUUS  []float64 `json:"cpu_us"` // a check, by round
+	Allocs float64   `json:"allocs,omitempty"`
+	Bytes  float64   `json:"bytes,omitempty"`
+	Rate   float64   `json:"rate"` // checks a second of the median round
+	Note   string    `json:"note,omitempty"`
+}
+
+// Hanging is what the engine needs for checks that nobody answers.
+type Hanging struct {
+	Stamp
+	Checks  int     `json:"checks"`
+	PlainMB float64 `json:"plain_mb"` // most resident memory of the process
+	TLSMB   float64 `json:"tls_mb"`   // … after the handshake
+}
+
+// Wholes are figures of the prober's program, from the stream to the acknowledgement.
+type Wholes struct {
+	Stamp
+	Lines []Whole `json:"lines"`
+}
+
+// Whole is a kind of check.
+type Whole struct {
+	What         string    `json:"what"`
+	Rate         float64   `json:"rate"`   // checks a second
+	CPUUS        []float64 `json:"cpu_us"` // of the prober a check, by window
+	Busy         float64   `json:"busy"`   // share of its core
+	LatenessP99  float64   `json:"lateness_p99_ms"`
+	PeakMemoryMB float64   `json:"peak_mb"`
+}
+
+// Overload is a prober that is asked for more than it can do.
+type Overload struct {
+	Stamp
+	What     string  `json:"what"`
+	Capacity float64 `json:"capacity"` // checks a second
+	Offered  float64 `json:"offered"`
+	Goodput  float64 `json:"goodput"` // measured checks a second
+	Missed   float64 `json:"missed"`  // rows a second that say so
+	Left     int     `json:"left"`    // checks without a row when all was settled
+}
+
+// Pace is how exactly a prober begins, and what it needs meanwhile and afterwards.
+type Pace struct {
+	Stamp
+	Targets    int     `json:"targets"`
+	IntervalS  int     `json:"interval_s"`
+	Starts     int     `json:"starts"`
+	JitterP99  float64 `json:"jitter_p99_ms"`
+	BusyP99    float64 `json:"jitter_p99_busy_ms"` // with its core kept busy by somebody else
+	BusyShare  float64 `json:"busy_share"`         // … for that share of the time
+	IdleMB     float64 `json:"idle_mb"`            // resident, half a minute after the last check
+	PeakMB     float64 `json:"peak_mb"`
+	IdleAfterS float64 `json:"idle_after_s"`
+}
+
+// Read gives what was measured so far.
+func Read(t *testing.T) *Document {
+	t.Helper()
+	if runtime.NumCPU() < 2 {
+		t.Fatal("who is measured and who serves need a core each")
+	}
+	doc := &Document{}
+	if content, err := os.ReadFile(path(t)); err == nil {
+		if err := json.Unmarshal(content, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return doc
+}
+
+// Write keeps it, with what the machine is, unless the test has failed.
+func (d *Document) Write(t *testing.T) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	d.Go, d.CPU, d.Cores, d.Command = runtime.Version(), cpuName(), runtime.NumCPU(), "make bench-engine"
+	content, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path(t), append(content, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func path(t *testing.T) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "docs", "bench.json")
+}
+
+func cpuName() string {
+	content, _ := os.ReadFile("/proc/cpuinfo")
+	for l := range strings.Lines(string(content)) {
+		if name, value, ok := strings.Cut(l, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

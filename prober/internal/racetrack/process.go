@@ -1,0 +1,165 @@
+//go:build bench
+
+package racetrack
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Who is measured has core 0 to itself; whoever serves, stores or asks shares core 1.
+const (
+	Measured = 0
+	Others   = 1
+)
+
+// Number is a setting of the run.
+func Number(name string, otherwise float64) float64 {
+	if v, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
+		return v
+	}
+	return otherwise
+}
+
+// On pins a command to a core.
+func On(core int, name string, args ...string) *exec.Cmd {
+	return exec.Command("taskset", append([]string{"-c", strconv.Itoa(core), name}, args...)...)
+}
+
+// Pin moves a process that runs, with all its threads.
+func Pin(t *testing.T, core, pid int) {
+	t.Helper()
+	if out, err := exec.Command("taskset", "-a", "-c", "-p", strconv.Itoa(core), strconv.Itoa(pid)).CombinedOutput(); err != nil {
+		t.Fatalf("pin %d: %v %s", pid, err, out)
+	}
+}
+
+// Player is this binary in another role, which ends when its standard input does.
+type Player struct {
+	PID   int
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	said  *bufio.Reader
+}
+
+// Play starts a role. It is over when the test is, or at over.
+func Play(t *testing.T, core int, role string, env ...string) *Player {
+	t.Helper()
+	p := &Player{cmd: On(core, os.Args[0])}
+	p.cmd.Env = append(append(os.Environ(), "RACE_ROLE="+role), env...)
+	p.cmd.Stderr = t.Output()
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.PID = p.cmd.Process.Pid
+	p.said = bufio.NewReader(stdout)
+	t.Cleanup(p.Over)
+	return p
+}
+
+// Over ends it.
+func (p *Player) Over() { _ = p.stdin.Close(); _ = p.cmd.Wait() }
+
+// Say tells it a line.
+func (p *Player) Say(text string) { _, _ = fmt.Fprintln(p.stdin, text) }
+
+// Line is the next line that it says, in words.
+func (p *Player) Line(t *testing.T) []string {
+	t.Helper()
+	text, err := p.said.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(text)
+}
+
+// Server answers every request with three bytes.
+type Server struct{ plain, secure, Roots string }
+
+// StartServer plays one.
+func StartServer(t *testing.T) Server {
+	t.Helper()
+	s := Server{Roots: filepath.Join(t.TempDir(), "roots.pem")}
+	addresses := Play(t, Others, "server", "RACE_ROOTS="+s.Roots, "GOGC=400").Line(t)
+	s.plain, s.secure = addresses[0], addresses[1]
+	return s
+}
+
+// Link leads to it: what is http or https.
+func (s Server) Link(what string) string {
+	if what == "https" {
+		return "https://" + s.secure + "/"
+	}
+	return "http://" + s.plain + "/"
+}
+
+// CPUOf is what the kernel accounts to a process that has ended.
+func CPUOf(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// CPUSoFar is what the kernel accounts to a process that runs, to 10 ms.
+func CPUSoFar(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(content, []byte(") ")) // the name may hold anything
+	fields := strings.Fields(string(rest))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * (time.Second / 100) // USER_HZ
+}
+
+// MemoryOf is a line of /proc/PID/status in MB: VmHWM is the most that was resident, VmRSS
+// what is now.
+func MemoryOf(t *testing.T, pid int, name string) float64 {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(content)) {
+		if text, found := strings.CutPrefix(l, name+":"); found {
+			kib, _ := strconv.ParseFloat(strings.Fields(text)[0], 64)
+			return Round(kib * 1024 / 1e6)
+		}
+	}
+	t.Fatalf("process %d has no %s", pid, name)
+	return 0
+}
+
+// Within polls until ok.
+func Within(t *testing.T, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !ok(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+}
+
+// Unpin lets this process use all cores again.
+func Unpin() error {
+	return exec.Command("taskset", "-a", "-c", "-p", fmt.Sprintf("0-%d", runtime.NumCPU()-1), strconv.Itoa(os.Getpid())).Run()
+}
