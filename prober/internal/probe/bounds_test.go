@@ -39,14 +39,14 @@ func reading(t *testing.T, e *Engine, check uptime.Check) (o Outcome, read int64
 	below, hop, mark := &tallied{Conn: conn}, s.hop(check.URL), time.Now()
 	if h.first.config == nil {
 		w.conn = below
-		_, bad := h.exchange(w, h.first, s, hop, &mark) //nolint:bodyclose // see wire.exchange
+		_, bad := h.exchange(w, h.first, s, hop, &mark)
 		s.end()
 		return judge(p, s, bad, true), below.read
 	}
 	m := &meter{Conn: below}
 	secure, bad := handshake(m, h.first.config, s)
 	if bad.none() {
-		_, bad = h.exchange2(t.Context(), secure, m, w, h.first, s, hop, &mark) //nolint:bodyclose // as there
+		_, bad = h.exchange2(t.Context(), secure, m, w, h.first, s, hop, &mark)
 	}
 	s.end()
 	return judge(p, s, bad, true), below.read
