@@ -44,13 +44,13 @@ func reading(t *testing.T, e *Engine, check uptime.Check) (o Outcome, read int64
 	below, hop, mark := &tallied{Conn: conn}, s.hop(check.URL), time.Now()
 	if h.first.config == nil {
 		w.conn = below
-		_, bad := h.exchange(w, h.first, s, hop, &mark) //nolint:bodyclose // see wire.exchange
+		_, bad := h.exchange(w, h.first, s, hop, &mark)
 		s.end()
 		return judged(p, s, bad, true), below.read
 	}
 	m, bad := h.secured(below, w, h.first, s)
 	if bad.none() {
-		_, bad = h.exchange2(t.Context(), m, w, h.first, s, hop, &mark) //nolint:bodyclose // as there
+		_, bad = h.exchange2(t.Context(), m, w, h.first, s, hop, &mark)
 	}
 	s.end()
 	return judged(p, s, bad, true), below.read

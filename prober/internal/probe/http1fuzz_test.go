@@ -48,7 +48,7 @@ func FuzzHTTP1Answer(f *testing.F) {
 		answer := bytes.NewReader(sent)
 		w.conn = &scriptedConn{in: answer}
 		mark := time.Now()
-		response, bad := h.exchange(w, h.first, s, s.hop(h.first.shown), &mark) //nolint:bodyclose // see wire.exchange
+		response, bad := h.exchange(w, h.first, s, s.hop(h.first.shown), &mark)
 		if bad.none() {
 			if next, _ := redirect(response, h.first.at.url); next != nil {
 				_, _ = h.follow(h.first, next, response.StatusCode, nil)

@@ -1,23 +1,41 @@
 // The shapes of the public API, in one place. Instants are RFC 3339 UTC strings;
-// durations carry their unit in the name (_s, _ms, _us).
+// durations carry their unit in the name (_s, _ms, _us). What is asked of a target is in
+// spec.ts, what a visit saw in checks.ts.
+
+import type { Assertion, DnsPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
 export type State = "up" | "degraded" | "down" | "no_data" | "paused";
+
+/** What a URL's scheme asks for. */
+export type Kind = "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket";
 
 export interface Target {
   id: number;
   name: string;
   url: string;
-  kind: string;
+  kind: Kind;
   interval_s: number;
   timeout_ms: number;
   /** Empty means every region. */
   regions: string[];
   active: boolean;
+  /** Empty for kinds without status codes. */
   expect: { status?: string[] };
   spec_version: number;
   created_at: string;
   updated_at: string;
+  /** Empty: both. */
+  family: "" | "4" | "6";
+  assertions: Assertion[];
+  /** Null, like the parts below: nothing but the defaults. */
+  http: HttpPart | null;
+  tcp: TcpPart | null;
+  tls: TlsPart | null;
+  dns: DnsPart | null;
+  websocket: WebSocketPart | null;
+  /** Only in answers to writes that change how it is visited. */
+  preview_check_id?: string;
 }
 
 /** What a form sends: only `url` is required to create. */
@@ -32,7 +50,15 @@ export interface Page<T> {
   next_cursor: string | null;
 }
 
-export interface Result {
+export interface Phases {
+  dns_us: number;
+  connect_us: number;
+  tls_us: number;
+  wait_us: number;
+  transfer_us: number;
+}
+
+export interface Result extends Phases {
   target_id: number;
   region: string;
   scheduled_at: string;
@@ -42,17 +68,25 @@ export interface Result {
   failure: string;
   reason: string;
   http_status: number;
-  dns_us: number;
-  connect_us: number;
-  tls_us: number;
-  wait_us: number;
-  transfer_us: number;
   total_us: number;
   attempt: number;
   prober: string;
   message: string;
   address: string;
   cert_not_after: string | null;
+  /** Of the last answer, such as HTTP/1.1. */
+  protocol: string;
+  /** Such as 1.3; empty without TLS. */
+  tls_version: string;
+  /** Requests, or connections, that were made. */
+  hops: number;
+  /** Of the last body, as sent and decoded; at most what is read of one. */
+  wire_bytes: number;
+  body_bytes: number;
+  /** No name had to be looked up. */
+  dns_cached: boolean;
+  /** The prober was too busy for its times to be exact. */
+  saturated: boolean;
 }
 
 export interface LatestResult {
@@ -135,7 +169,7 @@ export interface LiveTarget {
   id: number;
   name: string;
   url: string;
-  kind: string;
+  kind: Kind;
   interval_s: number;
   timeout_ms: number;
   regions: string[];

@@ -3,6 +3,7 @@ import { Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { memo } from "react";
 import { useTargetView } from "../app/live";
 import type { TargetView } from "../live/store";
+import { KindBadge } from "../ui/KindBadge";
 import { Menu, MenuItem } from "../ui/Menu";
 import { RegionDots } from "../ui/RegionDots";
 import { StateIcon } from "../ui/StateIcon";
@@ -44,14 +45,18 @@ export const TargetRow = memo(function TargetRow({ id, actions }: { id: number; 
               <Ago at={target.since} bare />
             </>
           )}
-          <span className="url"> · {shortUrl(target.url)}</span>
+          <span className="url">
+            {" · "}
+            <KindBadge kind={target.kind} />
+            {shortUrl(target.url)}
+          </span>
         </div>
       </div>
       <div className="bar">
         <Ticks slots={target.slots} />
       </div>
       <div className="regions">
-        <RegionDots regions={target.region_states} />
+        <RegionDots kind={target.kind} regions={target.region_states} />
       </div>
       <div className="p50">
         <span className="sr">Median response </span>

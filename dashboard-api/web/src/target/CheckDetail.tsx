@@ -1,14 +1,14 @@
 import type { Result } from "../api/types";
 import { Ago, Clock } from "../ui/time";
-import { explain, latency } from "../ui/words";
+import { bytes, explain, latency, tellingStatus } from "../ui/words";
 import type { LogLine } from "./log";
 import { phases } from "./phases";
 
 /** The evidence of one check. */
-export function CheckDetail({ line }: { line: LogLine }) {
+export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
   const result = line.full;
   if (!result) return <p className="detail muted">The details are being stored and appear here in a moment.</p>;
-  const why = explain(result.failure, result.reason, result.http_status);
+  const why = explain(result.failure, result.reason, tellingStatus(kind, result.http_status));
   return (
     <div className="detail">
       {(why || result.message) && (
@@ -18,6 +18,7 @@ export function CheckDetail({ line }: { line: LogLine }) {
         </p>
       )}
       {result.total_us > 0 && <Waterfall result={result} />}
+      {result.saturated && <p className="muted">The prober was busy: the times may be too long.</p>}
       <dl className="facts">
         <Fact name="Scheduled">
           <Clock at={result.scheduled_at} dated />
@@ -28,6 +29,15 @@ export function CheckDetail({ line }: { line: LogLine }) {
           </Fact>
         )}
         {result.http_status > 0 && <Fact name="Status code">{result.http_status}</Fact>}
+        {result.protocol && <Fact name="Protocol">{result.protocol}</Fact>}
+        {result.tls_version && <Fact name="TLS">{result.tls_version}</Fact>}
+        {result.hops > 1 && <Fact name={kind === "http" ? "Requests" : "Connections"}>{result.hops}</Fact>}
+        {result.body_bytes > 0 && (
+          <Fact name="Body">
+            {bytes(result.body_bytes)}
+            {result.wire_bytes !== result.body_bytes && `, ${bytes(result.wire_bytes)} on the wire`}
+          </Fact>
+        )}
         {result.address && <Fact name="Address">{result.address}</Fact>}
         {result.cert_not_after && (
           <Fact name="Certificate until">
@@ -82,7 +92,9 @@ function Waterfall({ result }: { result: Result }) {
                 style={{ marginLeft: `${(left / whole) * 100}%`, width: `${(us / whole) * 100}%` }}
               />
             </span>
-            <span className="wf-time">{us === 0 ? "–" : latency(us)}</span>
+            <span className="wf-time">
+              {us > 0 ? latency(us) : key === "dns" && result.dns_cached ? "cached" : "–"}
+            </span>
           </li>
         );
       })}

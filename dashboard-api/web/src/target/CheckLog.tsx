@@ -7,7 +7,7 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
-import { explain, latency, stateOfStatus, statusWords } from "../ui/words";
+import { explain, latency, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
 import { CheckDetail } from "./CheckDetail";
 import { type LogLine, mergeLog } from "./log";
 import "../styles/log.css";
@@ -55,7 +55,7 @@ export function CheckLog({ target }: { target: TargetView }) {
       )}
       <ul className="log">
         {lines.map((line) => (
-          <LogRow key={line.key} line={line} />
+          <LogRow key={line.key} line={line} kind={target.kind} />
         ))}
       </ul>
       {log.hasNextPage && (
@@ -75,9 +75,9 @@ export function CheckLog({ target }: { target: TargetView }) {
 }
 
 const LogRow = memo(
-  function LogRow({ line }: { line: LogLine }) {
+  function LogRow({ line, kind }: { line: LogLine; kind: string }) {
     const [open, setOpen] = useState(false);
-    const why = explain(line.failure, line.reason, line.full?.http_status);
+    const why = explain(line.failure, line.reason, tellingStatus(kind, line.full?.http_status ?? 0));
     return (
       <li data-slot={line.key}>
         <button type="button" className="log-row" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -91,7 +91,7 @@ const LogRow = memo(
           <span className="log-total">{line.totalUs > 0 ? latency(line.totalUs) : "–"}</span>
           <ChevronRight size={15} aria-hidden className="turn" />
         </button>
-        {open && <CheckDetail line={line} />}
+        {open && <CheckDetail line={line} kind={kind} />}
       </li>
     );
   },

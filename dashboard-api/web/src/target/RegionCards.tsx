@@ -2,7 +2,7 @@ import type { TargetView } from "../live/store";
 import { regionStateOf } from "../ui/RegionDots";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
-import { explain, latency, stateWords } from "../ui/words";
+import { explain, latency, stateWords, tellingStatus } from "../ui/words";
 
 /** Each region's newest measurement, and whether it still counts. */
 export function RegionCards({ target }: { target: TargetView }) {
@@ -19,7 +19,7 @@ export function RegionCards({ target }: { target: TargetView }) {
             .sort((a, b) => (a.region < b.region ? -1 : 1))
             .map((region) => {
               const state = regionStateOf(region);
-              const why = explain(region.failure, region.reason, region.http_status);
+              const why = explain(region.failure, region.reason, tellingStatus(target.kind, region.http_status));
               return (
                 <li key={region.region}>
                   <StateIcon state={state} size={20} />

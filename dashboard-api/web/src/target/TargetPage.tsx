@@ -7,6 +7,7 @@ import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
+import { KindBadge } from "../ui/KindBadge";
 import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
@@ -157,7 +158,10 @@ function Address({ target }: { target: TargetView }) {
           {shortUrl(target.url)} <ExternalLink size={13} aria-label="(opens a new tab)" />
         </a>
       ) : (
-        <span>{target.url}</span>
+        <span title={target.url}>
+          <KindBadge kind={target.kind} />
+          {shortUrl(target.url)}
+        </span>
       )}
       <span>
         checked every {duration(target.interval_s)}, timeout {duration(target.timeout_ms / 1000)}

@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { useId, useState } from "react";
 import { Field } from "../ui/Field";
-import type { Draft, Errors } from "./form";
+import { type Draft, type Errors, hasStatus } from "./form";
 
 const intervals: [number, string][] = [
   [10, "10 s"],
@@ -32,7 +32,7 @@ export function TargetFields({
   const known = [...new Set([...regions, ...draft.regions])].sort();
   return (
     <>
-      <Field label="URL" error={errors.url}>
+      <Field label="URL" error={errors.url} hint="Also tcp://, tls://, dns:///, icmp://, grpc:// and ws:// addresses.">
         {(bound) => (
           <input
             {...bound}
@@ -124,23 +124,25 @@ export function TargetFields({
           error={errors.regions}
           onChange={(regions) => onChange({ regions })}
         />
-        <Field
-          label="Expected status codes"
-          error={errors.status}
-          hint="Codes and ranges, such as 200-299, 404. Empty: 200-399."
-        >
-          {(bound) => (
-            <input
-              {...bound}
-              className="input"
-              name="status"
-              autoComplete="off"
-              placeholder="200-399"
-              value={draft.status}
-              onChange={(event) => onChange({ status: event.target.value })}
-            />
-          )}
-        </Field>
+        {(hasStatus(draft.url) || draft.status !== "" || errors.status) && (
+          <Field
+            label="Expected status codes"
+            error={errors.status}
+            hint="Codes and ranges, such as 200-299, 404. Empty: 200-399."
+          >
+            {(bound) => (
+              <input
+                {...bound}
+                className="input"
+                name="status"
+                autoComplete="off"
+                placeholder="200-399"
+                value={draft.status}
+                onChange={(event) => onChange({ status: event.target.value })}
+              />
+            )}
+          </Field>
+        )}
       </div>
     </>
   );

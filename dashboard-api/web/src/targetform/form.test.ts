@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Problem, Target } from "../api/types";
-import { completeUrl, draftOf, emptyDraft, errorsOf, toBody } from "./form";
+import { completeUrl, draftOf, emptyDraft, errorsOf, hasStatus, toBody } from "./form";
 
 test("an address without a scheme gets https, any scheme is left to the server", () => {
   expect(completeUrl(" example.com/a ")).toBe("https://example.com/a");
@@ -9,6 +9,37 @@ test("an address without a scheme gets https, any scheme is left to the server",
   expect(completeUrl("ftp://example.com")).toBe("ftp://example.com");
   expect(completeUrl("javascript:alert(1)")).toBe("javascript:alert(1)");
   expect(completeUrl("")).toBe("");
+});
+
+test("addresses of other kinds are taken as they are, and have no status codes", () => {
+  for (const url of [
+    "tcp://mail.example.com:25",
+    "dns:///example.com?type=MX",
+    "icmp://example.com",
+    "wss://example.com/live",
+  ]) {
+    expect(toBody({ ...emptyDraft, url }, null)).toMatchObject({ ok: true, body: { url } });
+    expect(hasStatus(url)).toBe(false);
+  }
+  for (const url of ["", "example.com", "example.com:8443/a", "HTTP://example.com"]) expect(hasStatus(url)).toBe(true);
+  const target = {
+    url: "tls://a",
+    name: "A",
+    interval_s: 60,
+    timeout_ms: 5000,
+    regions: [] as string[],
+    expect: { status: [] as string[] },
+  };
+  const before = draftOf(target as unknown as Target);
+  expect(toBody({ ...before, name: "B" }, before)).toEqual({ ok: true, body: { name: "B" } });
+});
+
+test("what a resume asks too much of is said on the form", () => {
+  const errors = [
+    { pointer: "/active", code: "host_rate_exceeded", message: "this host would get 5.1 requests a second" },
+  ];
+  const problem = { type: "about:blank", title: "invalid", status: 422, errors };
+  expect(errorsOf(problem)).toEqual({ form: "This host would get 5.1 requests a second." });
 });
 
 test("a new target needs only its address", () => {

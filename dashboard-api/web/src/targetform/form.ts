@@ -33,6 +33,9 @@ export function completeUrl(text: string): string {
   return `https://${url}`;
 }
 
+/** Whether an address is of the web: only those answer with a status code. */
+export const hasStatus = (url: string): boolean => /^($|https?:)/i.test(completeUrl(url));
+
 type Parsed = { ok: true; body: TargetInput } | { ok: false; errors: Errors };
 
 /** The request body: for a new target only what was filled in, for an edit only what changed. */

@@ -1,20 +1,20 @@
 import type { RegionState, State } from "../api/types";
 import { StateIcon } from "./StateIcon";
-import { explain, latency, stateOfStatus, stateWords } from "./words";
+import { explain, latency, stateOfStatus, stateWords, tellingStatus } from "./words";
 
 const shownAtMost = 5;
 
 export const regionStateOf = (region: RegionState): State => (region.fresh ? stateOfStatus(region.status) : "no_data");
 
 /** One small state icon per region; a silent region is no data. */
-export function RegionDots({ regions }: { regions: readonly RegionState[] }) {
+export function RegionDots({ kind, regions }: { kind: string; regions: readonly RegionState[] }) {
   if (regions.length === 0) return <span className="muted">–</span>;
   const rest = regions.length - shownAtMost;
   return (
     <ul className="dots" aria-label="Regions">
       {regions.slice(0, shownAtMost).map((region) => {
         const state = regionStateOf(region);
-        const why = explain(region.failure, region.reason, region.http_status);
+        const why = explain(region.failure, region.reason, tellingStatus(kind, region.http_status));
         const detail = region.fresh ? why || latency(region.total_us) : "not reporting";
         return (
           <li key={region.region} title={`${region.region}: ${stateWords[state]}, ${detail}`}>

@@ -1,4 +1,4 @@
-import type { State, Status } from "../api/types";
+import type { Kind, State, Status } from "../api/types";
 
 /** Worst first: the order in which people want to see them. */
 export const states: readonly State[] = ["down", "degraded", "no_data", "up", "paused"];
@@ -36,7 +36,7 @@ const failures: Record<string, string> = {
   latency: "Slower than allowed",
   redirect_limit: "Too many redirects",
   too_large: "The answer was too large",
-  protocol: "The answer was not valid HTTP",
+  protocol: "The answer broke the rules of its protocol",
   reset: "The connection was cut off",
   timeout: "No answer in time",
 };
@@ -104,8 +104,36 @@ export function percent(share: number | null, digits = 2): string {
   return `${(Math.floor(share * 100 * scale) / scale).toFixed(digits)}%`;
 }
 
-/** The address without what everybody knows. */
-export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "").replace(/\/$/, "");
+const kindWords: Record<Kind, string> = {
+  http: "Web",
+  tcp: "TCP",
+  tls: "TLS",
+  dns: "DNS",
+  icmp: "Ping",
+  grpc: "gRPC",
+  websocket: "WebSocket",
+};
+
+/** The name of a kind of check; one that a newer API knows is shown as it is. */
+export const kindWord = (kind: string): string => kindWords[kind as Kind] ?? kind;
+
+/** The status code that says something of a check: with gRPC it only says that there was an answer. */
+export const tellingStatus = (kind: string, httpStatus: number): number => (kind === "grpc" ? 0 : httpStatus);
+
+/** The address without what everybody knows; of a DNS question the name, its type and who is asked. */
+export function shortUrl(url: string): string {
+  const question = /^dns:\/\/([^/]*)\/([^?]*)(?:\?type=(\w+))?$/i.exec(url);
+  if (!question) return url.replace(/^https?:\/\//i, "").replace(/\/$/, "");
+  const [, server, name, type] = question;
+  return `${name} ${type ?? "A"}${server ? ` at ${server}` : ""}`;
+}
+
+/** A size for people. */
+export function bytes(n: number): string {
+  if (n < 1024) return `${n} B`;
+  if (n < 1024 * 1024) return `${(n / 1024).toFixed(n < 10_240 ? 1 : 0)} KiB`;
+  return `${(n / 1024 / 1024).toFixed(1)} MiB`;
+}
 
 /** An address that is safe to link to, or null. Names and addresses come from other people. */
 export function safeHref(url: string): string | null {

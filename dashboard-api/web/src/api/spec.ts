@@ -1,0 +1,52 @@
+// The parts of a target: how it is visited, and what it must answer.
+
+/** What an answer must be; /api/v1/assertions/rules says which source takes which op and value. */
+export interface Assertion {
+  source: string;
+  name?: string;
+  op: string;
+  value?: string;
+  severity?: "fail" | "degrade";
+}
+
+/** A header that is sent; a secret one reads "[secret]", and written so it is kept. */
+export interface RequestHeader {
+  name: string;
+  value?: string;
+  secret?: string;
+}
+
+export interface HttpPart {
+  method?: string;
+  headers?: RequestHeader[];
+  body?: string;
+  body_secret?: string;
+  username?: string;
+  password?: string;
+  token?: string;
+  redirects?: number;
+  cookies?: boolean;
+  compressed?: boolean;
+  version?: "2" | "3" | "best";
+}
+
+export interface TlsPart {
+  server_name?: string;
+  skip_verify?: boolean;
+  post_quantum?: boolean;
+}
+
+export interface TcpPart {
+  send?: string;
+  starttls?: "smtp" | "imap" | "ftp";
+}
+
+export interface DnsPart {
+  transport?: "tcp" | "tls" | "https";
+}
+
+export interface WebSocketPart {
+  send?: string;
+  headers?: RequestHeader[];
+  subprotocols?: string[];
+}
