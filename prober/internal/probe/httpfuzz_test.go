@@ -183,6 +183,9 @@ func FuzzHTTPAnswer(f *testing.F) {
 			return
 		}
 		slowly, _ := readScripted(t, at.plan, at.visitor, &scriptedServer{in: iotest.OneByteReader(io.MultiReader(bytes.NewReader(sent), end))})
+		if whole.Header["Content-Encoding"] != nil && whole.Cut && slowly.Cut { // how much of what is damaged a decoder gives depends on its reads
+			whole.Body, whole.Size, slowly.Body, slowly.Size = "", 0, "", 0
+		}
 		if diff := cmp.Diff(whole, slowly); diff != "" {
 			t.Fatalf("byte by byte it is another answer: %s", diff)
 		}
