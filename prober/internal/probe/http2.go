@@ -162,7 +162,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.left -= int64(n)
-	if err != nil {
+	if err != nil && !errors.Is(err, net.ErrClosed) { // that is us, after the deadline
 		m.broken = err
 	}
 	return n, err
