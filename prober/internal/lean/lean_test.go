@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,15 +34,15 @@ func TestPercent(t *testing.T) {
 func TestFollows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		now := reading{inUse: 64 << 20}
+		var made atomic.Uint64
 		var set []int
-		c := &Collector{read: func() reading { return now }, set: func(percent int) { set = append(set, percent) }, percent: laziest}
+		c := &Collector{read: func() reading { return reading{inUse: 64 << 20, made: made.Load()} }, set: func(percent int) { set = append(set, percent) }, percent: laziest}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- c.Run(ctx) }()
 		next := func(rate uint64, looks time.Duration) {
 			for range looks {
-				now.made += rate / uint64(time.Second/look)
+				made.Add(rate / uint64(time.Second/look))
 				time.Sleep(look)
 				synctest.Wait()
 			}
