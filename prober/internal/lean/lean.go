@@ -1,10 +1,10 @@
 // Package lean says when a prober collects its garbage.
 //
-// A check leaves little behind, so collecting can wait: five times what is in use may pile
-// up first, which is next to nothing while checks are answered. When thousands of them hang
-// it would be hundreds of megabytes. So beyond some size it is an amount that may pile up,
-// and no multiple. A collection looks at all that is in use, so the amount is no smaller
-// than a quarter of that.
+// A check leaves little behind, so collecting can wait: the garbage of two seconds may pile
+// up first, however little is in use. That is a few megabytes for a prober with not much to
+// do; for one that makes thousands of checks a second it is bounded, so that thousands of
+// them that hang do not add to it what they need themselves. A collection looks at all that
+// is in use, so no less than a quarter of that may pile up.
 package lean
 
 import (
@@ -15,36 +15,47 @@ import (
 )
 
 const (
-	relaxed = 400      // percent of what is in use that may be added to it, as GOGC has it
-	least   = 25       // percent, however much is in use
-	garbage = 64 << 20 // bytes that may be added when that is less than relaxed
-	look    = 250 * time.Millisecond
+	look    = 500 * time.Millisecond
+	wait    = 2 * time.Second // of which the garbage may pile up
+	least   = 8 << 20         // bytes of it that may in any case
+	most    = 64 << 20        // … that may at most
+	laziest = 400             // percent of what is in use that may be added to it, as GOGC has it
+	busiest = 25
 	slack   = 10      // percent by which the setting may be off: changing it stops everybody for a moment
 	allTold = 1 << 30 // bytes of the whole process from which on it is collected ever more often
 )
 
 // Collector is the garbage collector of the process.
 type Collector struct {
-	inUse   func() uint64 // bytes at the last collection
+	read    func() reading
 	set     func(percent int)
 	percent int
+	made    uint64  // at the last look
+	rate    float64 // bytes made a second, lately
 }
 
-// New relaxes the collector. An operator who set GOGC or GOMEMLIMIT decides alone about
-// what that says.
+// reading is what the runtime knows, in bytes.
+type reading struct {
+	inUse uint64 // on the heap and of stacks at the last collection
+	made  uint64 // since the process began
+}
+
+// New sets the collector for a process that has begun. An operator who set GOGC or
+// GOMEMLIMIT decides alone about what that says.
 func New(getenv func(string) string) *Collector {
 	if getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(allTold)
 	}
-	c := &Collector{inUse: inUse(), set: func(percent int) { debug.SetGCPercent(percent) }}
+	c := &Collector{read: reader(), set: func(percent int) { debug.SetGCPercent(percent) }}
 	if getenv("GOGC") != "" {
 		c.set = func(int) {}
 	}
-	c.become(relaxed)
+	c.made = c.read().made
+	c.become(laziest)
 	return c
 }
 
-// Run follows what is in use until ctx ends.
+// Run follows what is made and what is in use until ctx ends.
 func (c *Collector) Run(ctx context.Context) error {
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
@@ -53,10 +64,18 @@ func (c *Collector) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			if want := percentFor(c.inUse()); 100*abs(want-c.percent) > slack*c.percent {
-				c.become(want)
-			}
+			c.follow()
 		}
+	}
+}
+
+// follow takes a look. What is made less is believed slowly, what is made more at once.
+func (c *Collector) follow() {
+	now := c.read()
+	c.rate = max(float64(now.made-c.made)/look.Seconds(), c.rate*3/4)
+	c.made = now.made
+	if want := percentFor(now.inUse, c.rate); 100*max(want-c.percent, c.percent-want) > slack*c.percent {
+		c.become(want)
 	}
 }
 
@@ -65,19 +84,16 @@ func (c *Collector) become(percent int) {
 	c.set(percent)
 }
 
-// percentFor is the setting for so much in use.
-func percentFor(inUse uint64) int {
-	return int(min(relaxed, max(least, 100*garbage/max(inUse, 1))))
+// percentFor is the setting for so many bytes in use, and made a second.
+func percentFor(inUse uint64, rate float64) int {
+	garbage := min(most, max(least, rate*wait.Seconds()))
+	return int(min(laziest, max(busiest, 100*garbage/float64(max(inUse, 1)))))
 }
 
-func abs(n int) int { return max(n, -n) }
-
-// inUse gives what the runtime reckons with: what the last collection left on the heap, and
-// what it saw of stacks.
-func inUse() func() uint64 {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}}
-	return func() uint64 {
+func reader() func() reading {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	return func() reading {
 		metrics.Read(samples)
-		return samples[0].Value.Uint64() + samples[1].Value.Uint64()
+		return reading{inUse: samples[0].Value.Uint64() + samples[1].Value.Uint64(), made: samples[2].Value.Uint64()}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
-	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,43 +12,74 @@ import (
 
 func TestPercent(t *testing.T) {
 	t.Parallel()
+	const mib = 1 << 20
 	for _, c := range []struct {
 		inUse uint64
+		rate  float64
 		want  int
-	}{{0, relaxed}, {8 << 20, relaxed}, {16 << 20, relaxed}, {32 << 20, 200}, {64 << 20, 100}, {128 << 20, 50}, {256 << 20, least}, {8 << 30, least}} {
-		if got := percentFor(c.inUse); got != c.want {
-			t.Errorf("%d MiB in use: %d %%, not %d", c.inUse>>20, got, c.want)
+	}{
+		{0, 0, laziest}, {mib, 100 * mib, laziest},
+		{16 * mib, mib, 50}, {32 * mib, mib, 25}, {320 * mib, mib, busiest}, // little is made
+		{16 * mib, 8 * mib, 100}, {16 * mib, 16 * mib, 200},
+		{16 * mib, 100 * mib, laziest}, {64 * mib, 100 * mib, 100}, {128 * mib, 200 * mib, 50}, {8 << 30, 100 * mib, busiest}, // much is
+	} {
+		if got := percentFor(c.inUse, c.rate); got != c.want {
+			t.Errorf("%d MiB in use, %v MiB a second: %d %%, not %d", c.inUse/mib, c.rate/mib, got, c.want)
 		}
 	}
 }
 
-// The setting follows what is in use, and is left alone while it is about right.
+// The setting follows more at once and less within seconds, and is left alone while it is
+// about right.
 func TestFollows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var used uint64
+		var made atomic.Uint64
 		var set []int
-		c := &Collector{inUse: func() uint64 { return used }, set: func(percent int) { set = append(set, percent) }, percent: relaxed}
+		c := &Collector{read: func() reading { return reading{inUse: 64 << 20, made: made.Load()} }, set: func(percent int) { set = append(set, percent) }, percent: laziest}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- c.Run(ctx) }()
-		for _, used = range []uint64{10 << 20, 64 << 20, 66 << 20, 62 << 20, 600 << 20, 1 << 20} {
-			time.Sleep(2 * look)
-			synctest.Wait()
+		next := func(rate uint64, looks time.Duration) {
+			for range looks {
+				made.Add(rate / uint64(time.Second/look))
+				time.Sleep(look)
+				synctest.Wait()
+			}
+		}
+		for _, step := range []struct {
+			rate uint64
+			want int
+		}{{32 << 20, 100}, {31 << 20, 100}, {64 << 20, 100}, {0, busiest}, {16 << 20, 50}} {
+			if next(step.rate, 1); step.rate == 0 {
+				if set[len(set)-1] < 2*busiest {
+					t.Error("a moment without work is taken for rest")
+				}
+				next(0, 20)
+			}
+			if got := set[len(set)-1]; 100*max(got-step.want, step.want-got) > slack*step.want {
+				t.Errorf("%d MiB a second: %d %%, not %d", step.rate>>20, got, step.want)
+			}
+		}
+		changes := len(set)
+		if next(16<<20, 10); len(set) != changes {
+			t.Errorf("changed for nothing: %v", set)
 		}
 		cancel()
-		if err := <-done; err != nil || !slices.Equal(set, []int{100, least, relaxed}) {
-			t.Errorf("%v, %v", set, err)
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }
 
 func TestReadsTheRuntime(t *testing.T) {
 	t.Parallel()
+	read := reader()
+	before := read()
 	kept := make([]byte, 32<<20)
 	runtime.GC()
-	if n := inUse()(); n < 32<<20 || n > 1<<30 {
-		t.Errorf("%d bytes in use", n)
+	if now := read(); now.inUse < 32<<20 || now.inUse > 1<<30 || now.made < before.made+32<<20 {
+		t.Errorf("%+v, before %+v", now, before)
 	}
 	runtime.KeepAlive(kept)
 }
@@ -61,7 +92,7 @@ func TestOperatorDecides(t *testing.T) {
 		env     map[string]string
 		percent int
 		limit   int64
-	}{{nil, relaxed, allTold}, {map[string]string{"GOGC": "100"}, 100, allTold}, {map[string]string{"GOMEMLIMIT": "2GiB"}, relaxed, 2 << 30}} {
+	}{{nil, laziest, allTold}, {map[string]string{"GOGC": "100"}, 100, allTold}, {map[string]string{"GOMEMLIMIT": "2GiB"}, laziest, 2 << 30}} {
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(2 << 30)
 		New(func(name string) string { return c.env[name] })
