@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	runtimemetrics "runtime/metrics"
 	"strings"
 	"syscall"
@@ -153,6 +154,9 @@ func verifyShown(t *testing.T, o Outcome) {
 func FuzzHTTPAnswer(f *testing.F) {
 	for _, seed := range httpAnswers() {
 		for ending := range uint8(3) {
+			if len(seed) > maxHeaders && ending > 0 {
+				break // large inputs are slow
+			}
 			f.Add([]byte(seed), ending, ending == 0, ending == 2)
 		}
 	}
@@ -179,15 +183,15 @@ func FuzzHTTPAnswer(f *testing.F) {
 		if response != nil {
 			judgeRedirect(t, at.visitor, response)
 		}
-		if len(sent) > maxHeaders { // what was read ahead counts for the head or for the body
+		if len(sent) > 4<<10 { // it would take long; and near the caps what was read ahead counts for the head or for the body
 			return
 		}
 		slowly, _ := readScripted(t, at.plan, at.visitor, &scriptedServer{in: iotest.OneByteReader(io.MultiReader(bytes.NewReader(sent), end))})
 		if whole.Header["Content-Encoding"] != nil && whole.Cut && slowly.Cut { // how much of what is damaged a decoder gives depends on its reads
 			whole.Body, whole.Size, slowly.Body, slowly.Size = "", 0, "", 0
 		}
-		if diff := cmp.Diff(whole, slowly); diff != "" {
-			t.Fatalf("byte by byte it is another answer: %s", diff)
+		if !reflect.DeepEqual(whole, slowly) {
+			t.Fatalf("byte by byte it is another answer: %s", cmp.Diff(whole, slowly))
 		}
 	})
 }
