@@ -64,8 +64,9 @@ fmt: ## format everything
 bench: ## benchmarks of the hot paths
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/ ./internal/recorder/ ./internal/spool/
 
-bench-engine: ## what a check costs, against bare sockets, net/http, wrk, hey and blackbox_exporter; writes docs/bench.json (ROUNDS SECONDS)
-	$(GO) test -count=1 -v -timeout 30m -tags bench -run TestRace ./prober/internal/probe/race
+bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PART=Engine|Hanging|Pace|Whole|Overload)
+	$(GO) test -count=1 -v -p 1 -timeout 30m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
+	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults

@@ -17,7 +17,8 @@ const (
 	figuresEnd   = "<!-- end of figures -->"
 )
 
-// TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load`.
+// TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load` and
+// the last `make bench-engine`.
 func TestReadmeFiguresAreCurrent(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "load.json"))
@@ -48,10 +49,17 @@ func TestReadmeFiguresAreCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(readme), figuresStart)
-	_, after, closed := strings.Cut(rest, figuresEnd)
+	current := part(t, string(readme), figuresStart, text.String(), figuresEnd)
+	generated(t, "README.md", part(t, current, costsStart, costs(t), costsEnd))
+}
+
+// part replaces what is between two marks.
+func part(t *testing.T, text, start, content, end string) string {
+	t.Helper()
+	before, rest, found := strings.Cut(text, start)
+	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatal("the README has no place for the figures")
+		t.Fatalf("the README has no place for what belongs behind %s", start)
 	}
-	generated(t, "README.md", before+figuresStart+text.String()+figuresEnd+after)
+	return before + start + content + end + after
 }

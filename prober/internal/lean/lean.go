@@ -19,7 +19,7 @@ const (
 	wait    = 2 * time.Second // of which the garbage may pile up
 	least   = 8 << 20         // bytes of it that may in any case
 	most    = 64 << 20        // … that may at most
-	laziest = 400             // percent of what is in use that may be added to it, as GOGC has it
+	laziest = 1000            // percent of what is in use that may be added to it, as GOGC has it
 	busiest = 25
 	slack   = 10      // percent by which the setting may be off: changing it stops everybody for a moment
 	allTold = 1 << 30 // bytes of the whole process from which on it is collected ever more often

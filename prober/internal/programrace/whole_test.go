@@ -52,7 +52,7 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	}
 	after := p.sample()
 	seconds := after.at.Sub(before.at).Seconds()
-	out.Rate, out.Busy = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)/100
+	out.Rate, out.BusyPercent = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)
 	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.MemoryOf(t, p.pid, "VmHWM")
 	if failed := after.all() - after.rows("up"); failed > 0 {
 		t.Errorf("%s: %v checks were not up", what, failed)
@@ -104,13 +104,14 @@ func offerMore(t *testing.T, known *racetrack.Wholes) *racetrack.Overload {
 	<-time.After(15 * time.Second)
 	after := p.sample()
 	w.end()
-	seconds := after.at.Sub(before.at).Seconds()
-	out.Goodput, out.Missed = racetrack.Round((after.rows("up")-before.rows("up"))/seconds), racetrack.Round((after.rows("missed")-before.rows("missed"))/seconds)
+	per := func(n func(sample) float64) float64 {
+		return racetrack.Round((n(after) - n(before)) / after.at.Sub(before.at).Seconds())
+	}
+	up, missed := func(s sample) float64 { return s.rows("up") }, func(s sample) float64 { return s.rows("missed") }
+	out.Goodput, out.Missed, out.Other = per(up), per(missed), per(func(s sample) float64 { return s.all() - up(s) - missed(s) })
 	racetrack.Within(t, 3*time.Minute, "every check has its row", func() bool { return p.sample().settled() >= float64(w.published.Load()) })
-	last := p.sample()
-	out.Left = int(float64(w.published.Load()) - last.rows("up") - last.rows("missed"))
-	if out.Left != 0 {
-		t.Errorf("of %d checks %v were measured and %v missed", w.published.Load(), last.rows("up"), last.rows("missed"))
+	if out.Left = int(float64(w.published.Load()) - p.sample().all()); out.Left != 0 {
+		t.Errorf("%d of %d checks have no row", out.Left, w.published.Load())
 	}
 	t.Logf("%+v", *out)
 	return out

@@ -78,9 +78,9 @@ type Wholes struct {
 // Whole is a kind of check.
 type Whole struct {
 	What         string    `json:"what"`
-	Rate         float64   `json:"rate"`   // checks a second
-	CPUUS        []float64 `json:"cpu_us"` // of the prober a check, by window
-	Busy         float64   `json:"busy"`   // share of its core
+	Rate         float64   `json:"rate"`         // checks a second
+	CPUUS        []float64 `json:"cpu_us"`       // of the prober a check, by window
+	BusyPercent  float64   `json:"busy_percent"` // of its core
 	LatenessP99  float64   `json:"lateness_p99_ms"`
 	PeakMemoryMB float64   `json:"peak_mb"`
 }
@@ -93,6 +93,7 @@ type Overload struct {
 	Offered  float64 `json:"offered"`
 	Goodput  float64 `json:"goodput"` // measured checks a second
 	Missed   float64 `json:"missed"`  // rows a second that say so
+	Other    float64 `json:"other"`   // rows a second that say neither
 	Left     int     `json:"left"`    // checks without a row when all was settled
 }
 

@@ -18,7 +18,6 @@ import (
 	"net/url"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -30,6 +29,7 @@ import (
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/lean"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
@@ -50,7 +50,9 @@ func run(who string) int {
 		return racetrack.Fail(err)
 	}
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400) // as the prober sets it
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = lean.New(os.Getenv).Run(ctx) }() // as the prober does
 	s, err := saturate(visit)
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(s)

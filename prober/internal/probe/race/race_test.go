@@ -10,7 +10,7 @@ import (
 )
 
 // TestBench measures every part, or those that -run names, and writes them down.
-func TestBench(t *testing.T) {
+func TestEngine(t *testing.T) {
 	doc := racetrack.Read(t)
 	t.Run("Engine", func(t *testing.T) { doc.Engine = raceEngines(t); doc.Write(t) })
 	t.Run("Hanging", func(t *testing.T) { doc.Hanging = hangMany(t); doc.Write(t) })

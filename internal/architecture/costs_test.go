@@ -1,0 +1,189 @@
+package architecture
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	costsStart = "<!-- costs: written by `make generate` from docs/bench.json -->\n"
+	costsEnd   = "<!-- end of costs -->"
+)
+
+// bench is what docs/bench.json says: see prober/internal/racetrack.
+type bench struct {
+	Go, CPU, Command string
+	Cores            int
+	Engine           *struct {
+		measuredAt
+		Rounds  int
+		Seconds float64
+		Lines   []struct {
+			Who, What, Note string
+			CPU             []float64 `json:"cpu_us"`
+			Allocs, Bytes   float64
+		}
+	}
+	Hanging *struct {
+		measuredAt
+		Checks int
+		Plain  float64 `json:"plain_mb"`
+		TLS    float64 `json:"tls_mb"`
+	}
+	Pace *struct {
+		measuredAt
+		Targets int
+		Every   int     `json:"interval_s"`
+		Jitter  float64 `json:"jitter_p99_ms"`
+		Busy    float64 `json:"jitter_p99_busy_ms"`
+		Share   float64 `json:"busy_share"`
+		Idle    float64 `json:"idle_mb"`
+		Peak    float64 `json:"peak_mb"`
+	}
+	Whole *struct {
+		measuredAt
+		Lines []struct {
+			What     string
+			Rate     float64
+			CPU      []float64 `json:"cpu_us"`
+			Lateness float64   `json:"lateness_p99_ms"`
+		}
+	}
+	Overload *struct {
+		measuredAt
+		What                               string
+		Capacity, Offered, Goodput, Missed float64
+		Left                               int
+	}
+}
+
+type measuredAt struct {
+	At   time.Time
+	Load float64
+}
+
+func (m measuredAt) String() string {
+	return fmt.Sprintf("%s, load %.2f", m.At.Format("2006-01-02 15:04"), m.Load)
+}
+
+// costs is the README's section of what a check costs.
+func costs(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "bench.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bench
+	if err := json.Unmarshal(content, &b); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	b.race(&text)
+	text.WriteString("| figure | measured | aim | | when |\n|---|--:|--:|---|---|\n")
+	for _, f := range b.figures() {
+		verdict := "met"
+		if !f.met {
+			verdict = "**not met**"
+		}
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %v |\n", f.what, f.measured, f.aim, verdict, f.when)
+	}
+	return text.String()
+}
+
+// race is the table of the contestants.
+func (b bench) race(text *strings.Builder) {
+	if b.Engine == nil {
+		return
+	}
+	fmt.Fprintf(text, "CPU time of one check over a fresh connection, as the kernel accounts it to the process, with its core saturated; ×: times the engine's.\n"+
+		"`%s` on %d cores of %s, %s, %d rounds of %.0f s in turn, medians, %v.\n\n", b.Command, b.Cores, b.CPU, b.Go, b.Engine.Rounds, b.Engine.Seconds, b.Engine.measuredAt)
+	text.WriteString("| | HTTP | | HTTPS | | allocations, HTTP | |\n|---|--:|--:|--:|--:|--:|---|\n")
+	for _, l := range b.Engine.Lines {
+		if l.What != "http" {
+			continue
+		}
+		allocs := ""
+		if l.Allocs > 0 {
+			allocs = fmt.Sprintf("%.0f, %.1f KB", l.Allocs, l.Bytes/1000)
+		}
+		fmt.Fprintf(text, "| %s | %.0f µs | %.2f × | %.0f µs | %.2f × | %s | %s |\n", l.Who, b.cpu(l.Who, "http"), b.cpu(l.Who, "http")/b.cpu(ours, "http"),
+			b.cpu(l.Who, "https"), b.cpu(l.Who, "https")/b.cpu(ours, "https"), allocs, l.Note)
+	}
+	text.WriteString("\n")
+}
+
+const ours = "probefleet"
+
+func (b bench) cpu(who, what string) float64 {
+	for _, l := range b.Engine.Lines {
+		if l.Who == who && l.What == what {
+			return middle(l.CPU)
+		}
+	}
+	return 0
+}
+
+func middle(of []float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[len(sorted)/2]
+}
+
+// figure is a promise and what became of it.
+type figure struct {
+	what, measured, aim string
+	met                 bool
+	when                measuredAt
+}
+
+func atMost(what string, v, aim float64, format string, when measuredAt) figure {
+	return figure{what, fmt.Sprintf(format, v), "≤ " + fmt.Sprintf(format, aim), v <= aim, when}
+}
+
+func (b bench) figures() (all []figure) {
+	if e := b.Engine; e != nil {
+		for _, what := range []string{"http", "https"} {
+			name := strings.ToUpper(what)
+			aims := map[string][3]float64{"http": {60, 1.6, 1. / 6}, "https": {245, .65, 1 / 3.5}}[what]
+			all = append(all, atMost("engine, "+name+", CPU", b.cpu(ours, what), aims[0], "%.0f µs", e.measuredAt))
+			if wrk := b.cpu("wrk", what); wrk > 0 {
+				all = append(all, atMost("… against wrk, which records and verifies nothing", b.cpu(ours, what)/wrk, aims[1], "%.2f ×", e.measuredAt))
+			}
+			if blackbox := b.cpu("blackbox_exporter", what); blackbox > 0 {
+				all = append(all, atMost("… against blackbox_exporter", b.cpu(ours, what)/blackbox, aims[2], "%.2f ×", e.measuredAt))
+			}
+		}
+		for _, l := range e.Lines {
+			if l.Who == ours && l.What == "http" {
+				all = append(all, atMost("allocations of an HTTP check", l.Allocs, 40, "%.0f", e.measuredAt), atMost("… bytes", l.Bytes/1000, 5, "%.1f KB", e.measuredAt))
+			}
+		}
+	}
+	if w := b.Whole; w != nil {
+		for _, l := range w.Lines {
+			aim := map[string]float64{"http": 72, "https": 270}[l.What]
+			what := fmt.Sprintf("whole prober (read, probe, assert, insert, announce, acknowledge), %s, at %.0f checks a second", strings.ToUpper(l.What), l.Rate)
+			all = append(all, atMost(what, middle(l.CPU), aim, "%.0f µs", w.measuredAt))
+		}
+	}
+	if h := b.Hanging; h != nil {
+		all = append(all, atMost(fmt.Sprintf("memory of the engine with %d checks that nobody answers", h.Checks), h.Plain, 250, "%.0f MB", h.measuredAt),
+			atMost("… after a TLS handshake", h.TLS, 450, "%.0f MB", h.measuredAt))
+	}
+	if p := b.Pace; p != nil {
+		what := fmt.Sprintf("start jitter p99, %d targets every %d s", p.Targets, p.Every)
+		all = append(all, atMost("memory of an idle prober that has "+fmt.Sprint(p.Targets)+" targets", p.Idle, 60, "%.0f MB", p.measuredAt), atMost(what, p.Jitter, 20, "%.1f ms", p.measuredAt),
+			atMost(fmt.Sprintf("… with its core kept busy by another process for %.0f %% of the time", 100*p.Share), p.Busy, 20, "%.1f ms", p.measuredAt))
+	}
+	if o := b.Overload; o != nil {
+		what := fmt.Sprintf("goodput when %.1f times the capacity is offered (%s, %.0f a second, for so long that checks expire; %.0f a second are stated as missed, %d without a row)", o.Offered/o.Capacity, strings.ToUpper(o.What), o.Offered, o.Missed, o.Left)
+		share := 100 * o.Goodput / o.Capacity
+		all = append(all, figure{what, fmt.Sprintf("%.0f %%", share), "≥ 90 %", share >= 90 && o.Left == 0, o.measuredAt})
+	}
+	return all
+}
