@@ -73,6 +73,17 @@ func (r *rig) settle(t *testing.T) (problems []string) {
 	return problems
 }
 
+// awaitRows waits for the rows of a row's slots: what it left in hand is not the next
+// row's to break. Not for those that only the sweep will state.
+func (r *rig) awaitRows(t *testing.T, trials []*trial) {
+	t.Helper()
+	from, to := trials[0].from, trials[len(trials)-1].to
+	r.within(30*time.Second, func() bool {
+		a, err := r.audit.Window(t.Context(), from, to)
+		return err == nil && a.Missing == 0
+	})
+}
+
 // awaitExplained waits until every slot of the windows has its row, or too long.
 func (r *rig) awaitExplained(t *testing.T, trials []*trial) {
 	t.Helper()

@@ -37,6 +37,7 @@ func runJobs(t *testing.T, f fleet, seed uint64, jobs []job, report func(*testin
 				})
 			}
 			problems[i] = r.settle(t)
+			r.awaitRows(t, windows[i])
 		})
 	}
 	r.awaitExplained(t, every)
