@@ -72,11 +72,11 @@ faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F1
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults
 	@$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
 
-# Inputs that are new are made smaller for a second at most: the default, a minute each, would leave no time for others.
+# New inputs are made smaller in twenty tries: the default, a minute for each, would leave no time for others.
 fuzz: ## every decoder and the address guard, for FUZZTIME (30s) each (FUZZ=FuzzURL or a part of a name for some)
 	@git grep -oE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | sed -E 's/^(.*):func (Fuzz.*)$$/\1 \2/' | grep -E -- "$${FUZZ:-Fuzz}" | while read -r file name; do \
 		echo "$$name in $$(dirname $$file)"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $${FUZZTIME:-30s} -fuzzminimizetime 1s ./$$(dirname $$file) </dev/null || exit 1; done
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $${FUZZTIME:-30s} -fuzzminimizetime 20x ./$$(dirname $$file) </dev/null || exit 1; done
 
 mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)
 	$(GO) test -count=1 -v -timeout 3h -tags mutations -run TestMutations ./internal/faults
