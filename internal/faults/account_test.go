@@ -78,7 +78,7 @@ func (r *rig) settle(t *testing.T) (problems []string) {
 func (r *rig) awaitRows(t *testing.T, trials []*trial) {
 	t.Helper()
 	from, to := trials[0].from, trials[len(trials)-1].to
-	r.within(30*time.Second, func() bool {
+	r.within(10*time.Second, func() bool {
 		a, err := r.audit.Window(t.Context(), from, to)
 		return err == nil && a.Missing == 0
 	})
