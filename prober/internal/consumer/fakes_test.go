@@ -129,7 +129,7 @@ func (k *sink) store(rows []uptime.Result, err error) {
 		k.rows, k.first = map[uptime.Slot][]uptime.Result{}, time.Now()
 	}
 	for _, row := range rows {
-		if err == nil || k.answer([]uptime.Result{row}) == nil {
+		if err == nil || !isPermanent(k.answer([]uptime.Result{row})) {
 			k.rows[row.Slot()] = append(k.rows[row.Slot()], row)
 		}
 	}
