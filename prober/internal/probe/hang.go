@@ -77,6 +77,7 @@ func (e *Engine) bounded(ctx context.Context, check *uptime.Check, show bool, ou
 }
 
 func (e *Engine) run(ctx context.Context, r *errand) {
+	growStack(0)
 	e.visit(ctx, &r.check, r.show, &r.outcome)
 	if r.left.CompareAndSwap(false, true) {
 		r.over <- struct{}{}
@@ -84,6 +85,16 @@ func (e *Engine) run(ctx context.Context, r *errand) {
 	}
 	e.hanging.end(visited(&r.check))
 	e.log.Warn("hanging checker has ended", "kind", string(r.check.Kind), "target_id", r.check.TargetID)
+}
+
+// growStack makes room on the stack of a goroutine that has just begun. A stack doubles
+// when it is full and is copied then: without this a visit's does so twice, in the depth of
+// dialling, where there is most to copy, and that is a twentieth of the CPU of a visit.
+//
+//go:noinline
+func growStack(at int) byte {
+	var room [5 << 10]byte // of 8 KiB, the size that visits end up with
+	return room[at]
 }
 
 // hanging counts the visits that nobody waits for any more.
