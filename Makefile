@@ -41,6 +41,7 @@ deps: build ## install what the tests need: redis-server, postgresql and chromiu
 test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 25 minutes on two cores)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
 	$(GO) test -race -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$)
 	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
 	$(GO) test -race -count=1 -parallel 2 -timeout 45m ./internal/faults
