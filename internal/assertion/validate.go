@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -54,6 +55,9 @@ func Validate(list []uptime.Assertion, kind uptime.Kind) []Problem {
 // anyKind lets every source pass: a set is compiled of assertions that were judged before.
 func anyKind(uptime.AssertionRule) bool { return true }
 
+// table is made once: a prober compiles the assertions of a hundred thousand targets.
+var table = sync.OnceValue(uptime.AssertionRules)
+
 // build compiles as many assertions as can be, and says what is wrong with the others.
 func build(list []uptime.Assertion, offered func(uptime.AssertionRule) bool, kind uptime.Kind) ([]check, []Problem) {
 	if len(list) > MaxAssertions {
@@ -62,7 +66,7 @@ func build(list []uptime.Assertion, offered func(uptime.AssertionRule) bool, kin
 	var (
 		checks []check
 		found  []Problem
-		rules  = uptime.AssertionRules()
+		rules  = table()
 		cost   int
 	)
 	for i, a := range list {

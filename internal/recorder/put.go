@@ -18,7 +18,7 @@ import (
 func (r *Recorder) put(work, asking context.Context, token string, items []item) (bisect.Outcome, error) {
 	batch := resultstore.Batch{Token: token, Prober: r.o.Prober, Region: r.o.Region, Rows: make([]uptime.Result, len(items))}
 	for i, it := range items {
-		batch.Rows[i] = it.row
+		batch.Rows[i] = *it.row
 	}
 	defer r.attempted(0, false) // stored, refused, on disk or given back: no longer repeated
 	cause := context.Cause(work)

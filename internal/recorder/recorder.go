@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,7 +137,7 @@ type Recorder struct {
 
 // item is one row and the Record it came with.
 type item struct {
-	row    uptime.Result
+	row    *uptime.Result // nobody writes it any more
 	record *record
 	at     time.Time
 }
@@ -174,6 +175,12 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch
 		return err
 	}
 	now := time.Now()
+	rows = slices.Clone(rows) // the caller's stay as they are
+	for i := range rows {
+		if rows[i].IngestedAt.IsZero() {
+			rows[i].IngestedAt = now // once: a retry and a replay must rank like the first send
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -181,11 +188,8 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch
 		return ErrStopped
 	}
 	rec := &record{left: len(rows), room: room, watch: watch}
-	for _, row := range rows {
-		if row.IngestedAt.IsZero() {
-			row.IngestedAt = now // once: a retry and a replay must rank like the first send
-		}
-		r.queue = append(r.queue, item{row: row, record: rec, at: now})
+	for i := range rows {
+		r.queue = append(r.queue, item{row: &rows[i], record: rec, at: now})
 	}
 	if len(rows) == 0 {
 		r.queue = append(r.queue, item{record: rec, at: now}) // nothing to store, still one answer

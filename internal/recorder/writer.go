@@ -69,11 +69,11 @@ func (r *Recorder) runOnce(work, asking context.Context, batch []item) {
 		r.giveBack(batch, fmt.Errorf("make batch token: %w", err))
 		return
 	}
-	valid := batch[:0:0]
+	valid := make([]item, 0, len(batch))
 	for _, it := range batch {
 		if it.record.left == 0 { // a Record without rows
 			it.record.watch.Done(nil)
-		} else if err := resultstore.Validate(it.row); err != nil {
+		} else if err := resultstore.Validate(*it.row); err != nil {
 			r.reject(it, err)
 		} else {
 			valid = append(valid, it)
@@ -167,7 +167,7 @@ func (r *Recorder) giveBack(items []item, err error) {
 }
 
 func (r *Recorder) reject(it item, err error) {
-	r.rejected(it.row, err)
+	r.rejected(*it.row, err)
 	r.settle([]item{it}, err, outcomeRejected)
 }
 

@@ -4,7 +4,8 @@
 // up first, however little is in use. That is a few megabytes for a prober with not much to
 // do; for one that makes thousands of checks a second it is bounded, so that thousands of
 // them that hang do not add to it what they need themselves. A collection looks at all that
-// is in use, so no less than a quarter of that may pile up.
+// is in use, so no less than a quarter of that may pile up, and so much more where much
+// garbage is made that collecting it takes a tenth of a core.
 package lean
 
 import (
@@ -21,6 +22,7 @@ const (
 	most    = 64 << 20        // … that may at most
 	laziest = 1000            // percent of what is in use that may be added to it, as GOGC has it
 	busiest = 25
+	tenth   = 128 << 20 // bytes of garbage a second: as much as is in use may pile up of it, and collecting takes a tenth of a core
 	slack   = 10      // percent by which the setting may be off: changing it stops everybody for a moment
 	allTold = 1 << 30 // bytes of the whole process from which on it is collected ever more often
 )
@@ -87,7 +89,7 @@ func (c *Collector) become(percent int) {
 // percentFor is the setting for so many bytes in use, and made a second.
 func percentFor(inUse uint64, rate float64) int {
 	garbage := min(most, max(least, rate*wait.Seconds()))
-	return int(min(laziest, max(busiest, 100*garbage/float64(max(inUse, 1)))))
+	return int(min(laziest, max(busiest, 100*rate/tenth, 100*garbage/float64(max(inUse, 1)))))
 }
 
 func reader() func() reading {

@@ -21,7 +21,7 @@ func TestPercent(t *testing.T) {
 		{0, 0, laziest}, {mib, 100 * mib, laziest},
 		{16 * mib, mib, 50}, {32 * mib, mib, 25}, {320 * mib, mib, busiest}, // little is made
 		{16 * mib, 8 * mib, 100}, {16 * mib, 16 * mib, 200},
-		{16 * mib, 100 * mib, 400}, {64 * mib, 100 * mib, 100}, {128 * mib, 200 * mib, 50}, {8 << 30, 100 * mib, busiest}, // much is
+		{16 * mib, 100 * mib, 400}, {64 * mib, 100 * mib, 100}, {256 * mib, 64 * mib, 50}, {256 * mib, 128 * mib, 100}, {8 << 30, 30 * mib, busiest}, // much is
 	} {
 		if got := percentFor(c.inUse, c.rate); got != c.want {
 			t.Errorf("%d MiB in use, %v MiB a second: %d %%, not %d", c.inUse/mib, c.rate/mib, got, c.want)

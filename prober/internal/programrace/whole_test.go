@@ -3,6 +3,11 @@
 package programrace
 
 import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,7 +27,7 @@ func runWhole(t *testing.T) *racetrack.Wholes {
 	out := &racetrack.Wholes{Stamp: racetrack.NewStamp()}
 	s := racetrack.StartServer(t)
 	f := newFleet(t)
-	for what, first := range map[string]int{"http": 6000, "https": 1500} {
+	for what, first := range map[string]int{"http": 6000} {
 		out.Lines = append(out.Lines, runOne(f, s, what, first))
 	}
 	sortBy(out.Lines, func(w racetrack.Whole) float64 { return -w.Rate })
@@ -39,18 +44,21 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	w := f.feed(s.Link(what), rate, 5*time.Second)
 	defer w.end()
 	for range 3 {
-		cpu, _ := p.window(4*time.Second, 2*time.Second)
+		cpu, at := p.window(4*time.Second, 2*time.Second)
+		t.Logf("%s: %.1f us at %.0f/s of %d", what, cpu, at, rate)
 		rate = int(wholeLoad * 1e6 / cpu)
 		w.rate.Store(int64(rate))
 	}
 	out := racetrack.Whole{What: what}
-	<-time.After(3 * time.Second)
+	<-time.After(8 * time.Second)
 	before := p.sample()
+	profiled := p.profile(what)
 	for range windows {
 		cpu, _ := p.window(0, windowLength)
 		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
 	}
 	after := p.sample()
+	<-profiled
 	seconds := after.at.Sub(before.at).Seconds()
 	out.Rate, out.BusyPercent = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)
 	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.MemoryOf(t, p.pid, "VmHWM")
@@ -62,6 +70,34 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	}
 	t.Logf("%+v", out)
 	return out
+}
+
+// profile keeps a CPU profile of the measured windows in the folder PROFILE, if there is one.
+func (p *prober) profile(what string) <-chan struct{} {
+	done := make(chan struct{})
+	dir := os.Getenv("PROFILE")
+	if dir == "" {
+		close(done)
+		return done
+	}
+	go func() {
+		defer close(done)
+		if r, err := http.Get("http://" + p.ops + "/debug/pprof/heap"); err == nil {
+			content, _ := io.ReadAll(r.Body)
+			_ = r.Body.Close()
+			_ = os.WriteFile(filepath.Join(dir, what+".heap"), content, 0o644)
+		}
+		for _, name := range []string{"allocs", "profile"}  {
+			response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.ops, name, 5))
+			if err != nil {
+				return
+			}
+			content, _ := io.ReadAll(response.Body)
+			response.Body.Close()
+			_ = os.WriteFile(filepath.Join(dir, what+"."+name), content, 0o644)
+		}
+	}()
+	return done
 }
 
 // window gives the CPU a settled check, in µs, and the checks a second, after a pause.
