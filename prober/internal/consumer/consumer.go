@@ -120,7 +120,8 @@ type Consumer struct {
 	started time.Time
 
 	checks     sync.WaitGroup // goroutines between intake and measured
-	delivering chan struct{}  // holds a token while Redis makes entries ours
+	departures *departures
+	delivering chan struct{} // holds a token while Redis makes entries ours
 	suspects   *suspects
 	promised   atomic.Int64 // ns: the timeouts of all checks taken on to be probed
 	measured   chan *flight
@@ -167,7 +168,7 @@ func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
 		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(func() int { return o.Places() + parts.Hosts.Waiting() }, parts.Log),
-		suspects: newSuspects(), measured: make(chan *flight, settleBatch),
+		suspects: newSuspects(), departures: newDepartures(), measured: make(chan *flight, settleBatch),
 		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
 	c.orphaned.note() // an earlier life may have left some
@@ -216,6 +217,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	for _, loop := range []func(context.Context){c.measureClock, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
 		loops.Go(func() { loop(work) })
 	}
+	loops.Go(func() { c.depart(probing) })
 	intake.Go(func() { c.read(ctx, probing) })
 	intake.Go(func() { c.reclaim(ctx, probing) })
 

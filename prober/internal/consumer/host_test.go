@@ -176,11 +176,11 @@ func TestCheckThatWasOversleptSaysSo(t *testing.T) {
 		r.stream.fresh = append(r.stream.fresh, entryIn(1, time.Second), entryIn(2, time.Second))
 		r.start(t)
 		wait(500 * time.Millisecond)
-		r.c.flights.mu.Lock()
-		for _, f := range r.c.flights.byID {
+		r.c.departures.mu.Lock()
+		for _, f := range r.c.departures.list {
 			f.overslept = f.entry.TargetID == 1 // time in a bubble is never late
 		}
-		r.c.flights.mu.Unlock()
+		r.c.departures.mu.Unlock()
 		synctest.Wait()
 		wait(2 * time.Second)
 		if !r.rowOf(t, 1).Seen.Saturated || r.rowOf(t, 2).Seen.Saturated {

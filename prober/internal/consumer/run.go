@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"math"
-	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -39,7 +38,7 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 		}
 		c.promised.Add(int64(f.entry.Check.Timeout))
 		c.flights.move(admitted, f)
-		c.checks.Go(func() { c.fly(ctx, f) })
+		c.fly(ctx, f)
 	case actRecord:
 		c.checks.Go(func() { c.land(ctx, f, explained, r.row) })
 	case actSettle:
@@ -52,29 +51,25 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 
 // fly brings a flight to its row. When ctx ends first the entry is given back.
 func (c *Consumer) fly(ctx context.Context, f *flight) {
-	if !c.awaitSlot(ctx, f) {
+	c.checks.Add(1)
+	switch {
+	case !f.entry.Check.ScheduledAt.After(c.clock.now()):
+		go c.arrive(ctx, f)
+	case !c.departures.add(f):
+		c.release(f)
+		c.checks.Done()
+	}
+}
+
+// arrive is a flight at its slot.
+func (c *Consumer) arrive(ctx context.Context, f *flight) {
+	defer c.checks.Done()
+	if ctx.Err() != nil {
 		c.release(f)
 		return
 	}
 	c.visit(ctx, f)
 }
-
-// awaitSlot waits for the slot and says whether ctx still lives.
-func (c *Consumer) awaitSlot(ctx context.Context, f *flight) bool {
-	if wait := f.entry.Check.ScheduledAt.Sub(c.clock.now()); wait > 0 {
-		due := time.Now().Add(wait)
-		alive := sleep(ctx, wait)
-		if time.Since(due) > maxOversleep {
-			f.overslept = true
-		}
-		return alive
-	}
-	return ctx.Err() == nil
-}
-
-// maxOversleep is how long after its instant a check that was waiting for it may begin:
-// who wakes later than that is too busy to measure other times exactly.
-const maxOversleep = 10 * time.Millisecond
 
 // visit probes and lands. A dead letter is probed however late it is.
 func (c *Consumer) visit(ctx context.Context, f *flight) {

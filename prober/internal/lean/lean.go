@@ -4,27 +4,29 @@
 // up first, however little is in use. That is a few megabytes for a prober with not much to
 // do; for one that makes thousands of checks a second it is bounded, so that thousands of
 // them that hang do not add to it what they need themselves. A collection looks at all that
-// is in use, so no less than a quarter of that may pile up, and so much more where much
-// garbage is made that collecting it takes a tenth of a core.
+// is in use, so no less than a quarter of that may pile up, and as much as is in use where
+// the process has no CPU left to collect with.
 package lean
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"syscall"
 	"time"
 )
 
 const (
-	look    = 500 * time.Millisecond
-	wait    = 2 * time.Second // of which the garbage may pile up
-	least   = 8 << 20         // bytes of it that may in any case
-	most    = 64 << 20        // … that may at most
-	laziest = 1000            // percent of what is in use that may be added to it, as GOGC has it
-	busiest = 25
-	tenth   = 128 << 20 // bytes of garbage a second: as much as is in use may pile up of it, and collecting takes a tenth of a core
-	slack   = 10      // percent by which the setting may be off: changing it stops everybody for a moment
-	allTold = 1 << 30 // bytes of the whole process from which on it is collected ever more often
+	look     = 500 * time.Millisecond
+	wait     = 2 * time.Second // of which the garbage may pile up
+	least    = 8 << 20         // bytes of it that may in any case
+	most     = 64 << 20        // … that may at most
+	laziest  = 1000            // percent of what is in use that may be added to it, as GOGC has it
+	busiest  = 25
+	strained = 100     // the same when all cores are busy
+	slack    = 10      // percent by which the setting may be off: changing it stops everybody for a moment
+	allTold  = 1 << 30 // bytes of the whole process from which on it is collected ever more often
 )
 
 // Collector is the garbage collector of the process.
@@ -32,14 +34,16 @@ type Collector struct {
 	read    func() reading
 	set     func(percent int)
 	percent int
-	made    uint64  // at the last look
+	last    reading
 	rate    float64 // bytes made a second, lately
+	busy    float64 // share of the cores that the process used, lately
 }
 
 // reading is what the runtime knows, in bytes.
 type reading struct {
-	inUse uint64 // on the heap and of stacks at the last collection
-	made  uint64 // since the process began
+	inUse uint64        // on the heap and of stacks at the last collection
+	made  uint64        // since the process began
+	cpu   time.Duration // likewise, of one core
 }
 
 // New sets the collector for a process that has begun. An operator who set GOGC or
@@ -52,7 +56,7 @@ func New(getenv func(string) string) *Collector {
 	if getenv("GOGC") != "" {
 		c.set = func(int) {}
 	}
-	c.made = c.read().made
+	c.last = c.read()
 	c.become(laziest)
 	return c
 }
@@ -74,9 +78,10 @@ func (c *Collector) Run(ctx context.Context) error {
 // follow takes a look. What is made less is believed slowly, what is made more at once.
 func (c *Collector) follow() {
 	now := c.read()
-	c.rate = max(float64(now.made-c.made)/look.Seconds(), c.rate*3/4)
-	c.made = now.made
-	if want := percentFor(now.inUse, c.rate); 100*max(want-c.percent, c.percent-want) > slack*c.percent {
+	c.rate = max(float64(now.made-c.last.made)/look.Seconds(), c.rate*3/4)
+	c.busy = (c.busy + min(1, (now.cpu-c.last.cpu).Seconds()/look.Seconds()/float64(runtime.GOMAXPROCS(0)))) / 2
+	c.last = now
+	if want := percentFor(now.inUse, c.rate, c.busy); 100*max(want-c.percent, c.percent-want) > slack*c.percent {
 		c.become(want)
 	}
 }
@@ -86,16 +91,23 @@ func (c *Collector) become(percent int) {
 	c.set(percent)
 }
 
-// percentFor is the setting for so many bytes in use, and made a second.
-func percentFor(inUse uint64, rate float64) int {
+// percentFor is the setting for so many bytes in use, and made a second, and for how busy the
+// cores are, from 0 to 1.
+func percentFor(inUse uint64, rate, busy float64) int {
 	garbage := min(most, max(least, rate*wait.Seconds()))
-	return int(min(laziest, max(busiest, 100*rate/tenth, 100*garbage/float64(max(inUse, 1)))))
+	lowest := busiest + (strained-busiest)*max(0, 2*busy-1) // from half of the cores on
+	return int(min(laziest, max(lowest, 100*garbage/float64(max(inUse, 1)))))
 }
 
 func reader() func() reading {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
 	return func() reading {
 		metrics.Read(samples)
-		return reading{inUse: samples[0].Value.Uint64() + samples[1].Value.Uint64(), made: samples[2].Value.Uint64()}
+		var used syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail for oneself
+		return reading{
+			inUse: samples[0].Value.Uint64() + samples[1].Value.Uint64(), made: samples[2].Value.Uint64(),
+			cpu: time.Duration(used.Utime.Nano() + used.Stime.Nano()),
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (p *prober) profile(what string) <-chan struct{} {
 			_ = r.Body.Close()
 			_ = os.WriteFile(filepath.Join(dir, what+".heap"), content, 0o644)
 		}
-		for _, name := range []string{"allocs", "profile"}  {
+		for _, name := range []string{"allocs", "profile"} {
 			response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.ops, name, 5))
 			if err != nil {
 				return
