@@ -38,6 +38,7 @@ import (
 	"github.com/probefleet/probefleet/prober/internal/lean"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
+	"github.com/probefleet/probefleet/prober/internal/runqueue"
 	"github.com/probefleet/probefleet/prober/internal/scaler"
 )
 
@@ -124,7 +125,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Log: log, Metrics: s.Metrics,
 	}, consumer.Options{
 		Region: cfg.Region, Name: cfg.Name, Version: s.Version, AllowCIDRs: cfg.allowed(),
-		Capacity: capacity, Places: size.Places, ReclaimIdle: cfg.ReclaimIdle,
+		Capacity: capacity, Places: size.Places, Room: runqueue.Room(), ReclaimIdle: cfg.ReclaimIdle,
 		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
 		Redis:     func(err error) { redisState(err, s.Health) },

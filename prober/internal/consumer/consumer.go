@@ -89,6 +89,7 @@ type Options struct {
 
 	// What follows may be left out.
 	Places    func() int           // checks that may be held at once at present; asked before each read; nil: Capacity
+	Room      func() int           // visits that may begin now without standing in line for a core; nil: any number
 	Store     func() Store         // the way of the rows, for the heartbeat
 	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
 	Joined    func()               // told when this prober is part of its region
@@ -145,6 +146,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Places == nil {
 		o.Places = func() int { return o.Capacity }
+	}
+	if o.Room == nil {
+		o.Room = func() int { return o.Capacity }
 	}
 	if o.Store == nil {
 		o.Store = func() Store { return Store{ClickHouse: "ok"} }

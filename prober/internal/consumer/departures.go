@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// departures are flights that wait for their slots. One goroutine waits for all of them:
+// departures are flights that wait for their slots, or for room at them. One goroutine waits for all of them:
 // thousands wait in a busy prober, and a goroutine and a timer for each would be as much
 // memory, and a good part of the CPU, as the visits themselves.
 type departures struct {
@@ -36,19 +36,24 @@ func (d *departures) add(f *flight) bool {
 	return true
 }
 
-// due takes out the next flight whose slot has come, or says how long it is until then.
-func (d *departures) due(now time.Time) (f *flight, wait time.Duration) {
+// due takes out so many flights whose slot has come, the oldest first, and says how long it
+// is until the next.
+func (d *departures) due(now time.Time, room int) (list []*flight, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.list) == 0 {
-		return nil, time.Hour
+	for len(d.list) > 0 {
+		wait = d.list[0].entry.Check.ScheduledAt.Sub(now)
+		switch {
+		case wait > 0:
+			return list, wait
+		case len(list) == room:
+			return list, breather
+		}
+		f := heap.Pop(&d.list).(*flight)
+		f.overslept = f.overslept || f.early && -wait > maxOversleep
+		list = append(list, f)
 	}
-	if wait = d.list[0].entry.Check.ScheduledAt.Sub(now); wait > 0 {
-		return nil, wait
-	}
-	f = heap.Pop(&d.list).(*flight)
-	f.overslept = f.overslept || -wait > maxOversleep
-	return f, 0
+	return list, time.Hour
 }
 
 // close takes out all flights, and no more are taken.
@@ -60,15 +65,16 @@ func (d *departures) close() []*flight {
 	return left
 }
 
-// depart begins each visit at its slot until ctx ends. Then it gives back what waits.
+// depart begins each visit at its slot, or when there is room for it, until ctx ends. Then it
+// gives back what waits.
 func (c *Consumer) depart(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		f, wait := c.departures.due(c.clock.now())
-		if f != nil {
+		// One at least: who is in line may wait for something else.
+		list, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
+		for _, f := range list {
 			go c.arrive(ctx, f)
-			continue
 		}
 		timer.Reset(wait)
 		select {
@@ -81,6 +87,9 @@ func (c *Consumer) depart(ctx context.Context) {
 	c.release(left...)
 	c.checks.Add(-len(left))
 }
+
+// breather is how long flights that could begin wait for room.
+const breather = time.Millisecond
 
 // maxOversleep is how long after its instant a check that was waiting for it may begin:
 // who wakes later than that is too busy to measure other times exactly.

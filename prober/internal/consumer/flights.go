@@ -21,7 +21,8 @@ type flight struct {
 	acked  bool                // while failing: its entry was settled long ago
 	ended  func()              // not nil: gives back the place of a suspect
 
-	overslept bool // this process was too busy to begin at the slot
+	early     bool // it came before its slot
+	overslept bool // … and this process was too busy to begin at the slot
 
 	// Guarded by flights.mu.
 	state   state

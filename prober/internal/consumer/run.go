@@ -52,10 +52,8 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 // fly brings a flight to its row. When ctx ends first the entry is given back.
 func (c *Consumer) fly(ctx context.Context, f *flight) {
 	c.checks.Add(1)
-	switch {
-	case !f.entry.Check.ScheduledAt.After(c.clock.now()):
-		go c.arrive(ctx, f)
-	case !c.departures.add(f):
+	f.early = f.entry.Check.ScheduledAt.After(c.clock.now())
+	if ctx.Err() != nil || !c.departures.add(f) {
 		c.release(f)
 		c.checks.Done()
 	}
