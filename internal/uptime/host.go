@@ -14,6 +14,13 @@ import (
 // empty where the URL names none (a DNS question to the prober's own resolvers) or is
 // not one. The port does not count, and neither does what the name resolves to.
 func HostOf(target string) string {
+	if host, plain := plainHost(target); plain {
+		return host
+	}
+	return parsedHost(target)
+}
+
+func parsedHost(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
 		return ""
@@ -29,6 +36,32 @@ func HostOf(target string) string {
 		}
 	}
 	return host
+}
+
+// plainHost is HostOf for URLs as nearly all are, without taking them apart: every check
+// asks. It knows only hosts that are spelled as HostOf spells them.
+func plainHost(target string) (host string, plain bool) {
+	scheme, rest, found := strings.Cut(target, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, port, _ := strings.Cut(rest[:end], ":")
+	plain = found && scheme != "" && host != "" && host[len(host)-1] != '.'
+	for _, part := range []struct {
+		text string
+		odd  func(c byte) bool
+	}{
+		{scheme, func(c byte) bool { return c < 'a' || c > 'z' }},
+		{host, func(c byte) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }},
+		{port, func(c byte) bool { return c < '0' || c > '9' }},
+		{rest[end:], func(c byte) bool { return c <= ' ' || c > '~' || c == '%' }},
+	} {
+		for i := 0; plain && i < len(part.text); i++ {
+			plain = !part.odd(part.text[i])
+		}
+	}
+	return host, plain
 }
 
 // LoopbackName says whether a name means the machine it is used on by definition: it is

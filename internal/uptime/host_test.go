@@ -23,6 +23,8 @@ func TestHostOfAURL(t *testing.T) {
 		"http://[fe80::1%25eth0]/":           "fe80::1",
 		"http://[::ffff:192.0.2.1]/":         "192.0.2.1",
 		"http://192.0.2.1:81/?host=b":        "192.0.2.1",
+		"http://192.0.2.01/":                 "192.0.2.01",
+		"http://example.com/%zz":             "",
 		"http://%zz/":                        "",
 		"":                                   "",
 		"not a url at all":                   "",
@@ -33,6 +35,28 @@ func TestHostOfAURL(t *testing.T) {
 		if got := HostOf(url); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
+	}
+}
+
+// The quick way gives what the long way gives.
+func FuzzHostOf(f *testing.F) {
+	for _, seed := range []string{
+		"http://example.com/a", "https://example.com", "https://example.com:8443/a?b#c", "http://192.0.2.1:81/", "http://192.0.2.01/", "http://1/", "tcp://a.b:25",
+		"dns:///example.com", "http://example.com:/", "http://a..b/", "http://-a/", "http://.a/", "http://a:b/", "http:///a", "://a", "http://a/:%", "http://a#%zz", "http://a?%zz",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		if host, plain := plainHost(target); plain && host != parsedHost(target) {
+			t.Errorf("%q: %q, the long way %q", target, host, parsedHost(target))
+		}
+	})
+}
+
+func BenchmarkHostOf(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		HostOf("https://www.example.com:8443/health?deep=1")
 	}
 }
 

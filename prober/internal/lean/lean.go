@@ -4,7 +4,7 @@
 // up first, however little is in use. That is a few megabytes for a prober with not much to
 // do; for one that makes thousands of checks a second it is bounded, so that thousands of
 // them that hang do not add to it what they need themselves. A collection looks at all that
-// is in use, so no less than a quarter of that may pile up, and as much as is in use where
+// is in use, so no less than a quarter of that may pile up, and twice what is in use where
 // the process has no CPU left to collect with.
 package lean
 
@@ -24,7 +24,7 @@ const (
 	most     = 64 << 20        // … that may at most
 	laziest  = 1000            // percent of what is in use that may be added to it, as GOGC has it
 	busiest  = 25
-	strained = 100     // the same when all cores are busy
+	strained = 200     // the same when all cores are busy
 	slack    = 10      // percent by which the setting may be off: changing it stops everybody for a moment
 	allTold  = 1 << 30 // bytes of the whole process from which on it is collected ever more often
 )
