@@ -110,7 +110,7 @@ type request struct {
 // requestTo writes a request. own says that it goes where the user sent it: only then
 // does it carry the user's headers.
 func (h *httpVisitor) requestTo(at address, method string, own bool, body string, cookies []*http.Cookie) *request {
-	r := &request{at: at, shown: redact.URL(at.url.String()), own: own, method: method, body: body, asked: &http.Request{Method: method}}
+	r := &request{at: at, shown: redact.URL(at.url.String()), own: own, method: method, body: body, asked: asking(method)}
 	r.lines = h.lines(own, cookies)
 	out := append(make([]byte, 0, 512+len(at.uri)), method...)
 	out = append(append(out, ' '), at.uri...)
@@ -128,9 +128,19 @@ func (h *httpVisitor) requestTo(at address, method string, own bool, body string
 	return r
 }
 
+// asking is shared by targets: there is a request for each of them.
+func asking(method string) *http.Request {
+	if method == http.MethodGet {
+		return askingGET
+	}
+	return &http.Request{Method: method}
+}
+
+var askingGET = &http.Request{Method: http.MethodGet}
+
 // lines are the headers of a request, but for those that depend on the protocol.
 func (h *httpVisitor) lines(own bool, cookies []*http.Cookie) []header {
-	var lines []header
+	lines := make([]header, 0, 4+len(h.headers))
 	if !own || h.agent != "" {
 		lines = append(lines, header{"User-Agent", h.web.agent})
 	}

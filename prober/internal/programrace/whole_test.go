@@ -17,7 +17,7 @@ import (
 const (
 	windows       = 5
 	windowLength  = 2 * time.Second
-	steps         = 3
+	steps         = 4
 	wholeInterval = 5 * time.Second // of each target
 	wholeLoad     = 0.93            // of the core at which the prober is measured
 )
@@ -29,10 +29,7 @@ func runWhole(t *testing.T) *racetrack.Wholes {
 	out := &racetrack.Wholes{Stamp: racetrack.NewStamp()}
 	s := racetrack.StartServer(t)
 	f := newFleet(t)
-	for what, first := range map[string]int{"http": 6000, "https": 1500} {
-		out.Lines = append(out.Lines, runOne(f, s, what, first))
-	}
-	sortBy(out.Lines, func(w racetrack.Whole) float64 { return -w.Rate })
+	out.Lines = []racetrack.Whole{runOne(f, s, "http", 8000), runOne(f, s, "https", 2000)}
 	return out
 }
 
@@ -49,7 +46,7 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	for range steps {
 		cpu, at := p.window(wholeInterval+3*time.Second, 4*time.Second)
 		t.Logf("%s: %.1f µs CPU a check at %.0f of %d a second", what, cpu, at, rate)
-		rate = int(wholeLoad * 1e6 / cpu)
+		rate = min(int(wholeLoad*1e6/cpu), rate*5/4) // more than it can do would be in its way for a minute
 		w.rate.Store(int64(rate))
 	}
 	out := racetrack.Whole{What: what}

@@ -112,7 +112,7 @@ func visitorOf(role, link string) (func(context.Context, int) error, error) {
 	case "net/http":
 		return netHTTP(link, roots), nil
 	case "bare sockets":
-		return bare(link, roots)
+		return bare(link)
 	}
 	return nil, fmt.Errorf("nobody plays %q", role)
 }
@@ -178,14 +178,16 @@ func netHTTP(link string, roots *x509.CertPool) func(context.Context, int) error
 	}
 }
 
-// bare is the floor: connect, (handshake,) write, read to the end, close. It looks at nothing.
-func bare(link string, roots *x509.CertPool) (func(context.Context, int) error, error) {
+// bare is the floor: connect, (handshake,) write, read to the end, close. It looks at nothing,
+// not even at who vouches for a certificate; that its owner signed the handshake crypto/tls
+// checks in any case.
+func bare(link string) (func(context.Context, int) error, error) {
 	u, err := url.Parse(link)
 	if err != nil {
 		return nil, err
 	}
 	request := []byte("GET / HTTP/1.1\r\nHost: " + u.Host + "\r\nConnection: close\r\n\r\n")
-	config := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", SessionTicketsDisabled: true, CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256}}
+	config := &tls.Config{InsecureSkipVerify: true, SessionTicketsDisabled: true, CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256}}
 	var buffers sync.Pool
 	buffers.New = func() any { return new([4096]byte) }
 	return func(context.Context, int) error {
