@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	windows       = 5
+	windows       = 20
+	fewest        = 5 // that count
 	windowLength  = 2 * time.Second
 	steps         = 4
 	wholeInterval = 5 * time.Second // of each target
@@ -53,9 +54,16 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	<-time.After(wholeInterval + 3*time.Second)
 	before := p.sample()
 	profiled := p.profile(what)
+	yardstick := racetrack.StartYardstick(t)
+	var measured []racetrack.Window
 	for range windows {
+		yardstick.Took(t)
 		cpu, _ := p.window(0, windowLength)
-		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
+		measured = append(measured, racetrack.Window{CPU: racetrack.Round(cpu), Yard: racetrack.Round(yardstick.Took(t))})
+	}
+	t.Logf("%s: %v", what, measured)
+	for _, w := range racetrack.Calm(measured, fewest) {
+		out.CPUUS, out.YardUS = append(out.CPUUS, w.CPU), append(out.YardUS, w.Yard)
 	}
 	after := p.sample()
 	<-profiled
@@ -88,7 +96,7 @@ func (p *prober) profile(what string) <-chan struct{} {
 			_ = os.WriteFile(filepath.Join(dir, what+".heap"), content, 0o644)
 		}
 		for _, name := range []string{"allocs", "profile"} {
-			response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.ops, name, 5))
+			response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.ops, name, 15))
 			if err != nil {
 				return
 			}
