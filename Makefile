@@ -65,7 +65,7 @@ fmt: ## format everything
 bench: ## benchmarks of the hot paths
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/ ./internal/recorder/ ./internal/spool/
 
-bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PART=Engine|Hanging|Pace|Whole|Overload)
+bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PROFILE=folder, PART=Engine|Hanging|Pace|Whole|Overload)
 	$(GO) test -count=1 -v -p 1 -timeout 30m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 

@@ -37,17 +37,14 @@ func (d *departures) add(f *flight) bool {
 }
 
 // due takes out so many flights whose slot has come, the oldest first, and says how long it
-// is until the next.
+// is until the next: nothing or less when there was no room for it.
 func (d *departures) due(now time.Time, room int) (list []*flight, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.list) > 0 {
 		wait = d.list[0].entry.Check.ScheduledAt.Sub(now)
-		switch {
-		case wait > 0:
+		if wait > 0 || len(list) == room {
 			return list, wait
-		case len(list) == room:
-			return list, breather
 		}
 		f := heap.Pop(&d.list).(*flight)
 		f.overslept = f.overslept || f.early && -wait > maxOversleep
@@ -75,6 +72,10 @@ func (c *Consumer) depart(ctx context.Context) {
 		list, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
 		for _, f := range list {
 			go c.arrive(ctx, f)
+		}
+		if wait <= 0 {
+			sleep(ctx, breather)
+			continue
 		}
 		timer.Reset(wait)
 		select {

@@ -95,7 +95,7 @@ func (c *Collector) become(percent int) {
 // cores are, from 0 to 1.
 func percentFor(inUse uint64, rate, busy float64) int {
 	garbage := min(most, max(least, rate*wait.Seconds()))
-	lowest := busiest + (strained-busiest)*max(0, 2*busy-1) // from half of the cores on
+	lowest := busiest + (strained-busiest)*max(0, 4*busy-3) // from three quarters of the cores on
 	return int(min(laziest, max(lowest, 100*garbage/float64(max(inUse, 1)))))
 }
 

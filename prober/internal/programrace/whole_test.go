@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	windows       = 20
-	fewest        = 5 // that count
-	windowLength  = 2 * time.Second
+	windows       = 5
+	windowLength  = 8 * time.Second // rows become durable by the second
 	steps         = 4
 	wholeInterval = 5 * time.Second // of each target
 	wholeLoad     = 0.93            // of the core at which the prober is measured
@@ -45,7 +44,7 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	w := f.feed(s.Link(what), rate, wholeInterval)
 	defer w.end()
 	for range steps {
-		cpu, at := p.window(wholeInterval+3*time.Second, 4*time.Second)
+		cpu, at := p.window(wholeInterval+3*time.Second, windowLength)
 		t.Logf("%s: %.1f µs CPU a check at %.0f of %d a second", what, cpu, at, rate)
 		rate = min(int(wholeLoad*1e6/cpu), rate*5/4) // more than it can do would be in its way for a minute
 		w.rate.Store(int64(rate))
@@ -54,16 +53,9 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	<-time.After(wholeInterval + 3*time.Second)
 	before := p.sample()
 	profiled := p.profile(what)
-	yardstick := racetrack.StartYardstick(t)
-	var measured []racetrack.Window
 	for range windows {
-		yardstick.Took(t)
 		cpu, _ := p.window(0, windowLength)
-		measured = append(measured, racetrack.Window{CPU: racetrack.Round(cpu), Yard: racetrack.Round(yardstick.Took(t))})
-	}
-	t.Logf("%s: %v", what, measured)
-	for _, w := range racetrack.Calm(measured, fewest) {
-		out.CPUUS, out.YardUS = append(out.CPUUS, w.CPU), append(out.YardUS, w.Yard)
+		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
 	}
 	after := p.sample()
 	<-profiled
@@ -80,29 +72,28 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	return out
 }
 
-// profile keeps a CPU profile of the measured windows in the folder PROFILE, if there is one.
+// profile keeps a CPU profile of what is measured in the folder PROFILE, if that is set.
 func (p *prober) profile(what string) <-chan struct{} {
 	done := make(chan struct{})
-	dir := os.Getenv("PROFILE")
-	if dir == "" {
-		close(done)
-		return done
-	}
 	go func() {
 		defer close(done)
-		if r, err := http.Get("http://" + p.ops + "/debug/pprof/heap"); err == nil {
-			content, _ := io.ReadAll(r.Body)
-			_ = r.Body.Close()
-			_ = os.WriteFile(filepath.Join(dir, what+".heap"), content, 0o644)
+		dir := os.Getenv("PROFILE")
+		if dir == "" {
+			return
 		}
-		for _, name := range []string{"allocs", "profile"} {
-			response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/%s?seconds=%d", p.ops, name, 15))
-			if err != nil {
-				return
-			}
-			content, _ := io.ReadAll(response.Body)
-			response.Body.Close()
-			_ = os.WriteFile(filepath.Join(dir, what+"."+name), content, 0o644)
+		response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.ops, windows*windowLength/time.Second))
+		if err != nil {
+			p.t.Log(err)
+			return
+		}
+		defer response.Body.Close()
+		file, err := os.Create(filepath.Join(dir, what+".pprof"))
+		if err == nil {
+			_, err = io.Copy(file, response.Body)
+			_ = file.Close()
+		}
+		if err != nil {
+			p.t.Log(err)
 		}
 	}()
 	return done

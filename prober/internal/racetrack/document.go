@@ -79,8 +79,7 @@ type Wholes struct {
 type Whole struct {
 	What         string    `json:"what"`
 	Rate         float64   `json:"rate"`         // checks a second
-	CPUUS        []float64 `json:"cpu_us"`       // of the prober a check, by calm window: see Calm
-	YardUS       []float64 `json:"yard_us"`      // of the yardstick meanwhile
+	CPUUS        []float64 `json:"cpu_us"`       // of the prober a check, by window
 	BusyPercent  float64   `json:"busy_percent"` // of its core
 	LatenessP99  float64   `json:"lateness_p99_ms"`
 	PeakMemoryMB float64   `json:"peak_mb"`

@@ -19,8 +19,6 @@ func Role(roles map[string]func() int) (code int, played bool) {
 		return play(), true
 	case name == "server":
 		return serve(), true
-	case name == "yardstick":
-		return measureOut(), true
 	}
 	return Fail(fmt.Errorf("nobody plays %q", name)), true
 }

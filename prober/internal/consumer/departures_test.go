@@ -1,0 +1,72 @@
+package consumer
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// With no core to spare, visits begin one after the other, the oldest first, whatever order
+// they came in; with room for more, so many at a time.
+func TestVisitsBeginWhileThereIsRoom(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		var room atomic.Int64
+		r.options.Room = func() int { return int(room.Load()) }
+		r.visitor.took = func(uptime.Check) time.Duration { return 5 * time.Second }
+		for id := range int64(6) { // 1 to 3 last, and a millisecond earlier than 4 to 6
+			r.stream.fresh = append(r.stream.fresh, entryIn(6-id, time.Second-breather*time.Duration(id/3)))
+		}
+		for id := range int64(4) {
+			r.stream.fresh = append(r.stream.fresh, entryIn(7+id, 2*time.Second))
+		}
+		r.start(t)
+		begun := func() (n int) {
+			r.look(func() { n = len(r.visitor.at) })
+			return n
+		}
+		wait(time.Second - breather + 3*breather + breather/2)
+		if got := begun(); got != 4 {
+			t.Errorf("%d have begun after three pauses without room, not one in each", got)
+		}
+		wait(100 * time.Millisecond)
+		r.look(func() {
+			for id := int64(1); id <= 3; id++ {
+				if !r.visitor.at[id].Before(r.visitor.at[id+3]) {
+					t.Errorf("%d, which is older, did not begin before %d", id, id+3)
+				}
+			}
+		})
+		room.Store(3)
+		wait(898 * time.Millisecond)
+		if got := begun(); got != 6+3 {
+			t.Errorf("%d of those that are due at one instant have begun, with room for 3", got-6)
+		}
+		wait(breather)
+		if got := begun(); got != 6+4 {
+			t.Errorf("%d of 10 have begun", got)
+		}
+		r.finish(t)
+	})
+}
+
+// What waits for its slot when time is up is given back, and so is what comes then.
+func TestWaitingIsGivenBack(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.stream.fresh = append(r.stream.fresh, entryIn(1, drainChecks+time.Second), entryIn(2, drainChecks-time.Second))
+		r.start(t)
+		wait(time.Millisecond)
+		r.finish(t) // checks that each was settled or is pending
+		r.look(func() {
+			if len(r.visitor.at) != 1 || r.visitor.at[2].IsZero() {
+				t.Errorf("visited: %v", r.visitor.at)
+			}
+		})
+		if f := (&flight{}); r.c.departures.add(f) {
+			t.Error("a flight was taken though nobody waits any more")
+		}
+	})
+}
