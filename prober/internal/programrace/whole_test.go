@@ -19,7 +19,7 @@ const (
 	windowLength  = 8 * time.Second // rows become durable by the second
 	steps         = 4
 	wholeInterval = 5 * time.Second // of each target
-	wholeLoad     = 0.93            // of the core at which the prober is measured
+	wholeLoad     = 0.85            // of the core at which the prober is measured; with more the other core, which serves and stores, holds it up
 )
 
 // runWhole measures the CPU of the whole prober: read, probe, assert, insert, announce,
@@ -125,7 +125,7 @@ func offerMore(t *testing.T, known *racetrack.Wholes) *racetrack.Overload {
 	if known == nil || len(known.Lines) == 0 {
 		t.Fatal("the capacity is not known: measure the whole prober first")
 	}
-	of := known.Lines[0]
+	of := known.Lines[len(known.Lines)-1] // https: the core that serves and stores could not take so many more plain ones
 	out := &racetrack.Overload{Stamp: racetrack.NewStamp(), What: of.What, Capacity: racetrack.Round(1e6 / racetrack.Median(of.CPUUS))}
 	out.Offered = racetrack.Round(overloadFactor * out.Capacity)
 	s := racetrack.StartServer(t)
