@@ -149,8 +149,9 @@ func (b bench) figures() (all []figure) {
 	if e := b.Engine; e != nil {
 		for _, what := range []string{"http", "https"} {
 			name := strings.ToUpper(what)
-			aims := map[string][3]float64{"http": {60, 1.6, 1. / 6}, "https": {245, .65, 1 / 3.5}}[what]
+			aims := map[string][4]float64{"http": {60, 1.6, 1. / 6, 60. / 46}, "https": {245, .65, 1 / 3.5, 245. / 205}}[what]
 			all = append(all, atMost("engine, "+name+", CPU", b.cpu(ours, what), aims[0], "%.0f µs", e.measuredAt))
+			all = append(all, atMost("… against bare sockets, the floor", b.cpu(ours, what)/b.cpu("bare sockets", what), aims[3], "%.2f ×", e.measuredAt))
 			if wrk := b.cpu("wrk", what); wrk > 0 {
 				all = append(all, atMost("… against wrk, which records and verifies nothing", b.cpu(ours, what)/wrk, aims[1], "%.2f ×", e.measuredAt))
 			}
