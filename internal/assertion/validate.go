@@ -56,7 +56,7 @@ func Validate(list []uptime.Assertion, kind uptime.Kind) []Problem {
 func anyKind(uptime.AssertionRule) bool { return true }
 
 // table is made once: a prober compiles the assertions of a hundred thousand targets.
-var table = sync.OnceValue(uptime.AssertionRules)
+var table = sync.OnceValue(uptime.AssertionRules) //nolint:gochecknoglobals // a table, read only
 
 // build compiles as many assertions as can be, and says what is wrong with the others.
 func build(list []uptime.Assertion, offered func(uptime.AssertionRule) bool, kind uptime.Kind) ([]check, []Problem) {
