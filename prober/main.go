@@ -53,7 +53,7 @@ func main() {
 //	{pf}:checks ──▶ consumer ──▶ place at the host ──▶ probe engine ──▶ targets (guarded dial)
 //	     ▲             │  ▲ ▲                                └── freeze and strain watch
 //	     │             │  │ └── scaler: how many places
-//	     │ ack         │  └── watchdog: beats of read, record, ack, heartbeat, write, replay
+//	     │ ack         │  └── watchdog: beats of read, depart, record, ack, heartbeat, write, replay
 //	     │             ├──▶ livefeed ──▶ {pf}:results
 //	     │             └──▶ recorder ──▶ breaker ──▶ ClickHouse
 //	     │                     └──▶ spool ──replay──────┘
@@ -131,7 +131,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Redis:     func(err error) { redisState(err, s.Health) },
 		Clock:     func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
 		Joined:    s.Health.Ready,
-		BeatRead:  dog.Stage("read", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
+		BeatRead:  dog.Stage("read", time.Minute), BeatDepart: dog.Stage("depart", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
 	demand := adhoc.New(adhoc.Options{

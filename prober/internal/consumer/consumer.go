@@ -98,7 +98,7 @@ type Options struct {
 	// is wrong with that one.
 	Clock func(skew time.Duration, err error)
 
-	BeatRead, BeatRecord, BeatAck, BeatHeartbeat Beater
+	BeatRead, BeatDepart, BeatRecord, BeatAck, BeatHeartbeat Beater
 }
 
 // Store is how rows get on, as the heartbeat tells the others.
@@ -139,7 +139,7 @@ type silent struct{}
 func (silent) Beat() {}
 
 func (o *Options) setDefaults() {
-	for _, beater := range []*Beater{&o.BeatRead, &o.BeatRecord, &o.BeatAck, &o.BeatHeartbeat} {
+	for _, beater := range []*Beater{&o.BeatRead, &o.BeatDepart, &o.BeatRecord, &o.BeatAck, &o.BeatHeartbeat} {
 		if *beater == nil {
 			*beater = silent{}
 		}
@@ -258,7 +258,7 @@ func fatal(ctx context.Context) error {
 func (c *Consumer) join(ctx context.Context) bool {
 	retry := newBackoff()
 	for ctx.Err() == nil {
-		for _, stage := range []Beater{c.o.BeatRead, c.o.BeatRecord, c.o.BeatAck, c.o.BeatHeartbeat} {
+		for _, stage := range []Beater{c.o.BeatRead, c.o.BeatDepart, c.o.BeatRecord, c.o.BeatAck, c.o.BeatHeartbeat} {
 			stage.Beat() // their loops have not begun
 		}
 		err := c.clock.measure(ctx)

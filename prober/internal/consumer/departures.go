@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// departures are flights that wait for their slots, or for room at them. One goroutine waits for all of them:
-// thousands wait in a busy prober, and a goroutine and a timer for each would be as much
-// memory, and a good part of the CPU, as the visits themselves.
+// departures are flights that wait for their slots, or for room at them. One goroutine waits
+// for all of them: thousands wait in a busy prober, and a goroutine and a timer for each
+// would be as much memory, and a good part of the CPU, as the visits themselves.
 type departures struct {
 	wake   chan struct{} // holds a token when another flight is the next
 	mu     sync.Mutex
@@ -50,7 +50,7 @@ func (d *departures) due(now time.Time, room int) (list []*flight, wait time.Dur
 		f.overslept = f.overslept || f.early && -wait > maxOversleep
 		list = append(list, f)
 	}
-	return list, time.Hour
+	return list, idle
 }
 
 // close takes out all flights, and no more are taken.
@@ -65,9 +65,10 @@ func (d *departures) close() []*flight {
 // depart begins each visit at its slot, or when there is room for it, until ctx ends. Then it
 // gives back what waits.
 func (c *Consumer) depart(ctx context.Context) {
-	timer := time.NewTimer(time.Hour)
+	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		c.o.BeatDepart.Beat()
 		// One at least: who is in line may wait for something else.
 		list, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
 		for _, f := range list {
@@ -77,7 +78,7 @@ func (c *Consumer) depart(ctx context.Context) {
 			sleep(ctx, breather)
 			continue
 		}
-		timer.Reset(wait)
+		timer.Reset(min(wait, idle))
 		select {
 		case <-timer.C:
 		case <-c.departures.wake:
@@ -88,6 +89,9 @@ func (c *Consumer) depart(ctx context.Context) {
 	c.release(left...)
 	c.checks.Add(-len(left))
 }
+
+// idle is how long the loop rests at most, so that the watchdog sees it alive.
+const idle = 10 * time.Second
 
 // breather is how long flights that could begin wait for room.
 const breather = time.Millisecond

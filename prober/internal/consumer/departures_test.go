@@ -70,3 +70,26 @@ func TestWaitingIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+type beats struct{ n atomic.Int64 }
+
+func (b *beats) Beat() { b.n.Add(1) }
+
+// The watchdog sees that the loop lives, also while there is nothing to begin.
+func TestDepartureBeatsWhileItWaits(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		alive := &beats{}
+		r.options.BeatDepart = alive
+		r.stream.fresh = append(r.stream.fresh, entryIn(1, 50*time.Second))
+		r.start(t)
+		wait(time.Second)
+		before := alive.n.Load()
+		wait(40 * time.Second)
+		if got := alive.n.Load() - before; got < 4 {
+			t.Errorf("%d beats in 40 seconds", got)
+		}
+		wait(10 * time.Second)
+		r.finish(t)
+	})
+}
