@@ -73,7 +73,7 @@ func FuzzReceived(f *testing.F) {
 		}
 		set, err := Compile([]uptime.Assertion{{Source: uptime.SourceReceived, Op: uptime.Op(op), Value: value}})
 		if err != nil || at < 0 || at > len(text) {
-			t.Skip()
+			return // not an assertion, or not a place in the text
 		}
 		passes := func(text string) bool { return set.Evaluate(&Observation{Received: []byte(text)}).Severity == "" }
 		first := string(wholeRunes([]byte(text[:at]))) // half a rune may be any

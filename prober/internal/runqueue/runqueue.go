@@ -1,9 +1,8 @@
 // Package runqueue says whether work that begins now would only stand in line.
 //
-// A visit needs a core a few times for some microseconds. With hundreds of visits in line
-// each of them is slow, measures the line instead of its target, and finds nothing of its
-// own in the caches any more: a prober that is asked for more than it can do would then do
-// less. So visits that are late anyway begin only while the line is short.
+// A visit needs a core a few times for some microseconds. Behind hundreds of others in line
+// each of them measures the line instead of its target, and costs more (4 to 7 %, see
+// docs/decisions/0009-the-probe-engine.md). So visits begin only while the line is short.
 package runqueue
 
 import (
