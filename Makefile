@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ deps: build ## install what the tests need: redis-server, postgresql and chromiu
 	@deploy/install-test-deps.sh
 	@bin/probefleet engine fetch
 
-test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 25 minutes on two cores)
+test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 35 minutes on two cores)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
@@ -67,6 +67,10 @@ bench: ## benchmarks of the hot paths
 
 bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PROFILE=folder, PART=Engine|Hanging|Pace|Whole|Overload)
 	$(GO) test -count=1 -v -p 1 -timeout 30m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
+	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
+
+bench-history: ## every question of the history at 10, 25, 50 and 100 million results; writes docs/bench-history.json (ROWS=50 of the main table, GROWTH=10,25,50,100, DIR=folder to keep and to go on in; TARGETS DAYS BATCH RUNS)
+	$(GO) test -count=1 -v -timeout 12h -tags bench -run '^TestHistory$$' ./publisher/internal/historybench
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)

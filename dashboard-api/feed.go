@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -29,9 +30,10 @@ type targets interface {
 	Each(ctx context.Context, fn func(uptime.Target) error) error
 }
 
-// measured is the newest measurement of each target and region.
+// measured is the newest measurement of each target and region, and the newest row.
 type measured interface {
 	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
+	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
 }
 
 // follower is the reading end of the change streams.
@@ -44,6 +46,7 @@ type follower interface {
 // comparison with the stores every minute or less, since announcements may be lost.
 type feed struct {
 	hub      *live.Hub
+	kept     *answercache.Cache // hears of everything first: a page that is told of a change asks again
 	targets  targets
 	results  measured
 	follower follower
@@ -84,6 +87,7 @@ func (f *feed) followResults(now time.Time) func(context.Context) error {
 	from := strconv.FormatInt(now.Add(-livefeed.Keep).UnixMilli(), 10) + "-0"
 	return func(ctx context.Context) error {
 		return f.follower.Follow(ctx, from, func(_ string, results []uptime.Result) error {
+			f.kept.Arriving(answercache.Slots(results)...)
 			f.hub.Apply(results)
 			return nil
 		})
@@ -94,6 +98,7 @@ func (f *feed) followResults(now time.Time) func(context.Context) error {
 // keeps the newest version. A read that fails is left to the reconciliation.
 func (f *feed) followChanges(ctx context.Context) error {
 	return f.follower.FollowChanges(ctx, func(change livefeed.Change) error {
+		f.kept.Forget(change.TargetID)
 		if change.Op == livefeed.OpDeleted {
 			f.hub.Remove(change.TargetID)
 			return nil
@@ -130,6 +135,7 @@ func (f *feed) reconcileOnce(ctx context.Context) (changed int, err error) {
 	known := f.hub.IDs() // taken before the read: what is created meanwhile is not in it and stays
 	err = f.targets.Each(ctx, func(t uptime.Target) error {
 		if version, found := known[t.ID]; !found || version < t.SpecVersion {
+			f.kept.Forget(t.ID)
 			f.hub.Upsert(t)
 			changed++
 		}
@@ -140,6 +146,7 @@ func (f *feed) reconcileOnce(ctx context.Context) (changed int, err error) {
 		return changed, err // half a read proves nothing about what it did not reach
 	}
 	for id := range known {
+		f.kept.Forget(id)
 		f.hub.Remove(id)
 		changed++
 	}
@@ -165,7 +172,9 @@ func (f *feed) reconcileResults(ctx context.Context) error {
 	}
 }
 
-// reconcileResultsOnce looks back to an hour before it last succeeded: rows come late.
+// reconcileResultsOnce looks back to an hour before it last succeeded: rows come late. Of
+// heartbeats the newest row counts, however old: pings may be rare, and the row of one that
+// is missing comes as late as its grace is long.
 func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, resultsEvery)
 	defer cancel()
@@ -176,6 +185,13 @@ func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
 	rows, err := f.results.LastMeasured(ctx, since)
 	if err != nil {
 		return err
+	}
+	if ids := f.hub.Heartbeats(); len(ids) > 0 {
+		newest, err := f.results.Current(ctx, ids)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, newest...)
 	}
 	f.hub.Apply(rows)
 	f.compared = now

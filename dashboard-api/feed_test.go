@@ -19,6 +19,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/spool"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
@@ -78,10 +79,11 @@ func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
 
 // recorded is the results store. It notes how far back it is asked to look.
 type recorded struct {
-	rows  []uptime.Result
-	mu    sync.Mutex
-	err   error
-	since []time.Time
+	rows    []uptime.Result
+	current []uptime.Result
+	mu      sync.Mutex
+	err     error
+	since   []time.Time
 }
 
 func (r *recorded) LastMeasured(_ context.Context, since time.Time) ([]uptime.Result, error) {
@@ -89,6 +91,13 @@ func (r *recorded) LastMeasured(_ context.Context, since time.Time) ([]uptime.Re
 	defer r.mu.Unlock()
 	r.since = append(r.since, since)
 	return r.rows, r.err
+}
+
+// Current gives the newest row of each of these targets, however old.
+func (r *recorded) Current(_ context.Context, ids []int64) ([]uptime.Result, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.current), func(row uptime.Result) bool { return !slices.Contains(ids, row.TargetID) }), r.err
 }
 
 // becomes makes it answer with err from now on.
@@ -116,6 +125,36 @@ func TestReconcileFindsResultsThatWereNotAnnounced(t *testing.T) {
 	}
 	if after := hub.Snapshot().Items[0].State; before != verdict.StateUp || after != verdict.StateDown {
 		t.Errorf("%v became %v", before, after)
+	}
+}
+
+// The row of a missing ping is of when it was expected, which is as long ago as its grace,
+// and jobs may ping once a week: neither is found among the newest hours.
+func TestReconcileFindsHeartbeats(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	at := now.Add(-3 * 24 * time.Hour)
+	weekly := target(1, 1)
+	weekly.Kind, weekly.Interval, weekly.Spec.Heartbeat = uptime.KindHeartbeat, 7*24*time.Hour, &uptime.HeartbeatSpec{PeriodS: 7 * 86400, GraceS: 86400}
+	store := &recorded{current: []uptime.Result{
+		{TargetID: 1, Region: uptime.RegionPush, ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp},
+		{TargetID: 2, Region: "eu", ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp},
+	}}
+	hub := live.New(live.Options{})
+	f := &feed{hub: hub, targets: &fakeTargets{rows: []uptime.Target{weekly, target(2, 1)}}, results: store, log: slog.New(slog.DiscardHandler)}
+	if err := f.load(t.Context(), now, []string{"eu"}, true); err != nil {
+		t.Fatal(err)
+	}
+	if items := hub.Snapshot().Items; items[0].State != verdict.StateUp || len(items[1].Ticks) != 0 {
+		t.Errorf("at start %+v", items)
+	}
+	at = now.Add(-2 * time.Hour)
+	store.current[0] = uptime.Result{TargetID: 1, Region: uptime.RegionPush, ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusDown, Failure: uptime.FailureTimeout}
+	if err := f.reconcileResultsOnce(t.Context(), now.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if item := hub.Snapshot().Items[0]; item.State != verdict.StateDown {
+		t.Errorf("stays %s", item.State)
 	}
 }
 
@@ -181,7 +220,7 @@ func TestSpoolsOfLiveProbersAddUp(t *testing.T) {
 func TestSpoolsOutliveRedis(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f := &fleetWatch{err: errBroken, seen: seen{at: time.Now().Add(-time.Hour), probers: []checkstream.Heartbeat{
+	f := &fleetWatch{kept: nothing, err: errBroken, seen: seen{at: time.Now().Add(-time.Hour), probers: []checkstream.Heartbeat{
 		{Region: "eu", Name: "a", Spooled: 3, SpoolFirst: at, SpoolLast: at.Add(time.Minute)},
 		{Region: "us", Name: "dead", Age: time.Hour, Spooled: 100, SpoolFirst: at, SpoolLast: at},
 	}}}
@@ -207,7 +246,7 @@ func TestRegionsDieWithTheirProbers(t *testing.T) {
 	if len(got) != 3 || got[0].Live || got[0].HeartbeatAt != nil || !got[1].Live || got[1].Probers != 1 || !got[1].HeartbeatAt.Equal(at) || got[2].Live || got[2].Probers != 0 {
 		t.Errorf("live regions %+v", got)
 	}
-	f := &fleetWatch{seen: seen{probers: probers, at: time.Now().Add(-time.Minute)}}
+	f := &fleetWatch{kept: nothing, seen: seen{probers: probers, at: time.Now().Add(-time.Minute)}}
 	if old := liveRegions(nil, f.aged()); old[0].Live {
 		t.Error("a region stays live although Redis has not been asked for a minute")
 	}
@@ -219,5 +258,33 @@ func TestDeadLettersAreAMetric(t *testing.T) {
 	f.export(metrics)
 	if err := testutil.GatherAndCompare(metrics, strings.NewReader("# HELP probefleet_dead_letters Dead letters that wait for somebody to look at them; every API has the same.\n# TYPE probefleet_dead_letters gauge\nprobefleet_dead_letters 7\n")); err != nil {
 		t.Error(err)
+	}
+}
+
+func nothing() map[string]spool.Share { return nil }
+
+// What nodes have on their disks counts while they are alive, the own one as it is now.
+func TestSpoolsOfNodes(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Truncate(time.Second)
+	kept := func(rows int64) map[string]checkstream.Kept {
+		return map[string]checkstream.Kept{"push": {Rows: rows, First: at, Last: at}}
+	}
+	f := &fleetWatch{node: "me", seen: seen{at: time.Now(), nodes: []checkstream.NodeSpool{
+		{Node: "me", Regions: kept(1000)}, {Node: "other", Regions: kept(20)}, {Node: "third", Regions: kept(300)}, {Node: "gone", Age: time.Hour, Regions: kept(7)},
+	}}, kept: func() map[string]spool.Share {
+		return map[string]spool.Share{"push": {Rows: 1, First: at.Add(-time.Minute), Last: at}, "ext-office": {Rows: 5, First: at, Last: at}}
+	}}
+	want := map[string]ledger.Spool{"push": {Rows: 321, First: at.Add(-time.Minute), Last: at}, "ext-office": {Rows: 5, First: at, Last: at}}
+	if got := f.Spools(t.Context()); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	f.seen.at = f.seen.at.Add(-time.Minute)
+	if got := f.Spools(t.Context())["push"].Rows; got != 1 {
+		t.Errorf("of nodes that have not been heard: %d", got)
+	}
+	f.err = errBroken
+	if got := f.Spools(t.Context())["push"].Rows; got != 321 {
+		t.Errorf("while Redis is away: %d", got)
 	}
 }

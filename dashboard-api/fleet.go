@@ -16,6 +16,7 @@ import (
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/spool"
 )
 
 const (
@@ -30,6 +31,7 @@ type fleetStream interface {
 	Backlog(context.Context) (int64, error)
 	Server(context.Context) (checkstream.Server, error)
 	LastTick(context.Context) (time.Time, error)
+	NodeSpools(context.Context) ([]checkstream.NodeSpool, error)
 }
 
 // regionVersions is the adopted regions in the database.
@@ -48,6 +50,8 @@ type fleetWatch struct {
 	history  *historyWatch
 	hub      *live.Hub
 	health   *service.Health
+	node     string                        // its own name
+	kept     func() map[string]spool.Share // what its own disk holds of results from outside
 
 	mu      sync.Mutex
 	seen    seen
@@ -62,6 +66,7 @@ type seen struct {
 	at          time.Time // zero: never
 	probers     []checkstream.Heartbeat
 	groups      []checkstream.GroupInfo
+	nodes       []checkstream.NodeSpool
 	backlog     int64
 	deadLetters int64
 	server      checkstream.Server
@@ -74,6 +79,7 @@ var _ httpapi.FleetSource = (*fleetWatch)(nil)
 // Fleet gives the state of a moment ago; while Redis does not answer, the last one
 // there was, marked with its instant.
 func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
+	own := f.kept()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.seen.at.IsZero() {
@@ -84,6 +90,7 @@ func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
 	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = server.Version, server.Embedded, server.Durable
 	fleet.Redis.Backlog, fleet.Redis.DeadLetters = f.seen.backlog, f.seen.deadLetters
 	fleet.Regions = fleetRegions(f.aged(), f.seen.groups)
+	fleet.Outside = fleetOutside(f.received(own))
 	fleet.HistoryDown(f.history.DownSince())
 	if f.err != nil {
 		fleet.Stale(f.seen.at)
@@ -128,15 +135,44 @@ func (f *fleetWatch) OpenRanges() []netip.Prefix {
 	return f.open
 }
 
-// Spools gives what live probers have on their disks, for the ledger. While Redis does
-// not answer nobody has died for that: rows stay where they are.
+// Spools gives what live probers have on their disks, and the API nodes of what came from
+// outside, for the ledger. While Redis does not answer nobody has died for that: rows stay
+// where they are.
 func (f *fleetWatch) Spools(context.Context) map[string]ledger.Spool {
+	own := f.kept()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	probers := f.aged()
 	if f.err != nil {
-		return spools(f.seen.probers)
+		probers = f.seen.probers
 	}
-	return spools(f.aged())
+	found := spools(probers)
+	for region, spool := range f.received(own) {
+		found[region] = found[region].Add(spool)
+	}
+	return found
+}
+
+// received is what came from outside and lies on the disks of API nodes, by region: what
+// this node has is known exactly, what the others have they said a moment ago.
+func (f *fleetWatch) received(own map[string]spool.Share) map[string]ledger.Spool {
+	gone := time.Since(f.seen.at)
+	if f.err != nil {
+		gone = 0
+	}
+	found := map[string]ledger.Spool{}
+	for _, n := range f.seen.nodes {
+		if n.Age += gone; n.Node == f.node || !n.Live() {
+			continue
+		}
+		for region, k := range n.Regions {
+			found[region] = found[region].Add(ledger.Spool(k))
+		}
+	}
+	for region, share := range own {
+		found[region] = found[region].Add(ledger.Spool{Rows: int64(share.Rows), First: share.First, Last: share.Last})
+	}
+	return found
 }
 
 // account is the ledger, told how far the publisher is: by what was seen last.
@@ -200,6 +236,9 @@ func (f *fleetWatch) ask(ctx context.Context) (found seen, err error) {
 	defer cancel()
 	found.at = time.Now() // heartbeats are at least as old as this
 	if found.probers, err = f.stream.Probers(ctx); err != nil {
+		return seen{}, err
+	}
+	if found.nodes, err = f.stream.NodeSpools(ctx); err != nil {
 		return seen{}, err
 	}
 	if found.groups, err = f.stream.Groups(ctx); err != nil {

@@ -88,6 +88,16 @@ func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInf
 	return regions
 }
 
+// fleetOutside shows what came from outside and lies on the disks of API nodes.
+func fleetOutside(kept map[string]ledger.Spool) []httpapi.FleetOutside {
+	shown := make([]httpapi.FleetOutside, 0, len(kept))
+	for _, region := range slices.Sorted(maps.Keys(kept)) {
+		spool := kept[region]
+		shown = append(shown, httpapi.FleetOutside{Region: region, Spool: httpapi.NewSpool(spool.Rows, spool.First, spool.Last)})
+	}
+	return shown
+}
+
 // spools adds up what the live probers of each region have on their disks. A region
 // without rows there is not in it.
 func spools(probers []checkstream.Heartbeat) map[string]ledger.Spool {

@@ -11,7 +11,8 @@
 // history is answered with the last copy of the same answer, marked with its age, or
 // 503. Without the database everything is 503. /healthz says what is missing and
 // since when. SIGTERM closes the websockets with "come back" and finishes the requests
-// under way. Exit codes: 0 drained, 75 no database at start or a schema that is too
+// under way. Results from outside wait in the node's spool while ClickHouse is away. Exit
+// codes: 0 drained, 74 the spool's disk failed, 75 no database at start or a schema that is too
 // old, 78 wrong configuration.
 package main
 
@@ -25,7 +26,9 @@ import (
 	"os"
 	"sync"
 	"time"
+	_ "time/tzdata" // days and cron expressions name zones, and containers often have none
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -37,6 +40,7 @@ import (
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
@@ -60,7 +64,10 @@ func main() {
 //	{pf}:changes ──▶  ▲  ──▶ snapshot
 //	{pf}:regions ──▶ fleet watch ──▶ known regions, open ranges, /fleet
 //	{pf}:adhoc ◀──▶ jobs ◀──▶ httpapi, hub; written behind to the database
+//	{pf}:results, {pf}:changes, marks of rows and runs of rollups ──▶ kept answers ──▶ httpapi
 //	ClickHouse ──▶ history watch ──▶ history, ledger; the hub's state at start
+//	httpapi ── results from outside ──▶ recorder ──▶ ClickHouse, else spool
+//	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -86,16 +93,24 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
 	}
-	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics)})
+	kept := answercache.New(answercache.Options{Metrics: s.Metrics})
+	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) { kept.Forget(id) }})
 	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
-	after := httpapi.NewAftermath(livefeed.NewAnnouncer(stores.redis), stores.redis, s.Log)
+	announcer := livefeed.NewAnnouncer(stores.redis)
+	after := httpapi.NewAftermath(announcer, stores.redis, s.Log)
+	taken, err := newOutside(ctx, cfg, stores, announcer, box, s)
+	if err != nil {
+		return err
+	}
+	defer taken.record(ctx, s)()
 	history := newHistoryWatch(stores.results, s.Health)
 	watch := &fleetWatch{
 		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewDeadLetters(stores.redis).Count,
-		versions: schedules, history: history, hub: hub, health: s.Health,
+		versions: schedules, history: history, hub: hub, health: s.Health, node: taken.node, kept: taken.kept,
 	}
 	watch.export(s.Metrics)
-	feed := &feed{hub: hub, targets: targets, results: stores.results, follower: livefeed.NewFollower(stores.redis), back: history.back, log: s.Log}
+	written := newWrites(kept, stores.results)
+	feed := &feed{hub: hub, kept: kept, targets: targets, results: stores.results, follower: heard(livefeed.NewFollower(stores.redis), kept), back: history.back, log: s.Log}
 
 	about := checkstream.NewAbout(stores.redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -118,7 +133,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 	handler, err := httpapi.New(httpapi.Options{
-		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, Ledger: account{ledger.New(schedules, stores.results, watch.Spools), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
+		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
+		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Exports: stores.results, Schedules: schedules, Ledger: account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
+		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
 	if err != nil {
@@ -130,7 +147,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {
@@ -140,9 +157,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	s.Health.Ready()
 	s.Log.Info("serving", "address", listener.Addr().String(), "url", cfg.PublicURL)
-	err = serve(ctx, listener, handler, sockets, s.Log)
+	serving, ended := taken.watched(ctx)
+	defer ended(nil)
+	err = serve(serving, listener, handler, sockets, s.Log)
 	stop()
 	background.Wait()
+	if ctx.Err() == nil && err == nil {
+		err = context.Cause(serving)
+	}
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -50,12 +51,20 @@ func start(t *testing.T, databaseURL, redisURL, clickHouseURL string) *node {
 
 func startLogging(t *testing.T, log *slog.Logger, databaseURL, redisURL, clickHouseURL string) *node {
 	t.Helper()
+	return startWith(t, log, nil, databaseURL, redisURL, clickHouseURL)
+}
+
+// startWith starts a node with settings besides those that every one needs.
+func startWith(t *testing.T, log *slog.Logger, extra map[string]string, databaseURL, redisURL, clickHouseURL string) *node {
+	t.Helper()
 	port := freePort(t)
 	link := filepath.Join(t.TempDir(), "link")
 	env := map[string]string{
 		"DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "CLICKHOUSE_URL": clickHouseURL, "SECRET_KEY": strings.Repeat("k", 32), "PORT": port, "API_BIND": "127.0.0.1",
 		"BOOTSTRAP_API_KEY": testKey, "API_SETUP_LINK_FILE": link,
+		"API_SPOOL_DIR": filepath.Join(t.TempDir(), "spool"), "API_SPOOL_VOLATILE": "true",
 	}
+	maps.Copy(env, extra)
 	s := &service.Service{Name: "dashboard-api", Version: "test", Log: log, Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)

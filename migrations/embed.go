@@ -6,6 +6,9 @@
 // one after the other. Running the migrations again does nothing, and several
 // processes may run them at once. Statements end at a line's final semicolon;
 // one that holds semicolons inside needs `-- +goose StatementBegin`.
+//
+// Those of ClickHouse are templates: for one node, or for the cluster that the URL
+// names with ?cluster=NAME. What a released one says for one node never changes either.
 package migrations
 
 import (
@@ -35,20 +38,21 @@ type store struct {
 	folder      string
 	dialect     goose.Dialect
 	tableExists string // counts the version table: 0 or 1
+	layout      layout // of ClickHouse
 }
 
 func relational(engine connect.Engine) store {
 	if engine == connect.SQLite {
-		return store{"sqlite", "relational/sqlite", goose.DialectSQLite3,
-			"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '" + versionTable + "'"}
+		return store{name: "sqlite", folder: "relational/sqlite", dialect: goose.DialectSQLite3,
+			tableExists: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '" + versionTable + "'"}
 	}
-	return store{"postgres", "relational/postgres", goose.DialectPostgres,
-		"SELECT count(to_regclass('" + versionTable + "'))"}
+	return store{name: "postgres", folder: "relational/postgres", dialect: goose.DialectPostgres,
+		tableExists: "SELECT count(to_regclass('" + versionTable + "'))"}
 }
 
-func clickHouse() store {
-	return store{"clickhouse", "clickhouse", goose.DialectClickHouse,
-		"SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '" + versionTable + "'"}
+func clickHouse(l layout) store {
+	return store{name: "clickhouse", folder: "clickhouse", dialect: goose.DialectClickHouse, layout: l,
+		tableExists: "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = '" + versionTable + "'"}
 }
 
 // provider prepares goose without its process-wide state.
@@ -56,6 +60,9 @@ func (s store) provider(db *sql.DB, options ...goose.ProviderOption) (*goose.Pro
 	folder, err := fs.Sub(files, s.folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the embedded migrations: %w", err)
+	}
+	if s.dialect == goose.DialectClickHouse {
+		folder = rendered{folder, s.layout}
 	}
 	options = append(options, goose.WithDisableGlobalRegistry(true))
 	provider, err := goose.NewProvider(s.dialect, db, folder, options...)
@@ -65,29 +72,35 @@ func (s store) provider(db *sql.DB, options ...goose.ProviderOption) (*goose.Pro
 	return provider, nil
 }
 
-// up applies what is pending. Losing a race against another process is success
-// once the database is where it should be.
+// up applies what is pending. Losing a race against another process is no failure: who does
+// goes on from where the other is.
 func (s store) up(ctx context.Context, db *sql.DB, report func(string), options ...goose.ProviderOption) error {
 	provider, err := s.provider(db, options...)
 	if err != nil {
 		return err
 	}
-	applied, err := provider.Up(ctx)
-	if partial, ok := errors.AsType[*goose.PartialError](err); ok {
-		applied = partial.Applied
-	}
-	if report != nil {
-		for _, one := range applied {
-			report(fmt.Sprintf("%s: applied %s in %v", s.name, path.Base(one.Source.Path), one.Duration.Round(time.Millisecond)))
+	for {
+		before, err := s.version(ctx, db)
+		if err != nil {
+			return err
+		}
+		applied, failed := provider.Up(ctx)
+		if partial, ok := errors.AsType[*goose.PartialError](failed); ok {
+			applied = partial.Applied
+		}
+		if report != nil {
+			for _, one := range applied {
+				report(fmt.Sprintf("%s: applied %s in %v", s.name, path.Base(one.Source.Path), one.Duration.Round(time.Millisecond)))
+			}
+		}
+		now, err := s.version(ctx, db)
+		if failed == nil || err == nil && now >= s.newest() {
+			return nil
+		}
+		if err != nil || now <= before+int64(len(applied)) {
+			return fmt.Errorf("migrate %s: %w", s.name, failed)
 		}
 	}
-	if err == nil {
-		return nil
-	}
-	if s.check(ctx, db) == nil {
-		return nil
-	}
-	return fmt.Errorf("migrate %s: %w", s.name, err)
 }
 
 // version is how far the database is; 0 when it was never migrated. It creates nothing.

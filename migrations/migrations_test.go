@@ -10,6 +10,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { testbackend.Main(m) }
 func TestUpTwiceAndStatus(t *testing.T) {
 	t.Parallel()
 	relational := func(t *testing.T, url string) {
-		run(t, []string{"0001_first.sql", "0002_deletions.sql", "0003_specs.sql", "0004_jobs.sql", "0005_hosts.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_deletions.sql", "0003_specs.sql", "0004_jobs.sql", "0005_hosts.sql", "0006_rollups.sql", "0007_heartbeats.sql", "0008_deletion_steps.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), url, "") })
 	}
 	t.Run("sqlite", func(t *testing.T) {
@@ -36,10 +37,10 @@ func TestUpTwiceAndStatus(t *testing.T) {
 		t.Parallel()
 		url := testbackend.ClickHouse(t)
 		err := migrations.CheckClickHouse(t.Context(), url)
-		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 2: run `probefleet migrate up`" {
+		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 4: run `probefleet migrate up`" {
 			t.Errorf("old schema: %v", err)
 		}
-		run(t, []string{"0001_first.sql", "0002_seen.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_seen.sql", "0003_history.sql", "0004_marks.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
 		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
 			t.Error(err)
@@ -50,7 +51,10 @@ func TestUpTwiceAndStatus(t *testing.T) {
 // run migrates twice and asks for the state before and after; all are its files.
 func run(t *testing.T, all []string, up func(func(string)) error, status func() ([]migrations.State, error)) {
 	t.Helper()
-	newest := int64(len(all))
+	newest, err := goose.NumericComponent(all[len(all)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
 	states, err := status()
 	if err != nil || len(states) != 1 || states[0].Version != 0 || states[0].Needed != newest || !cmp.Equal(states[0].Pending, all) {
 		t.Fatalf("before: %+v, %v", states, err)
@@ -147,7 +151,7 @@ func TestClickHouseHalfDone(t *testing.T) {
 	if err := migrations.UpClickHouse(t.Context(), url, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := tables(t, db), []string{"batches", "cycles", "goose_db_version", "results", "results_latest", "results_latest_mv"}; !cmp.Equal(got, want) {
+	if got, want := tables(t, db), []string{"batches", "corrections", "cycles", "goose_db_version", "results", "results_latest", "results_latest_mv", "rollup_1d", "rollup_1h", "rollup_dirty", "rollup_dirty_mv"}; !cmp.Equal(got, want) {
 		t.Errorf("tables %v", got)
 	}
 	if _, err := db.ExecContext(t.Context(), "DROP DATABASE "+options.Auth.Database+" SYNC"); err != nil {

@@ -57,14 +57,15 @@ func Status(ctx context.Context, databaseURL, clickhouseURL string) ([]State, er
 		add(relational(source.Engine), version, err)
 	}
 	if clickhouseURL != "" {
-		options, err := parseClickHouse(clickhouseURL)
+		options, l, err := parseClickHouse(clickhouseURL)
 		if err != nil {
 			return nil, err
 		}
 		db := clickhouse.OpenDB(options)
 		defer db.Close()
-		version, err := clickHouseVersion(ctx, db)
-		add(clickHouse(), version, err)
+		s := clickHouse(l)
+		version, err := s.clickHouseVersion(ctx, db)
+		add(s, version, err)
 	}
 	return states, errors.Join(errs...)
 }

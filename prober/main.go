@@ -109,9 +109,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Version: s.Version, Guard: judge, Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
 	})
 	rows := recorder.New(store, recorder.Options{
-		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.batchRows(), MaxAge: cfg.BatchAge, AwayAge: min(5*cfg.BatchAge, 10*time.Second),
+		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.batchRows(), MostRows: mostRows, MaxAge: cfg.BatchAge, AwayAge: min(5*cfg.BatchAge, 10*time.Second),
 		MaxBuffered: capacity, FlushTimeout: 3 * time.Second,
-		Spool: files, Fatal: fatal, Deleted: redis.Tombstoned, Reject: func(row uptime.Result, err error) { work.Refused(row, err) },
+		Spool: files, Fatal: fatal, Deleted: redis.Tombstoned, TooOld: store.TooOld, Reject: func(row uptime.Result, err error) { work.Refused(row, err) },
 		BeatWrite: dog.Stage("write", 2*time.Minute).Beat, BeatReplay: dog.Stage("replay", 3*time.Minute).Beat,
 		Log: log, Metrics: s.Metrics,
 	})

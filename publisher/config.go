@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/envconf"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
@@ -23,13 +24,22 @@ type Config struct {
 	SpoolMaxBytes envconf.Bytes `env:"PUBLISHER_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
 	SpoolVolatile bool          `env:"PUBLISHER_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
 	Settle        time.Duration `env:"PUBLISHER_SETTLE" default:"120s" min:"30s" max:"120s" help:"how long after its expiry a check's row may still be on its way; then the slot is stated as missed"`
+	KeepRaw       time.Duration `env:"RETENTION_RAW" min:"48h" max:"87600h" help:"how long results are kept, in whole hours such as 720h; unset leaves it as the table has it: 30 days at first"`
+	KeepHourly    time.Duration `env:"RETENTION_HOURLY" min:"48h" max:"87600h" help:"how long hourly figures are kept; unset leaves it as it is: 730 days at first"`
+	KeepDaily     time.Duration `env:"RETENTION_DAILY" min:"48h" max:"87600h" help:"how long daily figures are kept; unset leaves it as it is: 1825 days at first"`
 	BacklogMax    int64         `env:"PUBLISHER_BACKLOG_MAX" default:"0" min:"0" help:"checks in the stream from which on new ones are refused and stated as missed(backpressure); 0 is twice what one expiry window holds, at least 1000"`
 }
 
 func loadConfig(getenv func(string) string) (Config, error) {
 	var cfg Config
-	err := envconf.Load(getenv, &cfg)
-	return cfg, err
+	if err := envconf.Load(getenv, &cfg); err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.retention().Valid()
+}
+
+func (c Config) retention() resultstore.Retentions {
+	return resultstore.Retentions{Raw: c.KeepRaw, Hourly: c.KeepHourly, Daily: c.KeepDaily}
 }
 
 // name tells this process from every other publisher: it is the lease's holder

@@ -8,7 +8,8 @@
 // without ClickHouse (rows wait in its spool), and, for as long as it lasts, waits
 // for Redis; what could not be published in time is stated as missed with its reason.
 // A process that was frozen reads where publishing stands and goes on from there. The
-// publisher at work also removes what deleted targets left behind.
+// publisher at work also removes what deleted targets left behind, and computes the
+// hourly and daily figures.
 //
 // SIGTERM finishes the chunk being published, gives the lease back and writes what
 // is held. Exit codes: 0 drained, 74 the spool's disk failed, 75 a dependency missing
@@ -24,10 +25,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/recorder"
+	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/storing"
@@ -35,6 +38,7 @@ import (
 	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/publisher/internal/cycle"
 	"github.com/probefleet/probefleet/publisher/internal/deletion"
+	"github.com/probefleet/probefleet/publisher/internal/rollup"
 	"github.com/probefleet/probefleet/publisher/internal/spooled"
 )
 
@@ -54,6 +58,7 @@ func main() {
 //	                                    │     └────▶ cycles (one note a tick)
 //	                                    └─ sweep: ledger ─▶ recorder
 //	 database ── deletions ──────────▶ deletion ──▶ {pf}:tombstones; results, erased
+//	 results ── marked hours ────────▶ rollup ──▶ rollup_1h, rollup_1d, corrections
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -72,7 +77,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	dog := watchdog.In(cfg.SpoolDir, log)
 	rows := recorder.New(c.results, recorder.Options{
 		Prober: name, MaxAge: 20 * time.Millisecond, // missed rows wait for no company: the tick waits for them
-		Spool: c.spool, Fatal: func(err error) { broken <- err }, Deleted: c.redis.Tombstoned,
+		Spool: c.spool, Fatal: func(err error) { broken <- err }, Deleted: c.redis.Tombstoned, TooOld: c.results.TooOld,
 		BeatWrite: dog.Stage("write", 2*time.Minute).Beat, BeatReplay: dog.Stage("replay", 3*time.Minute).Beat,
 		Log: log, Metrics: s.Metrics,
 	})
@@ -84,10 +89,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Notes: c.results, Rows: rows, Lease: held,
 		Sweeper:    ledger.NewSweeper(versions, versions, c.results, rows, onDisk.Spools, cfg.Settle),
 		SweepEvery: ledger.SweepEvery(cfg.Settle),
-		Accounts:   ledger.New(versions, c.results, onDisk.Spools).Settling(cfg.Settle),
+		Accounts:   ledger.New(versions, c.results, onDisk.Spools).Settling(cfg.Settle).WithPushes(heartbeatstore.New(c.database)),
 		Health:     s.Health, Log: log, Metrics: s.Metrics,
 	})
-	removal := deletion.New(deletion.Options{Notes: targets, Tombstones: c.redis, Rows: c.results, Lease: held, Health: s.Health, Log: log, Metrics: s.Metrics})
+	removal := deletion.New(deletion.Options{Notes: targets, Tombstones: c.redis, Rows: c.results, Changes: livefeed.NewAnnouncer(c.redis), Lease: held, Health: s.Health, Log: log, Metrics: s.Metrics})
+	history := rollup.New(rollup.Options{
+		Results: c.results, Notes: rollupstore.New(c.database), Lease: held, Keep: cfg.retention(),
+		Beat: dog.Stage("rollups", 10*time.Minute).Beat, Health: s.Health, Log: log, Metrics: s.Metrics,
+	})
 	about := checkstream.NewAbout(c.redis)
 	s.Health.Fact("recorder", func() any { return rows.State() })
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -107,6 +116,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	group.Go(func() error { return held.Run(ctx) })
 	group.Go(func() error { return loop.Run(ctx) })
 	group.Go(func() error { return removal.Run(ctx) })
+	group.Go(func() error { return history.Run(ctx) })
 	group.Go(func() error { return storing.Tell(ctx, rows, s.Health) })
 	group.Go(func() error { return await(ctx, broken) })
 	err = group.Wait()

@@ -19,6 +19,7 @@ import (
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
+	"github.com/probefleet/probefleet/publisher/internal/deletion"
 )
 
 // TestDeletedTargetLeavesNothing deletes a target that has results, and has Redis
@@ -52,8 +53,8 @@ func TestDeletedTargetLeavesNothing(t *testing.T) {
 	}
 	eventually(t, "the removal", 20*time.Second, func() bool { return buried() && slices.Equal(left(), []int64{kept.ID}) })
 	eventually(t, "the note of it", 20*time.Second, func() bool {
-		all, err := s.targets.Unfinished(t.Context(), 0, 10)
-		return err == nil && len(all) == 1 && !all[0].Tombstoned.IsZero() && !all[0].Erased.IsZero() && !all[0].Effective.IsZero()
+		d, err := s.targets.Deletion(t.Context(), gone.ID)
+		return err == nil && !d.Tombstoned.IsZero() && len(d.Steps) == len(deletion.Steps()) && !d.Effective.IsZero()
 	})
 	if err := s.redis.Commands().Del(t.Context(), "{pf}:tombstones").Err(); err != nil {
 		t.Fatal(err)

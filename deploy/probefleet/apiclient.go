@@ -35,8 +35,15 @@ type apiClient struct {
 	http      *http.Client
 }
 
+// apiFlags say which installation a command talks to.
+type apiFlags struct {
+	API string `name:"api" help:"URL of the API, such as https://status.example.com; default that of the installation in --dir."`
+	Key string `env:"PROBEFLEET_API_KEY" help:"API key of an editor; default BOOTSTRAP_API_KEY or, for the installation in --dir, one lent for ten minutes."`
+	Dir string `default:"./data" help:"Folder of the installation run by 'probefleet up'."`
+}
+
 // connect finds the API and a key for it.
-func (c *checkCommand) connect(ctx context.Context) (*apiClient, error) {
+func (c *apiFlags) connect(ctx context.Context) (*apiClient, error) {
 	env, err := readEnvironment()
 	if err != nil {
 		return nil, err

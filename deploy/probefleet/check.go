@@ -24,10 +24,9 @@ type checkCommand struct {
 	Region  []string      `help:"Where from; default every region."`
 	Timeout time.Duration `help:"Of one visit; default 10s."`
 	Wait    time.Duration `default:"3m" help:"How long to wait for the outcome."`
-	API     string        `name:"api" help:"URL of the API, such as https://status.example.com; default that of the installation in --dir."`
-	Key     string        `env:"PROBEFLEET_API_KEY" help:"API key of an editor; default BOOTSTRAP_API_KEY or, for the installation in --dir, one lent for ten minutes."`
-	Dir     string        `default:"./data" help:"Folder of the installation run by 'probefleet up'."`
 	JSON    bool          `name:"json" help:"Print JSON."`
+
+	apiFlags `embed:""`
 }
 
 // checkJSON is what this tool reads of the API's answer.
@@ -111,9 +110,10 @@ func (c *checkCommand) run(ctx context.Context, progress io.Writer) (json.RawMes
 		request["timeout_ms"] = c.Timeout.Milliseconds()
 	}
 	raw, err := api.post(ctx, "/api/v1/checks", request)
+	var check checkJSON
 	said := ""
 	for pause := 200 * time.Millisecond; err == nil; pause = min(pause*3/2, time.Second) {
-		var check checkJSON
+		check = checkJSON{}
 		if err := json.Unmarshal(raw, &check); err != nil {
 			return nil, fmt.Errorf("the API's answer: %w", err)
 		}
@@ -124,10 +124,12 @@ func (c *checkCommand) run(ctx context.Context, progress io.Writer) (json.RawMes
 			said = line
 			_, _ = fmt.Fprintln(progress, plain(line))
 		}
-		if !sleep(ctx, pause) {
+		if sleep(ctx, pause) {
+			raw, err = api.get(ctx, "/api/v1/checks/"+check.ID)
+		}
+		if ctx.Err() != nil {
 			return nil, fmt.Errorf("no outcome within %v: it is %s; look again with GET /api/v1/checks/%s", c.Wait, plain(check.State), plain(check.ID))
 		}
-		raw, err = api.get(ctx, "/api/v1/checks/"+check.ID)
 	}
 	return nil, err
 }

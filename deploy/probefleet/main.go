@@ -5,6 +5,8 @@
 //	probefleet migrate status    show how far they are
 //	probefleet check URL         have a running installation check a URL now
 //	probefleet doctor            check dependencies and settings, with the fix for each
+//	probefleet history rebuild   compute the hourly and daily figures of a range again
+//	probefleet history export    write what is kept of a target to a file
 //	probefleet region list       show the adopted regions
 //	probefleet region retire R   end a region at the publisher's next tick
 //	probefleet dead-letters ls   what was given up and why; show, replay, purge
@@ -41,6 +43,7 @@ type commandLine struct {
 	Migrate migrateCommand   `cmd:"" help:"Bring the databases' schemas up to date, or show how far they are."`
 	Check   checkCommand     `cmd:"" help:"Have a running installation check a URL now; exits with 0 (up), 1 (down) or 2 (could not be checked)."`
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
+	History historyCommand   `cmd:"" help:"Export what is kept; compute figures again."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
 	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`

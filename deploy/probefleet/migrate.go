@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/probefleet/probefleet/internal/database/connect"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/migrations"
 )
@@ -25,7 +26,36 @@ func (c *migrateUp) Run(ctx context.Context, to console) error {
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
-	return migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL, func(line string) { _, _ = fmt.Fprintln(to.Out, line) })
+	env, err := readEnvironment()
+	if err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	keep := resultstore.Retentions{Raw: env.KeepRaw, Hourly: env.KeepHourly, Daily: env.KeepDaily}
+	if err := keep.Valid(); err != nil {
+		return service.Exit(service.ExitConfig, err)
+	}
+	report := func(line string) { _, _ = fmt.Fprintln(to.Out, line) }
+	if err := migrate(ctx, stores.DatabaseURL, stores.ClickHouseURL, report); err != nil {
+		return err
+	}
+	return retain(ctx, stores.ClickHouseURL, keep, report)
+}
+
+// retain makes the tables keep what the environment says; they are left as they are where it says nothing.
+func retain(ctx context.Context, clickhouseURL string, keep resultstore.Retentions, report func(string)) error {
+	if clickhouseURL == "" || keep == (resultstore.Retentions{}) {
+		return nil
+	}
+	results, err := resultstore.Open(ctx, clickhouseURL)
+	if err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
+	defer results.Close()
+	altered, err := results.Keep(ctx, keep)
+	for _, table := range altered {
+		report("clickhouse: retention of " + table + " changed")
+	}
+	return service.Exit(service.ExitDependency, err)
 }
 
 func migrate(ctx context.Context, databaseURL, clickhouseURL string, report func(string)) error {

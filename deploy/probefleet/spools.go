@@ -6,8 +6,11 @@ import (
 	"github.com/probefleet/probefleet/internal/spool"
 )
 
-// publisherSpool is no name of a region: both have a folder in DIR/spool.
-const publisherSpool = "publisher"
+// Names that are no region's: they have a folder in DIR/spool, too.
+const (
+	publisherSpool = "publisher"
+	apiSpool       = "dashboard-api"
+)
 
 func (in *installation) spoolDir(name string) string { return filepath.Join(in.dir, "spool", name) }
 

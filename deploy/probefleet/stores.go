@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,6 +32,10 @@ type environment struct {
 	SecretKey     secret.Text `env:"SECRET_KEY"`
 	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY"`
 	AllowCIDRs    string      `env:"PROBER_ALLOW_CIDRS"`
+
+	KeepRaw    time.Duration `env:"RETENTION_RAW" min:"48h" max:"87600h"`
+	KeepHourly time.Duration `env:"RETENTION_HOURLY" min:"48h" max:"87600h"`
+	KeepDaily  time.Duration `env:"RETENTION_DAILY" min:"48h" max:"87600h"`
 }
 
 func readEnvironment() (environment, error) {

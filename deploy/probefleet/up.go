@@ -20,6 +20,7 @@ import (
 
 	"github.com/probefleet/probefleet/deploy/probefleet/internal/supervisor"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 type upCommand struct {
@@ -119,7 +120,10 @@ func (c *upCommand) check() error {
 		if !regionName.MatchString(region) {
 			return fmt.Errorf("--regions: %q is not 1 to 32 of a-z, 0-9 and -", region)
 		}
-		if region == publisherSpool {
+		if uptime.ReservedRegion(region) {
+			return fmt.Errorf("--regions: %s is kept for results that do not come from probers: call the region something else", region)
+		}
+		if region == publisherSpool || region == apiSpool {
 			return fmt.Errorf("--regions: %s is the name of a program: call the region something else", region)
 		}
 		if slices.Contains(c.Regions[:i], region) {
@@ -161,6 +165,7 @@ func (u *upRun) startPrograms(allow string) error {
 	}
 	programs = append(programs, supervisor.Program{Name: "dashboard-api", Env: env(append(stores, database,
 		fmt.Sprintf("PORT=%d", u.Port), "API_BIND="+u.Bind, "API_SETUP_LINK_FILE="+u.in.setupLinkPath(),
+		"API_SPOOL_DIR="+u.in.spoolDir(apiSpool), "API_SPOOL_VOLATILE="+volatile,
 		"BOOTSTRAP_API_KEY="+u.in.env.BootstrapKey.Reveal(),
 		"API_PUBLIC_URL="+cmp.Or(os.Getenv("API_PUBLIC_URL"), u.url))...)})
 

@@ -17,8 +17,8 @@ const (
 	figuresEnd   = "<!-- end of figures -->"
 )
 
-// TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load` and
-// the last `make bench-engine`.
+// TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load`, the
+// last `make bench-engine` and the last `make bench-history`.
 func TestReadmeFiguresAreCurrent(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "load.json"))
@@ -50,7 +50,8 @@ func TestReadmeFiguresAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	current := part(t, string(readme), figuresStart, text.String(), figuresEnd)
-	generated(t, "README.md", part(t, current, costsStart, costs(t), costsEnd))
+	current = part(t, current, costsStart, costs(t), costsEnd)
+	generated(t, "README.md", part(t, current, historyStart, history(t), historyEnd))
 }
 
 // part replaces what is between two marks.

@@ -51,9 +51,9 @@ func BenchmarkDecodeEntry(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fields := map[string]any{"v": versionPlain, "c": body}
+	entry := fields{"v", versionPlain, "c", body}
 	for b.Loop() {
-		if e := newEntry("1700000000000-42", 1, fields); e.Err != nil {
+		if e := newEntry("1700000000000-42", 1, entry); e.Err != nil {
 			b.Fatal(e.Err)
 		}
 	}

@@ -62,10 +62,9 @@ func isWord(s string) bool { return s != "" && !strings.ContainsAny(s, " \r\n") 
 
 // decodeCheck reads an entry's fields back. It accepts any input: what is not a
 // check is an error.
-func decodeCheck(targetID, second int64, fields map[string]any) (uptime.Check, error) {
-	field := func(name string) string { text, _ := fields[name].(string); return text }
-	body, spec := field("c"), field("s")
-	switch v := field("v"); {
+func decodeCheck(targetID, second int64, entry fields) (uptime.Check, error) {
+	body, spec := entry.text("c"), entry.text("s")
+	switch v := entry.text("v"); {
 	case v == versionPlain && spec == "", v == versionSpec && spec != "":
 	default:
 		return uptime.Check{}, fmt.Errorf("entry version %.20q: this program reads versions %s and %s", v, versionPlain, versionSpec)

@@ -25,11 +25,11 @@ func TestEntryRoundTrip(t *testing.T) {
 		if len(body) > 120 {
 			t.Errorf("a plain check takes %d bytes", len(body))
 		}
-		fields := map[string]any{"v": "1", "c": body}
+		entry := fields{"v", "1", "c", body}
 		if spec != "" {
-			fields["v"], fields["s"] = "2", spec
+			entry = fields{"v", "2", "c", body, "s", spec}
 		}
-		got, err := decodeCheck(want.TargetID, want.ScheduledAt.Unix(), fields)
+		got, err := decodeCheck(want.TargetID, want.ScheduledAt.Unix(), entry)
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s", diff)
@@ -62,32 +62,32 @@ func TestBadChecksAreNotWritten(t *testing.T) {
 func TestStrangeEntriesAreErrors(t *testing.T) {
 	t.Parallel()
 	good := "1 60000 3 5000 http eu,us https://a/"
-	for name, fields := range map[string]map[string]any{
+	for name, entry := range map[string]fields{
 		"nothing":         {},
-		"other version":   {"v": "3", "c": good},
-		"spec of a plain": {"v": "1", "c": good, "s": "{}"},
-		"no spec":         {"v": "2", "c": good},
-		"10 MB":           {"v": "1", "c": good + strings.Repeat("x", 10<<20)},
-		"10 MB spec":      {"v": "2", "c": good, "s": strings.Repeat("[", 10<<20)},
-		"no url":          {"v": "1", "c": "1 60000 3 5000 http eu,us "},
-		"five words":      {"v": "1", "c": "1 60000 3 5000 http"},
-		"not a number":    {"v": "1", "c": "x 60000 3 5000 http eu https://a/"},
-		"negative":        {"v": "1", "c": "1 -60000 3 5000 http eu https://a/"},
-		"overflow":        {"v": "1", "c": "1 99999999999999999999 3 5000 http eu https://a/"},
-		"ms of a second":  {"v": "1", "c": "1000 60000 3 5000 http eu https://a/"},
-		"interval 0":      {"v": "1", "c": "1 0 3 5000 http eu https://a/"},
-		"interval 2 days": {"v": "1", "c": "1 172800000 3 5000 http eu https://a/"},
-		"timeout 31 s":    {"v": "1", "c": "1 60000 3 31000 http eu https://a/"},
-		"empty region":    {"v": "1", "c": "1 60000 3 5000 http eu,,us https://a/"},
-		"not text":        {"v": "1", "c": 5},
+		"other version":   {"v", "3", "c", good},
+		"spec of a plain": {"v", "1", "c", good, "s", "{}"},
+		"no spec":         {"v", "2", "c", good},
+		"10 MB":           {"v", "1", "c", good + strings.Repeat("x", 10<<20)},
+		"10 MB spec":      {"v", "2", "c", good, "s", strings.Repeat("[", 10<<20)},
+		"no url":          {"v", "1", "c", "1 60000 3 5000 http eu,us "},
+		"five words":      {"v", "1", "c", "1 60000 3 5000 http"},
+		"not a number":    {"v", "1", "c", "x 60000 3 5000 http eu https://a/"},
+		"negative":        {"v", "1", "c", "1 -60000 3 5000 http eu https://a/"},
+		"overflow":        {"v", "1", "c", "1 99999999999999999999 3 5000 http eu https://a/"},
+		"ms of a second":  {"v", "1", "c", "1000 60000 3 5000 http eu https://a/"},
+		"interval 0":      {"v", "1", "c", "1 0 3 5000 http eu https://a/"},
+		"interval 2 days": {"v", "1", "c", "1 172800000 3 5000 http eu https://a/"},
+		"timeout 31 s":    {"v", "1", "c", "1 60000 3 31000 http eu https://a/"},
+		"empty region":    {"v", "1", "c", "1 60000 3 5000 http eu,,us https://a/"},
+		"not text":        {"v", "1", "c", 5},
 	} {
-		e := newEntry("1700000000000-7", 1, fields)
+		e := newEntry("1700000000000-7", 1, entry)
 		if e.Err == nil || e.Gone || e.TargetID != 7 || e.Second != 1_700_000_000 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
 	for _, id := range []string{"", "5", "a-b", "-1-2", "1-2-3", "+1-2", "1--0", "99999999999999999999-1"} {
-		if e := newEntry(id, 1, map[string]any{"v": "1", "c": good}); e.Err == nil {
+		if e := newEntry(id, 1, fields{"v", "1", "c", good}); e.Err == nil {
 			t.Errorf("id %q was read", id)
 		}
 	}
@@ -99,7 +99,7 @@ func FuzzDecodeEntry(f *testing.F) {
 	f.Add("1700000000000-42", "2", "1 60000 3 5000 http = https://a/", `{"expect":{"status":["204"]}}`)
 	f.Add("0-0", "", "", "")
 	f.Fuzz(func(t *testing.T, id, version, body, spec string) {
-		e := newEntry(id, 1, map[string]any{"v": version, "c": body, "s": spec})
+		e := newEntry(id, 1, fields{"v", version, "c", body, "s", spec})
 		if e.Err != nil || e.TargetID == 0 {
 			return
 		}
@@ -111,7 +111,7 @@ func FuzzDecodeEntry(f *testing.F) {
 			}
 			t.Fatalf("%q was read but cannot be written: %v", body, err)
 		}
-		back, err := decodeCheck(e.TargetID, e.Second, map[string]any{"v": version, "c": again, "s": specAgain})
+		back, err := decodeCheck(e.TargetID, e.Second, fields{"v", version, "c", again, "s", specAgain})
 		if err != nil {
 			t.Fatal(err)
 		}

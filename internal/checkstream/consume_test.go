@@ -198,7 +198,7 @@ func TestUnreadableEntryIsHandedOutAndDiesOnce(t *testing.T) {
 		c, _ := consumer(r, "eu", "p1")
 		must(t, c.EnsureGroup(ctx))
 		entries := readAll(t, c)
-		if len(entries) != poison || entries[0].Err == nil || entries[0].Raw["v"] != "9" {
+		if len(entries) != poison || entries[0].Err == nil {
 			t.Fatalf("%+v", entries)
 		}
 		var group sync.WaitGroup

@@ -55,14 +55,13 @@ func (c *Consumer) Read(ctx context.Context, max int, block time.Duration) ([]En
 	if max <= 0 {
 		return nil, nil
 	}
-	wait := min(block, MaxBlock)
-	if wait < time.Millisecond {
-		wait = -1 // anything else under a millisecond would mean for ever
-	}
+	wait := min(block, MaxBlock).Truncate(time.Millisecond) // with 0 Redis would wait for ever
 	pipe := c.r.reader.Pipeline()
-	read := pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
-		Group: c.region, Consumer: c.name, Streams: []string{keyChecks, ">"}, Count: int64(max), Block: wait,
-	})
+	command := []any{"XREADGROUP", "GROUP", c.region, c.name, "COUNT", max}
+	if wait > 0 {
+		command = append(command, "BLOCK", wait.Milliseconds())
+	}
+	read := pipe.Do(ctx, append(command, "STREAMS", keyChecks, ">")...)
 	tombstones := pipe.HLen(ctx, keyTombstones)
 	_, _ = pipe.Exec(ctx) // each command has its own error
 	c.heard(read.Err())
@@ -74,15 +73,37 @@ func (c *Consumer) Read(ctx context.Context, max int, block time.Duration) ([]En
 	case err != nil:
 		return nil, fmt.Errorf("read checks: %w", err)
 	}
-	var entries []Entry
-	for _, stream := range read.Val() {
-		for _, message := range stream.Messages {
-			entries = append(entries, newEntry(message.ID, 1, message.Values))
-		}
+	entries, err := entriesOf(read.Val())
+	if err != nil {
+		return nil, fmt.Errorf("read checks: %w", err)
 	}
 	entries = c.hold(entries)
 	if tombstones.Err() != nil || tombstones.Val() > 0 {
 		c.r.mark(ctx, entries)
+	}
+	return entries, nil
+}
+
+// entriesOf reads the reply to XREADGROUP of one stream: its name, then (id, fields) of each.
+func entriesOf(reply any) ([]Entry, error) {
+	streams, _ := reply.([]any)
+	if len(streams) != 1 {
+		return nil, fmt.Errorf("unexpected reply %T of %d streams", reply, len(streams))
+	}
+	stream, _ := streams[0].([]any)
+	if len(stream) != 2 {
+		return nil, fmt.Errorf("unexpected stream of %d parts", len(stream))
+	}
+	messages, _ := stream[1].([]any)
+	entries := make([]Entry, 0, len(messages))
+	for _, message := range messages {
+		pair, _ := message.([]any)
+		if len(pair) != 2 {
+			return nil, fmt.Errorf("unexpected entry of %d parts", len(pair))
+		}
+		id, _ := pair[0].(string)
+		body, _ := pair[1].([]any)
+		entries = append(entries, newEntry(id, 1, body))
 	}
 	return entries, nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Entry is one delivered check. Exactly one of these holds: Check is set; Err is set
-// (it cannot be decoded; Raw has its fields); Gone is set (its body was trimmed). Either
+// (it cannot be decoded); Gone is set (its body was trimmed). Either
 // way the slot is known from the id, and the entry awaits its acknowledgement.
 type Entry struct {
 	ID         string
@@ -19,24 +19,21 @@ type Entry struct {
 	Deliveries int64 // 1 for the first delivery
 	TargetID   int64
 	Second     int64 // the slot's second, unix
-	Raw        map[string]any
 }
 
-func newEntry(id string, deliveries int64, fields map[string]any) Entry {
+func newEntry(id string, deliveries int64, body fields) Entry {
 	e := Entry{ID: id, Deliveries: deliveries}
 	second, targetID, err := parseID(id)
 	if err != nil {
-		e.Err, e.Raw = err, fields
+		e.Err = err
 		return e
 	}
 	e.Second, e.TargetID = second, targetID
-	if fields == nil {
+	if body == nil {
 		e.Gone = true
 		return e
 	}
-	if e.Check, err = decodeCheck(targetID, second, fields); err != nil {
-		e.Err, e.Raw = err, fields
-	}
+	e.Check, e.Err = decodeCheck(targetID, second, body)
 	return e
 }
 
@@ -63,23 +60,37 @@ func taken(reply any) (cursor string, entries []Entry, err error) {
 		}
 		id, _ := row[0].(string)
 		deliveries, _ := row[1].(int64)
-		var fields map[string]any
+		var body fields
 		if len(row) > 2 {
-			fields = fieldsOf(row[2])
+			body, _ = row[2].([]any)
 		}
-		entries = append(entries, newEntry(id, deliveries, fields))
+		entries = append(entries, newEntry(id, deliveries, body))
 	}
 	return cursor, entries, nil
 }
 
-// fieldsOf reads the flat list of names and values that a script gives for an entry.
-func fieldsOf(reply any) map[string]any {
-	flat, _ := reply.([]any)
-	fields := make(map[string]any, len(flat)/2)
-	for i := 0; i+1 < len(flat); i += 2 {
-		if name, ok := flat[i].(string); ok {
-			fields[name] = flat[i+1]
+// fields are those of an entry, as Redis gives them: names and values in turn. A map of each
+// would be most of what reading it costs.
+type fields []any
+
+// text gives a field's value, the last of that name, if it is text.
+func (f fields) text(name string) (value string) {
+	for i := 0; i+1 < len(f); i += 2 {
+		if f[i] == name {
+			value, _ = f[i+1].(string)
 		}
 	}
-	return fields
+	return value
+}
+
+// fieldsOf reads the list of names and values that a script gives for an entry.
+func fieldsOf(reply any) map[string]any {
+	flat, _ := reply.([]any)
+	values := make(map[string]any, len(flat)/2)
+	for i := 0; i+1 < len(flat); i += 2 {
+		if name, ok := flat[i].(string); ok {
+			values[name] = flat[i+1]
+		}
+	}
+	return values
 }

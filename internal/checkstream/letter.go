@@ -69,10 +69,11 @@ func newLetter(message redis.XMessage) Letter {
 	}
 	l.Deliveries, _ = strconv.ParseInt(field("deliveries"), 10, 64) // for people only
 	l.At, _ = parseLetterID(message.ID)
-	raw := make(map[string]any)
+	raw, entry := make(map[string]any), fields{}
 	for name, value := range message.Values {
 		if own, ok := strings.CutPrefix(name, rawPrefix); ok {
 			raw[own] = value
+			entry = append(entry, own, value)
 		}
 	}
 	l.Raw = quoteFields(raw)
@@ -81,7 +82,7 @@ func newLetter(message redis.XMessage) Letter {
 		l.TargetID, l.ScheduledAt = targetID, time.Unix(second, 0).UTC()
 	}
 	if err == nil && !l.Cut {
-		if check, err := decodeCheck(targetID, second, raw); err == nil {
+		if check, err := decodeCheck(targetID, second, entry); err == nil {
 			l.Check, l.ScheduledAt = &check, check.ScheduledAt
 		}
 	}

@@ -17,6 +17,7 @@ const (
 	keyClock      = "{pf}:clock"
 	keyRefused    = "{pf}:refused"
 	keyRegions    = "{pf}:regions"
+	keySpools     = "{pf}:spools"
 	keyTombstones = "{pf}:tombstones"
 	keyDead       = "{pf}:dead"
 	keyLetters    = "{pf}:dead:meta" // letter id -> its replay request, and totals

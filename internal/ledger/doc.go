@@ -9,7 +9,10 @@
 //   - Report is exact per target and region, so a row too many in one place never
 //     hides a hole in another: for each line
 //     planned + unplanned = up + degraded + down + unknown + missed + in_flight + spooled + unexplained.
-//     Spooled never exceeds the rows that live probers say they have on disk.
+//     What was taken in from outside (heartbeats and external checkers) nobody planned here:
+//     its lines account for what was taken in, on a disk or in the result store.
+//     Of a prober's region spooled never exceeds the rows that live probers say
+//     they have on disk.
 //   - Sweep compares slot by slot. Every planned slot that is past its expiry by
 //     the time a row may take (two minutes unless set otherwise) and has no row gets
 //     missed(reason), the reason coming from the recorded gaps, else lost. Its cursor

@@ -25,14 +25,14 @@ type OutcomeSource interface {
 // Line is one region's account of a window.
 type Line struct {
 	Region      string
-	Planned     int64
+	Planned     int64 // slots that were due; from outside: that were taken in
 	Up          int64
 	Degraded    int64
 	Down        int64
 	Unknown     int64
 	Missed      int64
 	InFlight    int64 // no row, and none is owed yet
-	Spooled     int64 // no row though one is owed, and a live prober has as many on its disk
+	Spooled     int64 // no row though one is owed, and a live prober has as many on its disk; from outside: taken in, and on a disk
 	Unexplained int64 // no row though one is owed: must be 0
 	Unplanned   int64 // rows of slots that nobody planned: must be 0
 }
@@ -42,8 +42,24 @@ type Ledger struct {
 	versions VersionSource
 	outcomes OutcomeSource
 	spools   Spools
+	pushes   Pushes
 	settle   time.Duration
 	now      func() time.Time
+}
+
+// Pushes counts what is expected of heartbeats in [from, to) and has no row in the result
+// store: rows that wait for it, pings that may still come, and those whose deadline was
+// before owed though nobody has said what came of them.
+type Pushes interface {
+	Pushed(ctx context.Context, from, to, owed time.Time) (waiting, expected, overdue int64, err error)
+}
+
+// WithPushes puts the heartbeats on the account, as the region uptime.RegionPush. What is
+// planned there is what has come to its end, and what is expected next: each of that has
+// one row or is counted here.
+func (l *Ledger) WithPushes(pushes Pushes) *Ledger {
+	l.pushes = pushes
+	return l
 }
 
 // New makes a ledger of its sources. A nil spools means that nobody keeps rows.
@@ -89,6 +105,14 @@ func (l *Ledger) Report(ctx context.Context, from, to, published time.Time) ([]L
 			return nil, fmt.Errorf("report: %w", err)
 		}
 		a.close(part, seen)
+	}
+	a.received(spools)
+	if l.pushes != nil {
+		waiting, expected, overdue, err := l.pushes.Pushed(ctx, from, to, now.Add(-l.settle-SweepEvery(l.settle)))
+		if err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+		a.push(waiting, expected, overdue)
 	}
 	lines := make([]Line, 0, len(a.lines))
 	for _, name := range slices.Sorted(maps.Keys(a.lines)) {
@@ -157,6 +181,10 @@ func (a *account) take(p part, seen []uint64, id int64, region string, counts [6
 	for _, n := range counts {
 		rows += int64(n)
 	}
+	if uptime.ReservedRegion(region) { // not ours to plan: what was taken in is what there is to account for
+		line.Planned += rows
+		return
+	}
 	r, planned := slices.BinarySearch(a.plan.Regions, region)
 	if !planned {
 		line.Unplanned += rows
@@ -165,6 +193,31 @@ func (a *account) take(p part, seen []uint64, id int64, region string, counts [6
 	bit := int(at)*len(a.plan.Regions) + r
 	seen[bit/64] |= 1 << (bit % 64)
 	a.settle(p, &a.plan.targets[at], r, rows)
+}
+
+// received adds what was taken in from outside and lies on a disk yet. Nobody planned it,
+// so all that may be of the window counts.
+func (a *account) received(spools map[string]Spool) {
+	for region, s := range spools {
+		held := span{s.First.UnixMilli(), s.Last.UnixMilli() + 1}
+		if uptime.ReservedRegion(region) && s.Rows > 0 && !held.within(a.plan.window).empty() {
+			line := a.line(region)
+			line.Planned += s.Rows
+			line.Spooled += s.Rows
+		}
+	}
+}
+
+// push adds what of the heartbeats has no row yet.
+func (a *account) push(waiting, expected, overdue int64) {
+	if waiting+expected+overdue == 0 {
+		return
+	}
+	line := a.line(uptime.RegionPush)
+	line.Planned += waiting + expected + overdue
+	line.Spooled += waiting
+	line.InFlight += expected
+	line.Unexplained += overdue
 }
 
 // close adds the targets and regions of which there was no row at all.

@@ -3,9 +3,11 @@ package ledger
 import (
 	"context"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// Spool is what the probers of a region keep on their disks: that many rows, the
+// Spool is what the probers of a region, or the API nodes of what came from outside, keep on their disks: that many rows, the
 // slots of which lie in [First, Last].
 type Spool struct {
 	Rows        int64
@@ -54,6 +56,9 @@ const grain = time.Minute
 func keptIn(spools map[string]Spool) map[string]*keptRows {
 	kept := make(map[string]*keptRows, len(spools))
 	for region, s := range spools {
+		if uptime.ReservedRegion(region) {
+			continue // nobody planned these: see account.received
+		}
 		if s.Rows > 0 && !s.First.IsZero() && !s.Last.Before(s.First) {
 			kept[region] = &keptRows{span{s.First.Truncate(grain).UnixMilli(), s.Last.Truncate(grain).Add(grain).UnixMilli()}, s.Rows}
 		}

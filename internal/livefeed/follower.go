@@ -27,11 +27,19 @@ const (
 type Follower struct {
 	commands, reader redis.UniversalClient
 	skipped          atomic.Int64
+	pulse            func() // nil: nobody wants to know
 }
 
 // NewFollower makes the reading end of r.
 func NewFollower(r *checkstream.Redis) *Follower {
 	return &Follower{commands: r.Commands(), reader: r.Reader()}
+}
+
+// WithPulse gives another reading end of the same, which calls pulse whenever it has
+// delivered everything there was: at least every checkstream.MaxBlock while Redis answers.
+// Who hears nothing for longer does not know what has happened since.
+func (f *Follower) WithPulse(pulse func()) *Follower {
+	return &Follower{commands: f.commands, reader: f.reader, pulse: pulse}
 }
 
 // Skipped counts the entries that could not be decoded: they were passed over.
@@ -109,6 +117,9 @@ func (f *Follower) follow(ctx context.Context, key, after string, deliver func(r
 				return err
 			}
 			after = message.ID
+		}
+		if f.pulse != nil && len(messages) < readCount {
+			f.pulse()
 		}
 	}
 	return ctx.Err()

@@ -14,6 +14,9 @@
 //   - Rows that can never be stored are handed to Reject, counted and, unless they come
 //     from the spool, answered with their error. They hold up nobody else: one in a
 //     batch of 1,000 costs at most 11 more inserts.
+//   - Rows of a spool that are from a time of which results are not kept any more are not
+//     stored: a rollup of that time would be computed from them alone. They are counted
+//     (outcome too_old, State, the log), and nothing else is done about them.
 //   - Record blocks while MaxBuffered rows wait: with store and spool both unable to
 //     take rows, callers are slowed down instead of filling the memory.
 //   - A spool whose disk failed ends everything: Fatal is told, and nothing more is

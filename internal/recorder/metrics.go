@@ -11,6 +11,7 @@ const (
 	outcomeSpooled   = "spooled"
 	outcomeReplayed  = "replayed" // from the spool to the store
 	outcomeDeleted   = "deleted"  // left out of a replay: the target is gone
+	outcomeTooOld    = "too_old"  // from the spool, of a time of which results are not kept any more
 	outcomeRejected  = "rejected"
 	outcomeAbandoned = "abandoned" // not durable when the process stopped
 )
@@ -46,6 +47,7 @@ func newMetrics(registry prometheus.Registerer, r *Recorder) *metrics {
 		m.batches.WithLabelValues(outcome)
 	}
 	m.rows.WithLabelValues(outcomeDeleted)
+	m.rows.WithLabelValues(outcomeTooOld)
 	for state := range gobreaker.StateOpen + 1 {
 		m.transitions.WithLabelValues(stateName(state))
 	}

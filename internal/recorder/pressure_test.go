@@ -9,14 +9,20 @@ import (
 	"github.com/probefleet/probefleet/internal/spool/spooltest"
 )
 
-// Inserts of five seconds: batches grow to MaxRows, then callers wait, and nothing is
+// Inserts of five seconds: batches grow to MostRows, then callers wait, and nothing is
 // sent twice.
 func TestSlowInsertsGrowBatchesThenHoldBack(t *testing.T) {
 	t.Parallel()
+	for _, most := range []int{0, 300} {
+		slowInserts(t, most, max(most, 100))
+	}
+}
+
+func slowInserts(t *testing.T, most, want int) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newTable()
 		store.slow = 5 * time.Second
-		r := New(store, Options{MaxRows: 100, MaxBuffered: 1000, Spool: openSpool(t, spooltest.New(), 0)})
+		r := New(store, Options{MaxRows: 100, MostRows: most, MaxBuffered: 1000, Spool: openSpool(t, spooltest.New(), 0)})
 		stop := start(t, r)
 		quit := make(chan struct{})
 		var feeding sync.WaitGroup
@@ -36,7 +42,7 @@ func TestSlowInsertsGrowBatchesThenHoldBack(t *testing.T) {
 		tokens := map[string]bool{}
 		sent := store.sent()
 		for i, c := range sent {
-			if i > 0 && i < len(sent)-1 && len(c.batch.Rows) != 100 {
+			if i > 0 && i < len(sent)-1 && len(c.batch.Rows) != want {
 				t.Errorf("insert %d has %d rows", i, len(c.batch.Rows))
 			}
 			if tokens[c.batch.Token] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +49,8 @@ var (
 // Options of a Recorder. Zero values mean the defaults.
 type Options struct {
 	Prober, Region string
-	MaxRows        int           // rows of a batch, default 1,000
+	MaxRows        int           // rows that fill a batch, default 1,000
+	MostRows       int           // rows of a batch when more wait: a store takes many at once for much less a row; default MaxRows
 	MaxAge         time.Duration // how long a row waits for company, default 1 s
 	AwayAge        time.Duration // the same while rows go to the spool: fewer batches are sooner replayed; default MaxAge
 	MaxBuffered    int           // rows held before Record blocks, default 50,000
@@ -64,6 +64,9 @@ type Options struct {
 	// Deleted says which targets are gone; their rows are left out of a replay. With an
 	// error, or none given, everything is replayed.
 	Deleted func(ctx context.Context, ids []int64) (map[int64]bool, error)
+	// TooOld says that results of a slot are not kept any more. Such rows are left out of a
+	// replay and counted: nobody could look at them again. None given: the store is asked.
+	TooOld func(slot time.Time) bool
 	// Reject takes each row that can never be stored: of a batch from Record before its
 	// Done, from the writer goroutine, and of a replayed one, whose Done was called long
 	// ago, from the replayer, with an error that is ErrReplayed. A replay that is cut off
@@ -83,6 +86,7 @@ func (o *Options) setDefaults() {
 	if o.MaxRows <= 0 {
 		o.MaxRows = 1000
 	}
+	o.MostRows = max(o.MostRows, o.MaxRows)
 	if o.MaxAge <= 0 {
 		o.MaxAge = time.Second
 	}
@@ -97,6 +101,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Fatal == nil {
 		o.Fatal = func(error) {}
+	}
+	if o.TooOld == nil {
+		o.TooOld = func(time.Time) bool { return false }
 	}
 	if o.Reject == nil {
 		o.Reject = func(uptime.Result, error) {}
@@ -132,7 +139,9 @@ type Recorder struct {
 	attempt               int    // of it
 	closed                bool
 	lastErr               string
-	retrying, replayFails bool // the writer's, the replayer's last insert failed
+	tooOld                int       // rows of the spool
+	tooOldAt              time.Time // when the last of them was refused
+	retrying, replayFails bool      // the writer's, the replayer's last insert failed
 }
 
 // item is one row and the Record it came with.
@@ -166,7 +175,7 @@ func New(sink Sink, options Options) *Recorder {
 	return r
 }
 
-// Record hands rows over and returns. It blocks while the buffer is full. When it
+// Record hands rows over and returns: nobody may change them from then on. It blocks while the buffer is full. When it
 // returns nil, watch.Done will be called exactly once, with nil when all the rows are
 // durable. When Record returns an error, nothing was taken and Done is not called.
 func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch) error {
@@ -175,7 +184,6 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch
 		return err
 	}
 	now := time.Now()
-	rows = slices.Clone(rows) // the caller's stay as they are
 	for i := range rows {
 		if rows[i].IngestedAt.IsZero() {
 			rows[i].IngestedAt = now // once: a retry and a replay must rank like the first send

@@ -157,6 +157,53 @@ func TestReplayLeavesOutDeletedTargets(t *testing.T) {
 	}
 }
 
+// Rows that come back later than results are kept are counted and told of, never stored nor
+// made dead letters, whether this process knows how long that is or only the store does.
+func TestReplayLeavesOutWhatIsTooOld(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			store, oldest := newTable(), time.Now().Add(-7*24*time.Hour)
+			tooOld := func(slot time.Time) bool { return slot.Before(oldest) }
+			store.fail = func(b resultstore.Batch) (error, bool) {
+				if slices.ContainsFunc(b.Rows, func(r uptime.Result) bool { return tooOld(r.ScheduledAt) }) {
+					return &resultstore.RowError{Problem: "older than results are kept", TooOld: true}, false
+				}
+				return nil, true
+			}
+			disk := openSpool(t, spooltest.New(), 0)
+			for i, token := range []string{"all-of-them", "some-of-them", "none-of-them"} {
+				rows := rowsOf(int64(1+10*i), 10)
+				for j := range rows {
+					if rows[j].ScheduledAt = oldest; j < 10-5*i {
+						rows[j].ScheduledAt = oldest.Add(-time.Millisecond)
+					}
+				}
+				if err := disk.Append(resultstore.Batch{Token: token, Prober: "p", Region: "eu", Attempt: 1, Rows: rows}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := Options{Spool: disk, Reject: func(row uptime.Result, err error) { t.Errorf("%d rejected: %v", row.TargetID, err) }}
+			if known {
+				o.TooOld = tooOld
+			}
+			r := New(store, o)
+			stop := start(t, r)
+			await(t, 10*time.Second, "replayed", func() bool { return r.State().Spool.Batches == 0 })
+			if err := stop(); err != nil {
+				t.Error(err)
+			}
+			count := func(outcome string) float64 { return testutil.ToFloat64(r.metrics.rows.WithLabelValues(outcome)) }
+			if s := r.State(); store.has(t) != 15 || s.TooOld != 15 || s.TooOldAt.IsZero() || count(outcomeTooOld) != 15 || count(outcomeReplayed) != 15 || count(outcomeRejected) != 0 {
+				t.Errorf("known %v: %d rows stored, %+v, %v too old, %v replayed", known, store.has(t), s, count(outcomeTooOld), count(outcomeReplayed))
+			}
+			if sent := len(store.sent()); known && sent != 2 {
+				t.Errorf("%d inserts", sent)
+			}
+		})
+	}
+}
+
 func TestDamagedFileCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/recorder/bisect"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/spool"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 const (
@@ -57,21 +59,27 @@ func (r *Recorder) replayOnce(ctx context.Context, it spool.Item, deleted *delet
 		return err
 	}
 	refused := map[int]error{}
-	left, gone := 0, 0
+	var done fates
 	bisect.Settle(batch.Token, len(batch.Rows), func(p bisect.Part) (bisect.Outcome, error) {
 		part := batch
 		part.Token, part.Rows = p.Token, batch.Rows[p.From:p.To]
-		outcome, dropped, err := r.again(ctx, part, len(part.Rows) == len(batch.Rows), deleted)
+		outcome, fates, err := r.again(ctx, part, len(part.Rows) == len(batch.Rows), deleted)
 		if outcome == bisect.Stored {
-			left, gone = left+len(part.Rows)-dropped, gone+dropped
+			done.add(fates)
 		}
 		return outcome, err
 	}, func(row int, why error) { refused[row] = why })
 	if ctx.Err() != nil {
 		return nil
 	}
+	rejected := 0
 	for i, row := range batch.Rows {
-		if why := refused[i]; why != nil {
+		switch why := refused[i]; {
+		case why == nil:
+		case resultstore.IsTooOld(why):
+			done.tooOld++
+		default:
+			rejected++
 			r.rejected(row, fmt.Errorf("%w: %w", ErrReplayed, why))
 		}
 	}
@@ -79,16 +87,36 @@ func (r *Recorder) replayOnce(ctx context.Context, it spool.Item, deleted *delet
 	if err := r.o.Spool.Remove(it); err != nil {
 		return err
 	}
+	if done.tooOld > 0 {
+		r.refusedOld(done.tooOld, it)
+	}
 	r.metrics.batches.WithLabelValues(outcomeReplayed).Inc()
-	r.metrics.rows.WithLabelValues(outcomeReplayed).Add(float64(left))
-	r.metrics.rows.WithLabelValues(outcomeDeleted).Add(float64(gone))
-	r.metrics.rows.WithLabelValues(outcomeRejected).Add(float64(len(refused)))
+	r.metrics.rows.WithLabelValues(outcomeReplayed).Add(float64(done.stored))
+	r.metrics.rows.WithLabelValues(outcomeDeleted).Add(float64(done.deleted))
+	r.metrics.rows.WithLabelValues(outcomeTooOld).Add(float64(done.tooOld))
+	r.metrics.rows.WithLabelValues(outcomeRejected).Add(float64(rejected))
 	return nil
 }
 
+// fates are what became of rows: they are in the store, or were left out.
+type fates struct{ stored, deleted, tooOld int }
+
+func (f *fates) add(o fates) {
+	f.stored, f.deleted, f.tooOld = f.stored+o.stored, f.deleted+o.deleted, f.tooOld+o.tooOld
+}
+
+// refusedOld tells of rows that came too late to be kept.
+func (r *Recorder) refusedOld(rows int, it spool.Item) {
+	r.o.Log.Warn("rows of the spool are older than results are kept, and are not stored", "rows", rows, "first", it.First, "last", it.Last)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tooOld, r.tooOldAt = r.tooOld+rows, time.Now()
+}
+
 // again asks the store until it takes or refuses a part, or ctx ends. It says how many
-// rows of deleted targets were left out.
-func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool, deleted *deletedRows) (bisect.Outcome, int, error) {
+// rows of deleted targets, and of times that are not kept any more, were left out. The
+// part keeps its token: what a try before has stored of it counts once.
+func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool, deleted *deletedRows) (bisect.Outcome, fates, error) {
 	defer r.stuck(false)
 	rows := part.Rows
 	tries := 0
@@ -102,8 +130,12 @@ func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool
 			deleted.forget()
 		}
 		part.Rows = deleted.without(ctx, r.o.Deleted, rows)
+		left := fates{deleted: len(rows) - len(part.Rows)}
+		part.Rows = slices.DeleteFunc(slices.Clone(part.Rows), func(row uptime.Result) bool { return r.o.TooOld(row.ScheduledAt) })
+		left.stored = len(part.Rows)
+		left.tooOld = len(rows) - left.deleted - left.stored
 		if len(part.Rows) == 0 {
-			return bisect.Stored, len(rows), nil
+			return bisect.Stored, left, nil
 		}
 		err := r.breaker.do(ctx, func() error {
 			part.Attempt++
@@ -113,9 +145,9 @@ func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool
 		case errors.Is(err, errNotAsked): // the writer's trial is under way, or has just failed
 			sleep(ctx, pollTrial)
 		case err == nil:
-			return bisect.Stored, len(rows) - len(part.Rows), nil
+			return bisect.Stored, left, nil
 		case resultstore.IsPermanent(err):
-			return bisect.Refused, 0, err
+			return bisect.Refused, fates{}, err
 		default:
 			r.stuck(true)
 			if tries++; tries == 1 {
@@ -126,7 +158,7 @@ func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool
 			}
 		}
 	}
-	return bisect.Aside, 0, nil
+	return bisect.Aside, fates{}, nil
 }
 
 func (r *Recorder) stuck(is bool) {

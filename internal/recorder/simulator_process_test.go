@@ -41,7 +41,7 @@ func (w *world) boot() *life {
 		w.t.Fatalf("seed %d: %v", w.seed, err)
 	}
 	l.r = New(l, Options{
-		Prober: "p", Region: "eu", MaxRows: maxRows, MaxAge: 50 * time.Millisecond, MaxBuffered: maxBuffered, FlushTimeout: 2 * time.Second,
+		Prober: "p", Region: "eu", MaxRows: maxRows, MostRows: mostRows, MaxAge: 50 * time.Millisecond, MaxBuffered: maxBuffered, FlushTimeout: 2 * time.Second,
 		Spool: l, Fatal: l.died, Reject: l.rejected,
 	})
 	l.r.breaker.random = func(below time.Duration) time.Duration {

@@ -179,7 +179,7 @@ func (w *world) settle(life *life) {
 // check is what holds at every moment.
 func (w *world) check(l *life) {
 	s := l.r.State()
-	if s.Buffered > maxBuffered+maxRows { // those just settled included
+	if s.Buffered > maxBuffered+mostRows { // those just settled included
 		w.t.Errorf("seed %d: %d rows buffered", w.seed, s.Buffered)
 	}
 	var size int64

@@ -27,6 +27,7 @@ const (
 
 const (
 	maxRows     = 4
+	mostRows    = 3 * maxRows
 	maxBuffered = 12
 )
 

@@ -17,6 +17,8 @@ type State struct {
 	Breaker    string        // closed, open or half_open
 	Pressure   Level
 	Spool      *spool.State // nil: there is none
+	TooOld     int          // rows of the spool that were refused since the start: results of their time are not kept any more
+	TooOldAt   time.Time    // when the last of them was; zero: none
 }
 
 // State tells how far behind the recorder is. It waits for nobody.
@@ -26,6 +28,7 @@ func (r *Recorder) State() State {
 	s.Saturation = min(1, float64(s.Buffered)/float64(r.o.MaxBuffered))
 	s.Breaker = r.breaker.name()
 	r.mu.Lock()
+	s.TooOld, s.TooOldAt = r.tooOld, r.tooOldAt
 	s.Attempt, s.Retrying, s.LastError = r.attempt, r.retrying || r.replayFails || s.Breaker != "closed", r.lastErr
 	r.mu.Unlock()
 	full, crowded := s.Retrying, false

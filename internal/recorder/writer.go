@@ -73,7 +73,7 @@ func (r *Recorder) runOnce(work, asking context.Context, batch []item) {
 	for _, it := range batch {
 		if it.record.left == 0 { // a Record without rows
 			it.record.watch.Done(nil)
-		} else if err := resultstore.Validate(*it.row); err != nil {
+		} else if err := resultstore.Validate(it.row); err != nil {
 			r.reject(it, err)
 		} else {
 			valid = append(valid, it)
@@ -144,7 +144,7 @@ func (r *Recorder) take() (batch []item, wait time.Duration, closed bool) {
 	if len(r.queue) < r.o.MaxRows && wait > 0 && !r.closed {
 		return nil, wait, false
 	}
-	n := min(len(r.queue), r.o.MaxRows)
+	n := min(len(r.queue), r.o.MostRows)
 	r.writing, r.queue = r.queue[:n:n], r.queue[n:]
 	return r.writing, 0, false
 }

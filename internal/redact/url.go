@@ -8,12 +8,9 @@ func URL(link string) string {
 	link, _, _ = strings.Cut(link, "#")
 	link, query, asked := strings.Cut(link, "?")
 	if scheme, rest, ok := strings.Cut(link, "//"); ok {
-		host, way, hasWay := strings.Cut(rest, "/")
+		host, _, _ := strings.Cut(rest, "/")
 		if at := strings.LastIndexByte(host, '@'); at >= 0 {
-			host = host[at+1:]
-		}
-		if link = scheme + "//" + host; hasWay {
-			link += "/" + way
+			link = scheme + "//" + rest[at+1:]
 		}
 	}
 	if !asked {

@@ -33,14 +33,14 @@ const (
 // lastDateTime is the end of ClickHouse's 32-bit DateTime: certificates may outlive it.
 var lastDateTime = time.Unix(1<<32-1, 0)
 
-// Validate says why a row could never be stored, or nil. Slots older than
-// Retention are refused: their day is being dropped.
-func Validate(r uptime.Result) error {
+// Validate says why a row could never be stored, or nil. Insert also refuses slots
+// older than results are kept: their day is being dropped.
+func Validate(r *uptime.Result) error {
 	ingested := r.IngestedAt
 	if ingested.IsZero() {
 		ingested = time.Now()
 	}
-	problem := ""
+	problem, tooOld := "", false
 	switch {
 	case r.TargetID <= 0:
 		problem = fmt.Sprintf("target id %d", r.TargetID)
@@ -60,8 +60,8 @@ func Validate(r uptime.Result) error {
 		problem = fmt.Sprintf("spec version %d", r.SpecVersion)
 	case ingested.Before(time.UnixMilli(0)) || ingested.Year() > 2200:
 		problem = fmt.Sprintf("ingested at %v", ingested)
-	case r.ScheduledAt.Before(ingested.Add(-Retention)):
-		problem = fmt.Sprintf("slot %v is older than results are kept", r.ScheduledAt)
+	case r.ScheduledAt.Before(ingested.Add(-mostRetention)):
+		problem, tooOld = fmt.Sprintf("slot %v is older than results are ever kept", r.ScheduledAt), true
 	case r.ScheduledAt.After(ingested.Add(maxAhead)):
 		problem = fmt.Sprintf("slot %v is in the future", r.ScheduledAt)
 	case !r.CheckedAt.IsZero() && (r.CheckedAt.Before(r.ScheduledAt.Add(-Retention)) || r.CheckedAt.After(ingested.Add(maxAhead))):
@@ -69,44 +69,63 @@ func Validate(r uptime.Result) error {
 	default:
 		return nil
 	}
-	return &RowError{Problem: problem}
+	return &RowError{Problem: problem, TooOld: tooOld}
 }
 
 // prepare gives the rows of an insert: valid, one a slot (the highest revision),
-// sorted by key, texts made safe. The same input gives the same output.
-func prepare(rows []uptime.Result, now time.Time) ([]uptime.Result, error) {
-	out := make([]uptime.Result, len(rows))
-	for i, r := range rows {
+// sorted by key, texts made safe, no slot older than age. The same input gives the same output.
+func prepare(rows []uptime.Result, now time.Time, age time.Duration) ([]*uptime.Result, error) {
+	safe, order := slices.Clone(rows), make([]place, len(rows))
+	oldest := now.Add(-age)
+	for i := range safe {
+		r := &safe[i]
 		if r.IngestedAt.IsZero() {
 			r.IngestedAt = now
 		}
-		if err := Validate(r); err != nil {
+		err := Validate(r)
+		if err == nil && r.ScheduledAt.Before(oldest) {
+			err = &RowError{Problem: fmt.Sprintf("slot %v is older than results are kept, %v", r.ScheduledAt, age), TooOld: true}
+		}
+		if err != nil {
 			return nil, fmt.Errorf("row %d of target %d in %s: %w", i, r.TargetID, r.Region, err)
 		}
 		r.ScheduledAt = time.UnixMilli(r.ScheduledAt.UnixMilli())
 		r.Message = oneLine(r.Message)
-		out[i] = r
+		order[i] = place{r.TargetID, i}
 	}
-	slices.SortStableFunc(out, func(a, b uptime.Result) int {
-		return cmp.Or(
-			cmp.Compare(a.TargetID, b.TargetID),
-			cmp.Compare(a.Region, b.Region),
-			a.ScheduledAt.Compare(b.ScheduledAt),
-			cmp.Compare(a.Revision(), b.Revision()),
-		)
+	slices.SortFunc(order, func(a, b place) int {
+		if a.target != b.target { // nearly always: the rows need not be looked at
+			return cmp.Compare(a.target, b.target)
+		}
+		x, y := &safe[a.row], &safe[b.row]
+		return cmp.Or(bySlot(x, y), cmp.Compare(x.Revision(), y.Revision()), cmp.Compare(a.row, b.row))
 	})
-	kept := out[:0]
-	for i, r := range out {
-		if i+1 == len(out) || out[i+1].Slot() != r.Slot() {
-			kept = append(kept, r)
+	kept := make([]*uptime.Result, 0, len(order))
+	for i, p := range order {
+		if i+1 == len(order) || order[i+1].target != p.target || bySlot(&safe[order[i+1].row], &safe[p.row]) != 0 {
+			kept = append(kept, &safe[p.row])
 		}
 	}
 	return kept, nil
 }
 
+// place is where the row of a target is: sorting the rows themselves would be mostly moving them.
+type place struct {
+	target int64
+	row    int
+}
+
+// bySlot is the order of one target's rows.
+func bySlot(a, b *uptime.Result) int {
+	return cmp.Or(cmp.Compare(a.Region, b.Region), a.ScheduledAt.Compare(b.ScheduledAt))
+}
+
 // oneLine makes text that a target had a hand in harmless: one line, valid UTF-8,
 // capped. (With "\r\n" in it a message can end a ClickHouse HTTP answer early.)
 func oneLine(text string) string {
+	if text == "" {
+		return ""
+	}
 	if len(text) > 4*maxMessage {
 		text = text[:4*maxMessage]
 	}

@@ -13,7 +13,7 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	good := up(1, "eu", now.Add(-time.Minute))
-	if err := Validate(good); err != nil {
+	if err := Validate(&good); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(*uptime.Result){
@@ -25,7 +25,7 @@ func TestValidate(t *testing.T) {
 		"up with a reason":        func(r *uptime.Result) { r.Reason = uptime.ReasonLost },
 		"http status":             func(r *uptime.Result) { r.HTTPStatus = 70_000 },
 		"no slot":                 func(r *uptime.Result) { r.ScheduledAt = time.Time{} },
-		"older than kept":         func(r *uptime.Result) { r.ScheduledAt = r.IngestedAt.Add(-Retention - time.Second) },
+		"older than kept":         func(r *uptime.Result) { r.ScheduledAt = r.IngestedAt.Add(-mostRetention - time.Second) },
 		"in the future":           func(r *uptime.Result) { r.ScheduledAt = r.IngestedAt.Add(2 * time.Hour) },
 		"checked in the future":   func(r *uptime.Result) { r.CheckedAt = r.IngestedAt.Add(2 * time.Hour) },
 		"ingested before 1970":    func(r *uptime.Result) { r.IngestedAt = time.UnixMilli(-1) },
@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if err := Validate(bad); !IsPermanent(err) || IsTransient(err) {
+		if err := Validate(&bad); !IsPermanent(err) || IsTransient(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -49,19 +49,19 @@ func TestPrepareIsSortedUniqueAndRepeatable(t *testing.T) {
 		up(2, "eu", slot), up(1, "us", slot), up(1, "eu", slot.Add(time.Minute)), missed(1, "eu", slot),
 		up(1, "eu", slot.Add(400*time.Microsecond)), // the same slot: slots are whole milliseconds
 	}
-	first, err := prepare(rows, now)
+	first, err := prepare(rows, now, Retention)
 	if err != nil || len(first) != 4 {
 		t.Fatalf("%d rows, %v", len(first), err)
 	}
 	if first[0].Status != uptime.StatusUp || !first[0].ScheduledAt.Equal(slot) || first[1].ScheduledAt.Sub(slot) != time.Minute || first[2].Region != "us" || first[3].TargetID != 2 {
 		t.Errorf("order: %+v", first)
 	}
-	again, err := prepare(rows, now.Add(time.Hour))
+	again, err := prepare(rows, now.Add(time.Hour), Retention)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range again {
-		if again[i] != first[i] {
+		if *again[i] != *first[i] {
 			t.Errorf("row %d differs the second time", i)
 		}
 	}

@@ -2,40 +2,63 @@ package resultstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// DeleteTargets removes every row of the targets and returns when no read sees them
+// targetTables hold rows of targets. What others are made from comes first: a rollup
+// computed meanwhile from rows that were still there is found by the next look.
+var targetTables = [...]string{"results", "results_latest", "rollup_dirty", "rollup_1h", "rollup_1d", "corrections"}
+
+// TargetTables names the tables that hold rows of targets. What a visit saw stands in
+// results.
+func TargetTables() []string { return slices.Clone(targetTables[:]) }
+
+// DeleteTargets removes every row of the targets from the tables that are named, by
+// default from all, each independently of the others, and returns when no read sees them
 // any more. Rows inserted meanwhile or later are not covered: repeat it until
 // TargetsWithRows finds none and none can come.
-func (s *Store) DeleteTargets(ctx context.Context, ids []int64) error {
+func (s *Store) DeleteTargets(ctx context.Context, ids []int64, tables ...string) error {
 	if len(ids) == 0 {
 		return nil
+	}
+	tables, err := those(tables)
+	if err != nil {
+		return fmt.Errorf("delete targets: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sweepBound)
 	defer cancel()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"lightweight_deletes_sync": 1}))
-	for _, table := range []string{"results", "results_latest"} {
-		if err := s.conn.Exec(ctx, `DELETE FROM `+table+` WHERE target_id IN {ids:Array(UInt64)}`, clickhouse.Named("ids", unsigned(ids))); err != nil {
-			return fmt.Errorf("delete targets from %s: %w", table, err)
+	var failed []error
+	for _, table := range tables {
+		if err := s.conn.Exec(ctx, `DELETE FROM `+s.everywhere(table)+` WHERE target_id IN {ids:Array(UInt64)}`, clickhouse.Named("ids", unsigned(ids))); err != nil {
+			failed = append(failed, fmt.Errorf("delete targets from %s: %w", table, err))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-const targetsWithRowsSQL = `SELECT DISTINCT target_id FROM results WHERE target_id IN {ids:Array(UInt64)}
-UNION DISTINCT SELECT DISTINCT target_id FROM results_latest WHERE target_id IN {ids:Array(UInt64)}`
-
-// TargetsWithRows gives those of the targets of which any row is there, in no order.
-func (s *Store) TargetsWithRows(ctx context.Context, ids []int64) ([]int64, error) {
+// TargetsWithRows gives those of the targets of which any row is there, in any of the
+// tables that are named, by default in any at all, in no order.
+func (s *Store) TargetsWithRows(ctx context.Context, ids []int64, tables ...string) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	tables, err := those(tables)
+	if err != nil {
+		return nil, fmt.Errorf("find targets with rows: %w", err)
+	}
+	var parts []string
+	for _, table := range tables {
+		parts = append(parts, `SELECT DISTINCT target_id FROM `+table+` WHERE target_id IN {ids:Array(UInt64)}`)
+	}
 	var found []int64
-	err := s.query(ctx, pageBound, targetsWithRowsSQL, []any{clickhouse.Named("ids", unsigned(ids))}, func(rows driver.Rows) error {
+	err = s.query(ctx, pageBound, strings.Join(parts, " UNION DISTINCT "), []any{clickhouse.Named("ids", unsigned(ids))}, func(rows driver.Rows) error {
 		var id uint64
 		if err := rows.Scan(&id); err != nil {
 			return err
@@ -47,4 +70,16 @@ func (s *Store) TargetsWithRows(ctx context.Context, ids []int64) ([]int64, erro
 		return nil, fmt.Errorf("find targets with rows: %w", err)
 	}
 	return found, nil
+}
+
+func those(tables []string) ([]string, error) {
+	for _, table := range tables {
+		if !slices.Contains(targetTables[:], table) {
+			return nil, fmt.Errorf("%q holds no rows of targets", table)
+		}
+	}
+	if len(tables) == 0 {
+		tables = targetTables[:]
+	}
+	return tables, nil
 }

@@ -8,9 +8,18 @@ import (
 )
 
 // RowError says why a row can never be stored, however often it is sent.
-type RowError struct{ Problem string }
+type RowError struct {
+	Problem string
+	TooOld  bool // its slot is from before what is kept: nothing is wrong with it but that
+}
 
 func (e *RowError) Error() string { return "invalid row: " + e.Problem }
+
+// IsTooOld says that a row was refused because results of its time are not kept any more.
+func IsTooOld(err error) bool {
+	row, ok := errors.AsType[*RowError](err)
+	return ok && row.TooOld
+}
 
 // Server codes that judge the data sent, not the server's state. Everything else
 // (memory, disk, too many parts, a missing or altered table, a wrong password, an

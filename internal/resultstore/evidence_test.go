@@ -49,7 +49,7 @@ func TestSeenAndEvidenceComeBack(t *testing.T) {
 			t.Errorf("%v: %v %v", want.Slot(), found, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateApproxTime(2*time.Millisecond)); diff != "" {
 			t.Errorf("%v: %s", want.Slot(), diff)
 		}
 	}

@@ -66,11 +66,12 @@ func TestSeriesSums(t *testing.T) {
 	}
 	for name, q := range map[string]SeriesQuery{
 		"too many steps": {TargetID: 1, From: from, To: from.Add(MaxPoints*time.Second + time.Second), Step: time.Second},
-		"no step":        {TargetID: 1, From: from, To: from.Add(time.Hour)},
+		"a step back":    {TargetID: 1, From: from, To: from.Add(time.Hour), Step: -time.Minute},
 		"odd step":       {TargetID: 1, From: from, To: from.Add(time.Hour), Step: 1500 * time.Millisecond},
 	} {
-		if _, err := s.Series(t.Context(), q); err == nil {
-			t.Errorf("%s: accepted", name)
+		_, err := s.Series(t.Context(), q)
+		if bound, ok := errors.AsType[*BoundError](err); !ok || bound.Field != "step" || bound.Problem == "" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if none, err := s.Series(t.Context(), SeriesQuery{TargetID: 1, From: from, To: from, Step: time.Second}); err != nil || len(none.At) != 0 {

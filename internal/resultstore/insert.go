@@ -26,7 +26,11 @@ func (s *Store) Insert(ctx context.Context, b Batch) error {
 	if b.Token == "" {
 		return errors.New("insert results: a batch needs a token")
 	}
-	rows, err := prepare(b.Rows, s.now())
+	kept, err := s.surelyKept(ctx)
+	if err != nil {
+		return fmt.Errorf("insert results: %w", err)
+	}
+	rows, err := prepare(b.Rows, s.now(), kept)
 	if err != nil {
 		return fmt.Errorf("insert results: %w", err)
 	}
@@ -46,6 +50,7 @@ func (s *Store) Insert(ctx context.Context, b Batch) error {
 	if err := s.insert(ctx, b.Token, insertBatches, note); err != nil {
 		return fmt.Errorf("insert batch note: %w", err)
 	}
+	s.learnRetention(ctx)
 	return nil
 }
 
@@ -85,7 +90,7 @@ func closeUnsent(batch driver.Batch) {
 	}
 }
 
-func resultColumnsOf(rows []uptime.Result) []any {
+func resultColumnsOf(rows []*uptime.Result) []any {
 	n := len(rows)
 	var (
 		target, spec, revision                   = make([]uint64, n), make([]uint64, n), make([]uint64, n)
@@ -115,7 +120,7 @@ func resultColumnsOf(rows []uptime.Result) []any {
 		protocol, tlsVersion, hops, wireBytes, bodyBytes, marks, evidence}
 }
 
-func slotRange(rows []uptime.Result) (first, last time.Time) {
+func slotRange(rows []*uptime.Result) (first, last time.Time) {
 	first, last = rows[0].ScheduledAt, rows[0].ScheduledAt
 	for _, r := range rows[1:] {
 		if r.ScheduledAt.Before(first) {

@@ -12,7 +12,7 @@ import (
 )
 
 // The n newest rows of each region hold the n newest slots of the target.
-const latestSQL = `SELECT ` + tickColumns + ` FROM results FINAL
+const latestSQL = `SELECT ` + barColumns + ` FROM results FINAL
 WHERE target_id IN {ids:Array(UInt64)} AND scheduled_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
 ORDER BY target_id, scheduled_at DESC, region LIMIT {n:UInt32} BY target_id, region`
 
@@ -27,16 +27,23 @@ func (s *Store) LatestN(ctx context.Context, ids []int64, n int, since time.Time
 	}
 	since, _ = s.keptRange(since, time.Time{})
 	slots := make(map[int64]int, len(ids))
+	most := min(n, 128) // rows of a target, as far as is known
+	var r uptime.Result
+	var w wire
 	err := s.query(ctx, pageBound, latestSQL, []any{
 		clickhouse.Named("ids", unsigned(ids)), clickhouse.Named("n", uint32(n)), millis("since", since),
 	}, func(rows driver.Rows) error {
-		r, err := scanTick(rows)
-		got := latest[r.TargetID]
+		err := scanBar(rows, &r, &w)
+		got, found := latest[r.TargetID]
+		if !found {
+			got = make([]uptime.Result, 0, most)
+		}
 		if len(got) == 0 || !got[len(got)-1].ScheduledAt.Equal(r.ScheduledAt) {
 			slots[r.TargetID]++
 		}
 		if slots[r.TargetID] <= n {
 			latest[r.TargetID] = append(got, r)
+			most = max(most, len(got)+1)
 		}
 		return err
 	})
@@ -47,15 +54,19 @@ func (s *Store) LatestN(ctx context.Context, ids []int64, n int, since time.Time
 }
 
 // Current gives the newest row, measured or not, of each target and region; nil ids
-// mean all targets. The rows carry what LatestN's carry.
+// mean all targets. The rows carry what a verdict needs: no phases, no address, no attempt.
 func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, error) {
-	sql, args := `SELECT `+latestColumns+` FROM results_latest FINAL`, []any(nil)
+	sql, args, about := `SELECT `+latestColumns+` FROM results_latest FINAL`, []any(nil), int(s.present.Load())
 	if ids != nil {
+		about = 0
 		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
 	}
-	current, err := s.ticks(ctx, pageBound, sql+` ORDER BY target_id, region`, args)
+	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`, args)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
+	}
+	if ids == nil {
+		s.present.Store(int64(len(current) + len(current)/16))
 	}
 	return current, nil
 }
@@ -71,7 +82,7 @@ type series struct {
 }
 
 // LastMeasured gives the newest measurement since an instant of each target and
-// region, leaving out rows that only carry a reason. The rows carry what LatestN's carry.
+// region, leaving out rows that only carry a reason. The rows carry what Current's carry.
 func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error) {
 	current, err := s.Current(ctx, nil)
 	if err != nil {
@@ -96,7 +107,7 @@ func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Res
 		if from.Before(since) {
 			from = since
 		}
-		found, err := s.ticks(ctx, sweepBound, lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)})
+		found, err := s.ticks(ctx, sweepBound, len(missing), lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)})
 		if err != nil {
 			return nil, fmt.Errorf("read last measured results: %w", err)
 		}
@@ -123,10 +134,13 @@ func targetsOf(missing map[series]bool) []uint64 {
 	return ids
 }
 
-func (s *Store) ticks(ctx context.Context, bound time.Duration, sql string, args []any) ([]uptime.Result, error) {
-	var found []uptime.Result
+// ticks reads tickColumns, of about so many rows.
+func (s *Store) ticks(ctx context.Context, bound time.Duration, about int, sql string, args []any) ([]uptime.Result, error) {
+	found := make([]uptime.Result, 0, about)
+	var r uptime.Result
+	var w wire
 	err := s.query(ctx, bound, sql, args, func(rows driver.Rows) error {
-		r, err := scanTick(rows)
+		err := scanTick(rows, &r, &w)
 		found = append(found, r)
 		return err
 	})

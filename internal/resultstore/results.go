@@ -84,7 +84,7 @@ func (s *Store) Results(ctx context.Context, q ResultQuery) ([]uptime.Result, er
 // keptRange narrows [from, to) to where results can be, to the millisecond.
 func (s *Store) keptRange(from, to time.Time) (time.Time, time.Time) {
 	now := s.now()
-	if oldest := now.Add(-Retention - 24*time.Hour); from.Before(oldest) {
+	if oldest := now.Add(-s.RawKept() - day); from.Before(oldest) {
 		from = oldest
 	}
 	if newest := now.Add(2 * maxAhead); to.IsZero() || to.After(newest) {

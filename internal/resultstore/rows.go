@@ -14,7 +14,10 @@ const (
 	fullColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status,
  dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision, protocol, tls_version, hops, wire_bytes, body_bytes, marks`
 
-	// tickColumns are what a row of ticks or a verdict needs.
+	// barColumns are what a bar of the newest slots needs.
+	barColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us`
+
+	// tickColumns are what a verdict needs.
 	tickColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us, message, cert_not_after, prober, revision`
 
 	// latestColumns read tickColumns from results_latest, whose version ends in the revision.
@@ -61,15 +64,23 @@ func scanFull(rows driver.Rows, more ...any) (uptime.Result, error) {
 	return r, err
 }
 
-func scanTick(rows driver.Rows) (uptime.Result, error) {
-	var (
-		r uptime.Result
-		w wire
-	)
+// scanBar reads barColumns into r, by way of w: both are used again for the next row, since
+// what Scan is given a pointer to is an allocation.
+func scanBar(rows driver.Rows, r *uptime.Result, w *wire) error {
+	*r, *w = uptime.Result{}, wire{}
+	err := rows.Scan(&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus, &r.TotalUS)
+	w.into(r)
+	r.IngestedAt = time.Time{} // was not read
+	return err
+}
+
+// scanTick reads tickColumns, as scanBar.
+func scanTick(rows driver.Rows, r *uptime.Result, w *wire) error {
+	*r, *w = uptime.Result{}, wire{}
 	err := rows.Scan(&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus,
 		&r.TotalUS, &r.Message, &w.cert, &r.Prober, &w.revision)
-	w.into(&r)
-	return r, err
+	w.into(r)
+	return err
 }
 
 // wire holds the columns whose stored form differs from the domain's.
@@ -80,7 +91,7 @@ type wire struct {
 	httpStatus               uint16
 }
 
-func (w wire) into(r *uptime.Result) {
+func (w *wire) into(r *uptime.Result) {
 	r.TargetID, r.Status, r.HTTPStatus = int64(w.target), uptime.Status(w.status), int(w.httpStatus)
 	r.ScheduledAt, r.CheckedAt, r.CertNotAfter = w.scheduled.UTC(), domainTime(w.checked), domainTime(w.cert)
 	r.Late = r.Status.Measured() && w.revision>>62 == 1

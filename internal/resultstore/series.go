@@ -6,8 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/probefleet/probefleet/internal/availability"
 )
 
 // MaxPoints is the largest number of points of a series.
@@ -17,78 +18,180 @@ const MaxPoints = 11_000
 type SeriesQuery struct {
 	TargetID int64
 	From, To time.Time
-	Step     time.Duration // whole seconds
+	Step     time.Duration // whole seconds; 0: chosen by the length of the window
 	Region   string        // "" means all
+	Whole    bool          // count the target as a whole: all regions of one slot time once. Not with a region
 }
 
 // Series is columnar: index i of every column is the step [At[i], At[i]+Step). Steps
 // are aligned to the Unix epoch and none is left out, so gaps are visible. Latencies
 // and phases are of up and degraded results, in µs, and NaN where there are none.
+//
+// The server picks the Tier by the window and the step (planSeries). What it covers is
+// [From, To): as asked, but widened to whole hours or days where it is made from those.
 type Series struct {
+	Tier                                       Tier
+	Step                                       time.Duration
+	From, To                                   time.Time
 	At                                         []time.Time
 	Count, Up, Degraded, Down, Unknown, Missed []uint64
 	P50, P95, P99                              []float64
-	DNS, Connect, TLS, Wait, Transfer          []float64 // means
+	DNS, Connect, TLS, Wait, Transfer          []float64   // means
+	RevisedAt                                  []time.Time // when an hour of the step was last corrected; zero: never
 }
 
-const seriesSQL = `SELECT intDiv(toUnixTimestamp64Milli(scheduled_at), {step:Int64}) AS bucket,
- count(), countIf(status = 'up'), countIf(status = 'degraded'), countIf(status = 'down'), countIf(status = 'unknown'), countIf(status = 'missed'),
- quantilesExactIf(0.5, 0.95, 0.99)(toFloat64(total_us), status <= 'degraded'),
- avgIf(dns_us, status <= 'degraded'), avgIf(connect_us, status <= 'degraded'), avgIf(tls_us, status <= 'degraded'),
- avgIf(wait_us, status <= 'degraded'), avgIf(transfer_us, status <= 'degraded')
-FROM results FINAL
-WHERE target_id = {id:UInt64} AND ({region:String} = '' OR region = {region:String})
- AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-GROUP BY bucket`
-
-// Series folds the results of a target into steps.
+// Series folds the results of a target into steps. A *BoundError says what cannot be had.
 func (s *Store) Series(ctx context.Context, q SeriesQuery) (Series, error) {
-	if q.Step < time.Second || q.Step%time.Second != 0 {
-		return Series{}, fmt.Errorf("read series: step %v is not a number of whole seconds", q.Step)
-	}
-	from, to := ceilMilli(q.From), ceilMilli(q.To)
-	if !from.Before(to) {
-		return Series{}, nil
-	}
-	step := q.Step.Milliseconds()
-	first, last := floorDiv(from.UnixMilli(), step), floorDiv(to.UnixMilli()-1, step)
-	if last-first >= MaxPoints {
-		return Series{}, fmt.Errorf("read series: %d steps are more than %d", last-first+1, MaxPoints)
-	}
-	series := emptySeries(first, int(last-first+1), step)
-	err := s.query(ctx, pageBound, seriesSQL, []any{
-		clickhouse.Named("id", uint64(q.TargetID)), clickhouse.Named("region", q.Region), clickhouse.Named("step", step), millis("from", from), millis("to", to),
-	}, func(rows driver.Rows) error { return series.scan(rows, first) })
+	all, plan, err := s.steps(ctx, q, false)
 	if err != nil {
 		return Series{}, fmt.Errorf("read series: %w", err)
 	}
-	return series, nil
+	series, found := all[""]
+	if !found {
+		series = newSeries(plan)
+	}
+	if q.Whole && q.Region == "" && len(series.At) > 0 {
+		if err := s.countWhole(ctx, q.TargetID, series); err != nil {
+			return Series{}, fmt.Errorf("read series: %w", err)
+		}
+	}
+	return *series, nil
 }
 
-func (s *Series) scan(rows driver.Rows, first int64) error {
+// Matrix folds the results of a target into steps, by region. All have the same steps; a
+// region without results is absent. Region and Whole of the question are not used.
+func (s *Store) Matrix(ctx context.Context, q SeriesQuery) (map[string]Series, error) {
+	q.Region, q.Whole = "", false
+	all, _, err := s.steps(ctx, q, true)
+	if err != nil {
+		return nil, fmt.Errorf("read matrix: %w", err)
+	}
+	matrix := make(map[string]Series, len(all))
+	for region, series := range all {
+		matrix[region] = *series
+	}
+	return matrix, nil
+}
+
+// countWhole replaces the counts by those of the target as a whole.
+func (s *Store) countWhole(ctx context.Context, id int64, series *Series) error {
+	for _, column := range [][]uint64{series.Count, series.Up, series.Degraded, series.Down, series.Unknown, series.Missed} {
+		clear(column)
+	}
+	q := CellQuery{IDs: []int64{id}, From: series.From, To: series.To, Width: series.Step, Whole: true}
+	return s.Cells(ctx, q, func(_ int64, _ string, c availability.Cell) error {
+		i, err := series.index(floorDiv(c.From.UnixMilli(), series.Step.Milliseconds()))
+		if err == nil {
+			series.count(i, c.Counts)
+		}
+		return err
+	})
+}
+
+// steps reads the series of a target: by region, or one of all, as region "".
+func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[string]*Series, seriesPlan, error) {
+	if !q.From.Before(q.To) {
+		return nil, seriesPlan{}, nil
+	}
+	plan, err := planSeries(q, s.keeps())
+	if err != nil {
+		return nil, plan, err
+	}
+	all := map[string]*Series{}
+	of := func(region string) *Series {
+		if all[region] == nil {
+			all[region] = newSeries(plan)
+		}
+		return all[region]
+	}
+	sql, args := plan.question(q, byRegion)
+	if err := s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error { return scanStep(rows, of) }); err != nil {
+		return nil, plan, err
+	}
+	return all, plan, nil
+}
+
+func scanStep(rows driver.Rows, of func(region string) *Series) error {
 	var (
-		bucket                                     int64
-		count, up, degraded, down, unknown, missed uint64
-		quantiles                                  []float64
-		dns, connect, tls, wait, transfer          float64
+		region                            string
+		step                              int64
+		c                                 availability.Counts
+		quantiles                         []float64
+		dns, connect, tls, wait, transfer uint64
+		revised                           uint32
 	)
-	if err := rows.Scan(&bucket, &count, &up, &degraded, &down, &unknown, &missed, &quantiles, &dns, &connect, &tls, &wait, &transfer); err != nil {
+	if err := rows.Scan(&region, &step, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed, &quantiles, &dns, &connect, &tls, &wait, &transfer, &revised); err != nil {
 		return err
 	}
-	i := bucket - first
-	if i < 0 || i >= int64(len(s.At)) || len(quantiles) != 3 {
-		return fmt.Errorf("series answer has step %d of %d", i, len(s.At))
+	s := of(region)
+	if len(quantiles) == 0 {
+		return s.reviseHour(step, revised)
 	}
-	s.Count[i], s.Up[i], s.Degraded[i], s.Down[i], s.Unknown[i], s.Missed[i] = count, up, degraded, down, unknown, missed
-	if up+degraded == 0 {
+	i, err := s.index(step)
+	if err != nil {
+		return err
+	}
+	s.count(i, c)
+	s.revise(i, revised)
+	timed := float64(c.Up + c.Degraded)
+	if timed == 0 {
 		return nil // ClickHouse answers quantiles of nothing with 0
 	}
+	if len(quantiles) != 3 {
+		return fmt.Errorf("series answer has %d quantiles", len(quantiles))
+	}
 	s.P50[i], s.P95[i], s.P99[i] = quantiles[0], quantiles[1], quantiles[2]
-	s.DNS[i], s.Connect[i], s.TLS[i], s.Wait[i], s.Transfer[i] = dns, connect, tls, wait, transfer
+	s.DNS[i], s.Connect[i], s.TLS[i], s.Wait[i], s.Transfer[i] = float64(dns)/timed, float64(connect)/timed, float64(tls)/timed, float64(wait)/timed, float64(transfer)/timed
 	return nil
 }
 
-func emptySeries(first int64, n int, step int64) Series {
+// index is the place of a step, which is counted from the Unix epoch.
+func (s *Series) index(step int64) (int, error) {
+	i := step - floorDiv(s.From.UnixMilli(), s.Step.Milliseconds())
+	if i < 0 || i >= int64(len(s.At)) {
+		return 0, fmt.Errorf("series answer has step %d of %d", i, len(s.At))
+	}
+	return int(i), nil
+}
+
+func (s *Series) count(i int, c availability.Counts) {
+	s.Count[i] += c.Planned()
+	s.Up[i] += c.Up
+	s.Degraded[i] += c.Degraded
+	s.Down[i] += c.Down
+	s.Unknown[i] += c.Unknown
+	s.Missed[i] += c.Missed
+}
+
+// revise notes a correction at an instant in Unix seconds; 0 is none.
+func (s *Series) revise(i int, at uint32) {
+	if t := time.Unix(int64(at), 0).UTC(); at > 0 && t.After(s.RevisedAt[i]) {
+		s.RevisedAt[i] = t
+	}
+}
+
+// reviseHour notes the correction of an hour, which begins at an instant in ms, on what
+// was read of it.
+func (s *Series) reviseHour(from int64, at uint32) error {
+	step := s.Step.Milliseconds()
+	for ms := max(from, s.From.UnixMilli()); ms < min(from+hour.Milliseconds(), s.To.UnixMilli()); ms = (floorDiv(ms, step) + 1) * step {
+		i, err := s.index(floorDiv(ms, step))
+		if err != nil {
+			return err
+		}
+		s.revise(i, at)
+	}
+	return nil
+}
+
+// newSeries has all the steps of a plan, and nothing in them.
+func newSeries(p seriesPlan) *Series {
+	if p.step == 0 {
+		return &Series{}
+	}
+	step := p.step.Milliseconds()
+	first, last := floorDiv(p.from.UnixMilli(), step), floorDiv(p.to.UnixMilli()-1, step)
+	n := int(last - first + 1)
 	none := func() []float64 {
 		column := make([]float64, n)
 		for i := range column {
@@ -98,13 +201,14 @@ func emptySeries(first int64, n int, step int64) Series {
 	}
 	counts := func() []uint64 { return make([]uint64, n) }
 	s := Series{
+		Tier: p.tier, Step: p.step, From: p.from.UTC(), To: p.to.UTC(),
 		At: make([]time.Time, n), Count: counts(), Up: counts(), Degraded: counts(), Down: counts(), Unknown: counts(), Missed: counts(),
-		P50: none(), P95: none(), P99: none(), DNS: none(), Connect: none(), TLS: none(), Wait: none(), Transfer: none(),
+		P50: none(), P95: none(), P99: none(), DNS: none(), Connect: none(), TLS: none(), Wait: none(), Transfer: none(), RevisedAt: make([]time.Time, n),
 	}
 	for i := range s.At {
 		s.At[i] = time.UnixMilli((first + int64(i)) * step).UTC()
 	}
-	return s
+	return &s
 }
 
 func floorDiv(a, b int64) int64 {

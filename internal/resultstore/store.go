@@ -13,8 +13,11 @@ import (
 	"github.com/probefleet/probefleet/migrations"
 )
 
-// Retention is how long results are kept. It must equal the TTL of the results table.
+// Retention is how long results are kept unless it was changed (see Keep).
 const Retention = 30 * 24 * time.Hour
+
+// hourlyRetention is how long rollups of hours are, likewise.
+const hourlyRetention = 730 * 24 * time.Hour
 
 // Bounds of one call. A deadline on the caller's context may shorten them.
 const (
@@ -31,8 +34,14 @@ const (
 type Store struct {
 	conn     driver.Conn
 	url      string
+	cluster  string // its name; "": one node
 	now      func() time.Time
-	verified atomic.Bool // the schema was seen to be new enough
+	verified atomic.Bool  // the schema was seen to be new enough
+	kept     atomic.Int64 // how long results are kept, in ns; 0: not read yet
+	hourly   atomic.Int64 // how long rollups of hours are, likewise
+	learned  atomic.Int64 // when that was read, in Unix ns
+	rolledUp atomic.Int64 // see RolledUp, in Unix ms
+	present  atomic.Int64 // about how many rows Current has
 }
 
 // ErrSchema is what errors.Is finds in the refusal of a schema that is older than
@@ -46,19 +55,26 @@ func (e *schemaError) Unwrap() error        { return e.outdated }
 func (e *schemaError) Is(target error) bool { return target == ErrSchema }
 
 // Connect makes a store of clickhouse://user:password@host:port/database (native
-// protocol) without speaking to the server, so a program can start while ClickHouse
+// protocol; ?cluster=NAME where the tables are spread over one) without speaking to the server, so a program can start while ClickHouse
 // is away. The schema is checked before the first insert; until it is right inserts
 // answer a transient error.
 func Connect(url string) (*Store, error) {
-	options, err := parseURL(url)
+	plain, cluster, err := migrations.SplitCluster(url)
+	if err != nil {
+		return nil, errURL
+	}
+	options, err := parseURL(plain)
 	if err != nil {
 		return nil, err
+	}
+	if cluster != "" {
+		onCluster(options.Settings)
 	}
 	conn, err := clickhouse.Open(options)
 	if err != nil {
 		return nil, fmt.Errorf("connect to clickhouse: %w", err)
 	}
-	return &Store{conn: conn, url: url, now: time.Now}, nil
+	return &Store{conn: conn, url: url, cluster: cluster, now: time.Now}, nil
 }
 
 // Check says whether ClickHouse answers and has a schema this program can use:
@@ -74,6 +90,7 @@ func (s *Store) Check(ctx context.Context) error {
 		return fmt.Errorf("check clickhouse: %w", err)
 	}
 	s.verified.Store(true)
+	s.learnRetention(ctx)
 	return nil
 }
 
@@ -116,6 +133,9 @@ func parseURL(url string) (*clickhouse.Options, error) {
 		"deduplicate_blocks_in_dependent_materialized_views": 1,
 		// Slots never leave their day, so FINAL need not compare partitions.
 		"do_not_merge_across_partitions_select_final": 1,
+		// Nearly every question is of some targets and a time, which FINAL does not change (only
+		// conditions on the sorting key are moved): read those columns first, and the rest of few rows.
+		"optimize_move_to_prewhere_if_final": 1,
 	} {
 		options.Settings[name] = value
 	}
@@ -128,6 +148,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	defer cancel()
 	if err := s.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("ping clickhouse: %w", err)
+	}
+	if s.verified.Load() {
+		s.learnRetention(ctx)
 	}
 	return nil
 }

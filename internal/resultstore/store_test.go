@@ -47,13 +47,16 @@ func up(target int64, region string, slot time.Time) uptime.Result {
 	return uptime.Result{
 		TargetID: target, Region: region, ScheduledAt: slot, CheckedAt: slot.Add(3 * time.Millisecond), Status: uptime.StatusUp,
 		HTTPStatus: 200, Phases: uptime.Phases{DNS: 1, Connect: 2, TLS: 3, Wait: 4, Transfer: 5}, TotalUS: 15,
-		Attempt: 1, Prober: "p1", SpecVersion: 7, IngestedAt: slot.Add(time.Second),
+		Attempt: 1, Prober: "p1", SpecVersion: 7, IngestedAt: kept(slot.Add(time.Second)),
 	}
 }
 
 func missed(target int64, region string, slot time.Time) uptime.Result {
-	return uptime.Result{TargetID: target, Region: region, ScheduledAt: slot, Status: uptime.StatusMissed, Reason: uptime.ReasonLost, IngestedAt: slot.Add(time.Minute)}
+	return uptime.Result{TargetID: target, Region: region, ScheduledAt: slot, Status: uptime.StatusMissed, Reason: uptime.ReasonLost, IngestedAt: kept(slot.Add(time.Minute))}
 }
+
+// kept is an ingest time as exact as rows keep it: see uptime.Result.Revision.
+func kept(at time.Time) time.Time { return time.UnixMicro(at.UnixMicro() &^ 1023).UTC() }
 
 func batchOf(rows ...uptime.Result) Batch {
 	return Batch{Token: uuid.Must(uuid.NewV7()).String(), Prober: "p1", Region: "eu", Attempt: 1, Rows: rows}

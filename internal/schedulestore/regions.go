@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // RegionVersion says that a region joined (Active) or left.
@@ -32,6 +33,9 @@ func (regionRow) TableName() string { return "region_versions" }
 
 var errUnchanged = errors.New("unchanged")
 
+// ErrReserved refuses a region whose name stands for rows that do not come from probers.
+var ErrReserved = errors.New("this name is kept for results that do not come from probers")
+
 // RegionVersions gives every region version after afterSeq in ascending seq,
 // pending ones included.
 func (s *Store) RegionVersions(ctx context.Context, afterSeq int64) ([]RegionVersion, error) {
@@ -52,6 +56,9 @@ func (s *Store) RegionVersions(ctx context.Context, afterSeq int64) ([]RegionVer
 
 // AddRegion records that a region joins; changed is false when it already has.
 func (s *Store) AddRegion(ctx context.Context, region string) (changed bool, err error) {
+	if uptime.ReservedRegion(region) {
+		return false, fmt.Errorf("add region %q: %w", region, ErrReserved)
+	}
 	return s.setRegion(ctx, region, true)
 }
 

@@ -46,6 +46,7 @@ const (
 	CodeURLCredentials  = "url_credentials"
 	CodePrivateAddress  = "private_address"
 	CodeNotOfKind       = "not_of_kind"
+	CodeRequired        = "required"
 	CodeUnknownValue    = "unknown_value"
 	CodeOutOfRange      = "out_of_range"
 	CodeConflict        = "conflict"

@@ -19,7 +19,7 @@ func urlProblem(code, format string, args ...any) *Problem {
 
 // Kinds are all kinds of checks.
 func Kinds() []uptime.Kind {
-	return []uptime.Kind{uptime.KindHTTP, uptime.KindTCP, uptime.KindTLS, uptime.KindDNS, uptime.KindICMP, uptime.KindGRPC, uptime.KindWebSocket}
+	return []uptime.Kind{uptime.KindHTTP, uptime.KindTCP, uptime.KindTLS, uptime.KindDNS, uptime.KindICMP, uptime.KindGRPC, uptime.KindWebSocket, uptime.KindHeartbeat}
 }
 
 // kindOf gives the kind of check that URLs of a scheme ask for, or "".
@@ -39,6 +39,8 @@ func kindOf(scheme string) uptime.Kind {
 		return uptime.KindGRPC
 	case "ws", "wss":
 		return uptime.KindWebSocket
+	case "heartbeat":
+		return uptime.KindHeartbeat
 	}
 	return ""
 }
@@ -61,9 +63,11 @@ func URL(text string, open []netip.Prefix) (cleaned string, kind uptime.Kind, ba
 	case err != nil:
 		return "", kind, urlProblem(CodeInvalidURL, "this is not a url: write it like https://example.com/health")
 	case kind == "":
-		return "", kind, urlProblem(CodeURLScheme, "urls of these schemes can be checked: http, https, tcp, tls, dns, icmp, grpc, grpcs, ws, wss")
+		return "", kind, urlProblem(CodeURLScheme, "urls of these schemes can be checked: http, https, tcp, tls, dns, icmp, grpc, grpcs, ws, wss; heartbeat is for jobs that ping")
 	case u.User != nil:
 		return "", kind, urlProblem(CodeURLCredentials, "a url must not hold a user name or password: it would be shown to everyone who can see the target")
+	case kind == uptime.KindHeartbeat:
+		cleaned, bad = heartbeatName(u)
 	case kind == uptime.KindDNS:
 		cleaned, bad = question(u, open)
 	default:

@@ -30,6 +30,7 @@ func Validate(kind uptime.Kind, link string, s uptime.Spec) []Problem {
 	j.tls()
 	j.dns()
 	j.webSocket()
+	j.heartbeat()
 	j.assertions()
 	j.size()
 	return j.found
@@ -69,6 +70,7 @@ func (j *judge) parts() {
 		{"tcp", uptime.KindTCP, j.spec.TCP != nil},
 		{"dns", uptime.KindDNS, j.spec.DNS != nil},
 		{"websocket", uptime.KindWebSocket, j.spec.WebSocket != nil},
+		{"heartbeat", uptime.KindHeartbeat, j.spec.Heartbeat != nil},
 		{"expect", uptime.KindHTTP, len(j.spec.Expect.Status) > 0},
 	} {
 		if part.given && j.kind != "" && j.kind != part.of {
@@ -150,6 +152,8 @@ func (j *judge) withoutTLS() string {
 		}
 	case uptime.KindICMP:
 		return "pings have no TLS: set tls to null"
+	case uptime.KindHeartbeat:
+		return "nothing is visited for a heartbeat: set tls to null"
 	case uptime.KindGRPC:
 		if j.scheme() == "grpc" {
 			return "tls goes with grpcs:// urls"

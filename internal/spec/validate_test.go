@@ -141,7 +141,8 @@ func TestPartsOfKinds(t *testing.T) {
 		"/dns":       {uptime.Spec{DNS: &uptime.DNSSpec{}}, []uptime.Kind{uptime.KindDNS}},
 		"/websocket": {uptime.Spec{WebSocket: &uptime.WebSocketSpec{}}, []uptime.Kind{uptime.KindWebSocket}},
 		"/tls":       {uptime.Spec{TLS: &uptime.TLSSpec{}}, []uptime.Kind{uptime.KindHTTP, uptime.KindTLS, uptime.KindGRPC, uptime.KindWebSocket}},
-		"/family":    {uptime.Spec{Family: uptime.FamilyV6}, Kinds()},
+		"/heartbeat": {uptime.Spec{Heartbeat: &uptime.HeartbeatSpec{PeriodS: 60, GraceS: 60}}, []uptime.Kind{uptime.KindHeartbeat}},
+		"/family":    {uptime.Spec{Family: uptime.FamilyV6}, slices.DeleteFunc(Kinds(), func(k uptime.Kind) bool { return !k.Probed() })},
 		"/nothing":   {uptime.Spec{}, Kinds()},
 	}
 	for pointer, part := range parts {
@@ -149,6 +150,9 @@ func TestPartsOfKinds(t *testing.T) {
 			want := map[string]string{pointer: CodeNotOfKind}
 			if slices.Contains(part.kinds, kind) {
 				want = map[string]string{}
+			}
+			if kind == uptime.KindHeartbeat && part.spec.Heartbeat == nil {
+				want["/heartbeat"] = CodeRequired
 			}
 			if diff := cmp.Diff(want, codes(Validate(kind, links[kind], part.spec))); diff != "" {
 				t.Errorf("%s of a %s target: %s", pointer, kind, diff)

@@ -59,6 +59,9 @@ func (s *Spool) append(b resultstore.Batch) error {
 	}
 	s.mu.Lock()
 	s.waiting.push(e)
+	if s.tally != nil {
+		s.tally[e] = sharesOf(b)
+	}
 	s.refused = time.Time{}
 	s.mu.Unlock()
 	s.signal()

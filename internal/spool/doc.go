@@ -20,7 +20,8 @@
 //     appends nothing more (*IOError): the kernel forgets what it failed to write, so
 //     a second fsync would answer OK for data that is gone. End the process (exit 74)
 //     and read the disk anew.
-//   - One file in memory at a time, whatever is queued; 40 bytes for each other.
+//   - One file in memory at a time, whatever is queued; 40 bytes for each other (with
+//     ByRegion some 150).
 //   - One process at a time (flock; a dead process's lock is free); within it one
 //     appender and one replayer at once.
 //

@@ -107,6 +107,7 @@ func (s *Spool) drop(it Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at, ok := s.waiting.find(it); ok {
+		delete(s.tally, s.waiting.entries[at])
 		s.waiting.drop(at)
 	}
 	s.refused = time.Time{}

@@ -9,10 +9,19 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 )
 
-const tellEvery = 2 * time.Second
+const (
+	tellEvery  = 2 * time.Second
+	tooOldTold = time.Hour // for how long it is said that rows were refused
+)
 
 // Tell keeps /healthz saying how well rows become durable, until ctx ends.
 func Tell(ctx context.Context, rows *recorder.Recorder, health *service.Health) error {
+	return TellAs(ctx, rows, health, "clickhouse")
+}
+
+// TellAs does the same where somebody else speaks of ClickHouse: what is said of the store
+// stands under another name.
+func TellAs(ctx context.Context, rows *recorder.Recorder, health *service.Health, store string) error {
 	ticker := time.NewTicker(tellEvery)
 	defer ticker.Stop()
 	for {
@@ -21,7 +30,7 @@ func Tell(ctx context.Context, rows *recorder.Recorder, health *service.Health) 
 			return nil
 		case <-ticker.C:
 			clickHouse, spool := judge(rows.State())
-			health.Set("clickhouse", clickHouse.level, clickHouse.reason)
+			health.Set(store, clickHouse.level, clickHouse.reason)
 			health.Set("spool", spool.level, spool.reason)
 		}
 	}
@@ -56,6 +65,8 @@ func judge(s recorder.State) (clickHouse, spool finding) {
 		spool = finding{service.Degraded, fmt.Sprintf("%d of %d MiB are used", s.Spool.Bytes>>20, s.Spool.MaxBytes>>20)}
 	case s.Spool != nil && s.Spool.Corrupt > 0:
 		spool = finding{service.Degraded, fmt.Sprintf("%d damaged files were put aside in its folder corrupt", s.Spool.Corrupt)}
+	case s.TooOld > 0 && time.Since(s.TooOldAt) < tooOldTold:
+		spool = finding{service.Degraded, fmt.Sprintf("%d rows came back later than results are kept, and were not stored", s.TooOld)}
 	}
 	return clickHouse, spool
 }

@@ -27,6 +27,8 @@ func TestJudge(t *testing.T) {
 		"the disk is full":   {recorder.State{Spool: &spool.State{Full: true, MaxBytes: 1}}, service.OK, service.Degraded, "is full"},
 		"no room anywhere":   {recorder.State{Retrying: true, Pressure: recorder.LevelError, Spool: some}, service.Degraded, service.Error, "no room"},
 		"a file was damaged": {recorder.State{Spool: &spool.State{Corrupt: 2, MaxBytes: 1}}, service.OK, service.Degraded, "2 damaged files"},
+		"rows came too late": {recorder.State{Spool: &spool.State{MaxBytes: 1}, TooOld: 3, TooOldAt: time.Now()}, service.OK, service.Degraded, "3 rows came back later than results are kept"},
+		"rows once did":      {recorder.State{Spool: &spool.State{MaxBytes: 1}, TooOld: 3, TooOldAt: time.Now().Add(-2 * time.Hour)}, service.OK, service.OK, ""},
 	} {
 		clickHouse, disk := judge(c.state)
 		if clickHouse.level != c.clickHouse || disk.level != c.spool || !strings.Contains(clickHouse.reason+disk.reason, c.says) {

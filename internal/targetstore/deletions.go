@@ -19,19 +19,16 @@ type Deletion struct {
 	Requested  time.Time
 	Effective  time.Time // from then on nothing of it is published
 	Tombstoned time.Time // probers were told
-	Erased     time.Time // results were last looked for, and removed where there were any
-	Verified   time.Time // there were last none
-	Finished   time.Time // there were none when nothing of it could be on the way any more
-	Tries      int64     // steps that failed
-	LastError  string    // of the last that did, until one finds the target gone
+	Finished   time.Time // they were, and every step was done
+	Tries      int64     // to tell probers that failed
+	LastError  string    // of the last of them
+	Steps      []Step    // those that have begun, by name; only where it says so
 }
 
 type deletionRow struct {
 	TargetID       int64  `gorm:"column:target_id;primaryKey;autoIncrement:false"`
 	RequestedAtMS  int64  `gorm:"column:requested_at_ms"`
 	TombstonedAtMS *int64 `gorm:"column:tombstoned_at_ms"`
-	ErasedAtMS     *int64 `gorm:"column:erased_at_ms"`
-	VerifiedAtMS   *int64 `gorm:"column:verified_at_ms"`
 	FinishedAtMS   *int64 `gorm:"column:finished_at_ms"`
 	Tries          int64  `gorm:"column:tries"`
 	LastError      string `gorm:"column:last_error"`
@@ -56,37 +53,74 @@ func (s *Store) DeletedSince(ctx context.Context, since time.Time, afterID int64
 	return s.deletions(ctx, `d.requested_at_ms >= ? AND d.target_id > ? ORDER BY d.target_id LIMIT ?`, since.UnixMilli(), afterID, limit)
 }
 
-// FinishedUnseen gives those finished deletions, requested since an instant, whose
-// results were last looked for before another, longest ago first.
-func (s *Store) FinishedUnseen(ctx context.Context, requestedSince, seenBefore time.Time, limit int) ([]Deletion, error) {
-	return s.deletions(ctx, `d.finished_at_ms IS NOT NULL AND d.verified_at_ms < ? AND d.requested_at_ms >= ? ORDER BY d.verified_at_ms, d.target_id LIMIT ?`,
-		seenBefore.UnixMilli(), requestedSince.UnixMilli(), limit)
+// Deletion gives that of one target, with its steps.
+func (s *Store) Deletion(ctx context.Context, id int64) (Deletion, error) {
+	all, err := s.deletions(ctx, `d.target_id = ?`, id)
+	if err == nil && len(all) == 0 {
+		err = ErrNotFound
+	}
+	if err == nil {
+		err = s.addSteps(ctx, all)
+	}
+	if err != nil {
+		return Deletion{}, err
+	}
+	return all[0], nil
 }
 
-// The condition's values are arguments; only this file writes conditions.
-func (s *Store) deletions(ctx context.Context, condition string, args ...any) (all []Deletion, err error) {
-	defer func() {
-		if err != nil {
-			all, err = nil, fmt.Errorf("read deletions: %w", database.Translate(ctx, err))
-		}
-	}()
-	rows, err := s.db.Read().WithContext(ctx).Raw(`SELECT d.target_id, d.requested_at_ms, v.effective_from_ms, d.tombstoned_at_ms, d.erased_at_ms, d.verified_at_ms, d.finished_at_ms, d.tries, d.last_error
-FROM deletions d LEFT JOIN schedule_versions v ON v.target_id = d.target_id AND v.deleted WHERE `+condition, args...).Rows()
+// Deletions gives a page of all of them, or of those that are not finished, with their
+// steps, by descending id. A beforeID of 0 begins.
+func (s *Store) Deletions(ctx context.Context, unfinished bool, beforeID int64, limit int) ([]Deletion, error) {
+	all, err := s.deletions(ctx, `(d.finished_at_ms IS NULL OR NOT ?) AND (d.target_id < ? OR ? = 0) ORDER BY d.target_id DESC LIMIT ?`, unfinished, beforeID, beforeID, limit)
 	if err != nil {
 		return nil, err
 	}
+	return all, s.addSteps(ctx, all)
+}
+
+const (
+	deletionColumns = `d.target_id, d.requested_at_ms, v.effective_from_ms, d.tombstoned_at_ms, d.finished_at_ms, d.tries, d.last_error`
+	deletionTables  = ` FROM deletions d LEFT JOIN schedule_versions v ON v.target_id = d.target_id AND v.deleted `
+)
+
+// scan reads deletionColumns, and what was selected after them.
+func (d *Deletion) scan(rows *sql.Rows, more ...any) error {
+	var requested, effective, tombstoned, finished sql.NullInt64
+	err := rows.Scan(append([]any{&d.TargetID, &requested, &effective, &tombstoned, &finished, &d.Tries, &d.LastError}, more...)...)
+	d.Requested, d.Effective, d.Tombstoned, d.Finished = instant(requested), instant(effective), instant(tombstoned), instant(finished)
+	return err
+}
+
+// The condition's values are arguments; only this file writes conditions.
+func (s *Store) deletions(ctx context.Context, condition string, args ...any) ([]Deletion, error) {
+	var all []Deletion
+	err := s.each(ctx, `SELECT `+deletionColumns+deletionTables+`WHERE `+condition, args, func(rows *sql.Rows) error {
+		var d Deletion
+		err := d.scan(rows)
+		all = append(all, d)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read deletions: %w", err)
+	}
+	return all, nil
+}
+
+func (s *Store) each(ctx context.Context, query string, args []any, fn func(*sql.Rows) error) error {
+	rows, err := s.db.Read().WithContext(ctx).Raw(query, args...).Rows()
+	if err != nil {
+		return database.Translate(ctx, err)
+	}
 	defer rows.Close()
 	for rows.Next() {
-		var d Deletion
-		var requested, effective, tombstoned, erased, verified, finished sql.NullInt64
-		if err := rows.Scan(&d.TargetID, &requested, &effective, &tombstoned, &erased, &verified, &finished, &d.Tries, &d.LastError); err != nil {
-			return nil, err
+		if err := fn(rows); err != nil {
+			return database.Translate(ctx, err)
 		}
-		d.Requested, d.Effective, d.Tombstoned = instant(requested), instant(effective), instant(tombstoned)
-		d.Erased, d.Verified, d.Finished = instant(erased), instant(verified), instant(finished)
-		all = append(all, d)
 	}
-	return all, rows.Err()
+	if err := rows.Err(); err != nil {
+		return database.Translate(ctx, err)
+	}
+	return nil
 }
 
 func instant(ms sql.NullInt64) time.Time {
@@ -118,44 +152,34 @@ func (s *Store) CountDeletions(ctx context.Context, since time.Time) (DeletionCo
 	return c, nil
 }
 
-// MarkTombstoned notes that probers were told. The first time counts.
+// MarkTombstoned notes that probers are told. The first time counts.
 func (s *Store) MarkTombstoned(ctx context.Context, ids []int64, at time.Time) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		return mark(tx, ids, "tombstoned_at_ms IS NULL", map[string]any{"tombstoned_at_ms": at.UnixMilli()})
+		return mark(tx, ids, "TRUE", map[string]any{"tombstoned_at_ms": gorm.Expr("COALESCE(tombstoned_at_ms, ?)", at.UnixMilli()), "last_error": ""})
 	})
 	return noted(err)
 }
 
-// Look is what one look for results found.
-type Look struct {
-	At       time.Time
-	All      []int64 // looked for, and removed where there were any
-	Clean    []int64 // those of which there was nothing
-	Finished []int64 // those of them of which nothing can be on the way any more
-}
-
-// MarkLooked notes a look. A target stays finished once it is; otherwise the note
-// made last stays, whichever publisher made it.
-func (s *Store) MarkLooked(ctx context.Context, l Look) error {
-	at := l.At.UnixMilli()
+// MarkUntold counts a try to tell probers that failed. Of what is finished they were told.
+func (s *Store) MarkUntold(ctx context.Context, ids []int64, problem string) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		if err := mark(tx, l.All, "TRUE", map[string]any{"erased_at_ms": at}); err != nil {
-			return err
-		}
-		if err := mark(tx, l.Clean, "TRUE", map[string]any{"verified_at_ms": at, "last_error": ""}); err != nil {
-			return err
-		}
-		return mark(tx, l.Finished, "finished_at_ms IS NULL", map[string]any{"finished_at_ms": at})
+		return mark(tx, ids, "finished_at_ms IS NULL", map[string]any{"tries": gorm.Expr("tries + 1"), "last_error": problem})
 	})
 	return noted(err)
 }
 
-// MarkFailed counts a step that failed.
-func (s *Store) MarkFailed(ctx context.Context, ids []int64, problem string) error {
-	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		return mark(tx, ids, "TRUE", map[string]any{"tries": gorm.Expr("tries + 1"), "last_error": problem})
+const finishDeletions = `UPDATE deletions SET finished_at_ms = ?, last_error = '' WHERE finished_at_ms IS NULL AND tombstoned_at_ms IS NOT NULL
+ AND (SELECT count(*) FROM deletion_steps s WHERE s.target_id = deletions.target_id AND s.done_at_ms IS NOT NULL AND s.step IN ?) = ?`
+
+// FinishDeletions finishes those of which probers were told and all the steps are done.
+// It says how many.
+func (s *Store) FinishDeletions(ctx context.Context, steps []string, at time.Time) (n int64, err error) {
+	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
+		done := tx.Exec(finishDeletions, at.UnixMilli(), steps, len(steps))
+		n = done.RowsAffected
+		return done.Error
 	})
-	return noted(err)
+	return n, noted(err)
 }
 
 func mark(tx *gorm.DB, ids []int64, condition string, values map[string]any) error {

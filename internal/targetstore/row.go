@@ -76,5 +76,7 @@ func targets(rows []row) ([]uptime.Target, error) {
 }
 
 func schedule(r row, regions []string) uptime.Schedule {
-	return uptime.Schedule{TargetID: r.ID, Interval: time.Duration(r.IntervalS) * time.Second, Regions: regions, Active: r.Active}
+	// What is not probed has no slots to publish: its schedule is there, and inactive.
+	active := r.Active && uptime.Kind(r.Kind).Probed()
+	return uptime.Schedule{TargetID: r.ID, Interval: time.Duration(r.IntervalS) * time.Second, Regions: regions, Active: active}
 }

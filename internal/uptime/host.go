@@ -11,8 +11,8 @@ import (
 
 // HostOf gives the host that a target's URL names, in one spelling: a name in lower
 // case and ASCII without its last dot, or an address without zone, IPv4 as such. It is
-// empty where the URL names none (a DNS question to the prober's own resolvers) or is
-// not one. The port does not count, and neither does what the name resolves to.
+// empty where the URL names none (a DNS question to the prober's own resolvers, or a
+// heartbeat, which is not visited) or is not one. The port does not count, and neither does what the name resolves to.
 func HostOf(target string) string {
 	if host, plain := plainHost(target); plain {
 		return host
@@ -22,7 +22,7 @@ func HostOf(target string) string {
 
 func parsedHost(target string) string {
 	u, err := url.Parse(target)
-	if err != nil {
+	if err != nil || u.Scheme == string(KindHeartbeat) {
 		return ""
 	}
 	host := u.Hostname()

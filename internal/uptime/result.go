@@ -51,7 +51,7 @@ type Seen struct {
 }
 
 // Slot is the row's key.
-func (r Result) Slot() Slot {
+func (r *Result) Slot() Slot {
 	return Slot{TargetID: r.TargetID, Region: r.Region, ScheduledAt: r.ScheduledAt}
 }
 
@@ -62,10 +62,14 @@ const (
 	classMeasured = 2
 )
 
-// Revision ranks the rows of one slot: class × 2^62 + ingest time in µs. The
-// store keeps the highest, so a re-run, a re-send or a zombie never hides a
-// measurement made in time.
-func (r Result) Revision() uint64 {
+// revisionStep is how exactly revisions tell ingest times apart, in µs: two probers' clocks
+// agree no better, and what is beyond it would be a byte of noise in every row.
+const revisionStep = 1 << 10
+
+// Revision ranks the rows of one slot: class × 2^62 + ingest time in µs, to about a
+// millisecond. The store keeps the highest, and of equal ones the one that came last, so
+// a re-run, a re-send or a zombie never hides a measurement made in time.
+func (r *Result) Revision() uint64 {
 	class := uint64(classReason)
 	switch {
 	case r.Status.Measured() && r.Late:
@@ -73,5 +77,5 @@ func (r Result) Revision() uint64 {
 	case r.Status.Measured():
 		class = classMeasured
 	}
-	return class<<62 | uint64(r.IngestedAt.UnixMicro())&(1<<62-1)
+	return class<<62 | uint64(r.IngestedAt.UnixMicro())&(1<<62-revisionStep)
 }

@@ -19,6 +19,7 @@ type Spec struct {
 	TLS        *TLSSpec       `json:"tls,omitempty"`
 	DNS        *DNSSpec       `json:"dns,omitempty"`
 	WebSocket  *WebSocketSpec `json:"websocket,omitempty"`
+	Heartbeat  *HeartbeatSpec `json:"heartbeat,omitempty"`
 }
 
 // SpecText is a Spec as JSON, empty for the zero Spec. It is what the stream, the

@@ -73,7 +73,16 @@ const (
 	FailureProtocol       Failure = "protocol"
 	FailureReset          Failure = "reset"
 	FailureTimeout        Failure = "timeout"
+	FailureReported       Failure = "reported" // the job behind a heartbeat said itself that it failed
 )
+
+// Failures are all of them but FailureNone, in their order.
+func Failures() []Failure {
+	return []Failure{
+		FailureDNS, FailureConnectRefused, FailureConnectTimeout, FailureTLSExpired, FailureTLSName, FailureTLSUntrusted, FailureTLSOther, FailureStatusCode, FailureBody,
+		FailureHeader, FailureLatency, FailureRedirectLimit, FailureTooLarge, FailureProtocol, FailureReset, FailureTimeout, FailureReported,
+	}
+}
 
 // Reason says why a slot has no measurement. The set is closed; empty for measured slots.
 type Reason string

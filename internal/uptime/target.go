@@ -20,7 +20,11 @@ const (
 	KindICMP      Kind = "icmp"      // icmp://host
 	KindGRPC      Kind = "grpc"      // grpc://host:port[/service] and grpcs://: the health check of grpc.health.v1
 	KindWebSocket Kind = "websocket" // ws and wss
+	KindHeartbeat Kind = "heartbeat" // heartbeat://name: nothing is visited, the other side pings us
 )
+
+// Probed says whether probers visit targets of this kind.
+func (k Kind) Probed() bool { return k != KindHeartbeat }
 
 // Limits of what a target may ask for.
 const (
@@ -37,7 +41,7 @@ type Target struct {
 	Name        string
 	URL         string
 	Kind        Kind
-	Interval    time.Duration // whole seconds, MinInterval to MaxInterval
+	Interval    time.Duration // whole seconds, MinInterval to MaxInterval; of a heartbeat the longest time between two expected pings
 	Timeout     time.Duration // of one probe, redirects included
 	Regions     []string      // sorted; empty means every region
 	Active      bool

@@ -57,6 +57,13 @@ func TestMeasurementOutranksReason(t *testing.T) {
 	if newer.Revision() <= inTime.Revision() {
 		t.Fatal("among equals the newest wins")
 	}
+	same := inTime
+	same.IngestedAt = time.UnixMicro(early.UnixMicro() / 1024 * 1024)
+	for _, later := range []time.Duration{0, time.Millisecond} {
+		if same.IngestedAt = same.IngestedAt.Add(later); same.Revision() != inTime.Revision() {
+			t.Fatal("clocks do not agree to a millisecond: neither do revisions")
+		}
+	}
 }
 
 func TestStatusRange(t *testing.T) {

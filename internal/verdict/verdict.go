@@ -172,12 +172,47 @@ func plural(n int) string {
 func causes(observations []Observation) string {
 	var causes []string
 	for _, o := range observations {
-		cause := strings.ReplaceAll(string(o.Failure), "_", " ")
-		if o.Failure == uptime.FailureStatusCode {
-			cause = fmt.Sprintf("status %d", o.HTTPStatus)
-		}
-		causes = append(causes, o.Region+" "+cause)
+		causes = append(causes, o.Region+" "+cause(o))
 	}
 	slices.Sort(causes)
 	return strings.Join(causes, ", ")
+}
+
+// cause is a failure in words that go on after a region's name.
+func cause(o Observation) string {
+	switch o.Failure {
+	case uptime.FailureDNS:
+		return "finds no address"
+	case uptime.FailureConnectRefused:
+		return "connection refused"
+	case uptime.FailureConnectTimeout:
+		return "cannot connect"
+	case uptime.FailureTLSExpired:
+		return "certificate expired"
+	case uptime.FailureTLSName:
+		return "certificate of another name"
+	case uptime.FailureTLSUntrusted:
+		return "certificate not trusted"
+	case uptime.FailureTLSOther:
+		return "TLS failed"
+	case uptime.FailureStatusCode:
+		return fmt.Sprintf("status %d", o.HTTPStatus)
+	case uptime.FailureBody:
+		return "body not as expected"
+	case uptime.FailureHeader:
+		return "header not as expected"
+	case uptime.FailureLatency:
+		return "too slow"
+	case uptime.FailureRedirectLimit:
+		return "too many redirects"
+	case uptime.FailureTooLarge:
+		return "answer too large"
+	case uptime.FailureProtocol:
+		return "answer not understood"
+	case uptime.FailureReset:
+		return "connection reset"
+	case uptime.FailureTimeout:
+		return "no answer in time"
+	}
+	return strings.ReplaceAll(string(o.Failure), "_", " ")
 }

@@ -51,6 +51,16 @@ func TestFold(t *testing.T) {
 	}
 }
 
+func TestCausesAreWords(t *testing.T) {
+	t.Parallel()
+	down := seen("eu", uptime.StatusDown, 0)
+	down.Failure = uptime.FailureBody
+	v := Fold(Rules{Interval: time.Minute, Active: true, Regions: []string{"eu"}}, []Observation{down}, Verdict{}, noon)
+	if v.Why != "Down in 1 of 1 region: eu body not as expected." {
+		t.Error(v.Why)
+	}
+}
+
 func TestSinceIsTheFirstFailingSlot(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Interval: time.Minute, Timeout: time.Second, Active: true, Regions: []string{"eu", "us"}}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -40,23 +42,38 @@ type FleetSource interface {
 
 // Options are what the API stands on.
 type Options struct {
-	Targets  Targets
-	Results  Results
-	Ledger   Ledger
-	Sessions *session.Sessions
-	Answers  Answers
-	Audit    Audit
-	Hub      Hub
-	Fleet    FleetSource
-	After    *Aftermath
-	Box      *seal.Box // seals the secrets of targets
-	Checks   Checks
-	Socket   http.Handler // the websocket, behind the same policy as any route
-	Pages    http.Handler // everything outside /api
-	Version  string
-	Now      func() time.Time
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer
+	Targets     Targets
+	Deletions   Deletions
+	Regions     Regions
+	Probers     Probers
+	Results     Results
+	History     History
+	Schedules   Schedules
+	Corrections Corrections // nil: none are kept
+	Maintenance Maintenance // nil: there is none
+	Exports     Exports
+	Recent      *answercache.Cache // answers about the past, for a moment; nil: none are kept
+	Ledger      Ledger
+	Sessions    *session.Sessions
+	Answers     Answers
+	Audit       Audit
+	Hub         Hub
+	Fleet       FleetSource
+	After       *Aftermath
+	Box         *seal.Box // seals the secrets of targets
+	Checks      Checks
+
+	Recorder   Recorder                                                 // of results from outside
+	Announce   func(ctx context.Context, results []uptime.Result) error // to live pages
+	Heartbeats Heartbeats
+	Pinged     func() // a heartbeat's row waits; must not block
+
+	Socket  http.Handler // the websocket, behind the same policy as any route
+	Pages   http.Handler // everything outside /api
+	Version string
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
 }
 
 type api struct {
@@ -65,6 +82,9 @@ type api struct {
 	inFlight *flights
 	copies   *copies
 	rate     *jobs.Limiter // of checks on demand
+	pings    *pingLimiter
+
+	exporting *semaphore.Weighted // a unit an export
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -83,7 +103,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies(), rate: jobs.NewLimiter()}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies(), rate: jobs.NewLimiter(), pings: newPingLimiter(), exporting: semaphore.NewWeighted(maxExports)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {
@@ -118,5 +138,5 @@ func config(version string) huma.Config {
 
 // surroundings are what targets are judged against now.
 func (a *api) surroundings() surroundings {
-	return surroundings{regions: a.Fleet.Regions(), open: a.Fleet.OpenRanges(), seal: a.Box.Seal}
+	return surroundings{regions: a.Fleet.Regions(), open: a.Fleet.OpenRanges(), seal: a.Box.Seal, now: a.Now()}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/probefleet/probefleet/internal/spec"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -48,7 +49,11 @@ func (a *api) unsavedTarget(d checkDocument) (uptime.Target, error) {
 		}
 		slices.SortFunc(found, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
 		fields.Name, fields.IntervalS, fields.Active = nil, nil, nil
-		return append(found, merge(&target, fields, null, around)...)
+		found = append(found, merge(&target, fields, null, around)...)
+		if !target.Kind.Probed() {
+			found = append(found, Mistake{Pointer: "/url", Code: spec.CodeNotOfKind, Message: "a heartbeat is pinged by its job: there is nothing to check on demand"})
+		}
+		return found
 	})
 	if p != nil {
 		return uptime.Target{}, p

@@ -53,7 +53,7 @@ func checkOf(t uptime.Target, actor string) jobs.Request {
 // for many, there is none.
 func (a *api) preview(ctx context.Context, t uptime.Target) string {
 	actor := identityOf(ctx).Actor
-	if a.rate.Allow(actor) > 0 {
+	if !t.Kind.Probed() || a.rate.Allow(actor) > 0 {
 		return ""
 	}
 	job, err := a.Checks.Accept(checkOf(t, actor))

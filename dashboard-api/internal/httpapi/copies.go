@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 )
 
 // Bounds of the copies that are kept of answers.
@@ -35,9 +38,13 @@ var errNotAnswering = errors.New("it did not answer when last asked")
 // pastOutput is the answer to a question about the past: what the store said just
 // now or, while it does not answer, what it said when it was last asked the same.
 type pastOutput[T any] struct {
-	Age   string `header:"Age" doc:"on a copy: seconds since it was made"`
-	Stale string `header:"X-Probefleet-Stale" doc:"on a copy: since=INSTANT when it was made; ClickHouse does not answer now"`
-	Body  stored[T]
+	Status       int
+	Age          string `header:"Age" doc:"seconds since it was made, if it was not made for this request"`
+	Stale        string `header:"X-Probefleet-Stale" doc:"on a copy: since=INSTANT when it was made; ClickHouse does not answer now"`
+	ETag         string `header:"ETag" doc:"of the content: with If-None-Match the answer is 304 while it is the same; a copy has none"`
+	CacheControl string `header:"Cache-Control"`
+	Vary         string `header:"Vary"`
+	Body         stored[T]
 }
 
 // past asks the store and keeps a copy of its answer. While the store is down the
@@ -45,18 +52,33 @@ type pastOutput[T any] struct {
 // known not to answer is not asked, or no longer: nobody waits for what will not come.
 func past[T any](ctx context.Context, a *api, question string, ask func(context.Context) (T, error)) (*pastOutput[T], error) {
 	asked := a.Now()
-	err := down(clickHouse, errNotAnswering)
-	if a.Fleet.HistoryOK() {
-		var body T
-		if body, err = whileAnswering(ctx, a.Fleet, ask); err == nil {
-			raw, err := encode(body)
-			if err != nil {
-				return nil, err
-			}
-			a.copies.put(question, raw, asked)
-			return &pastOutput[T]{Body: stored[T]{raw: raw}}, nil
-		}
+	raw, err := fresh(ctx, a, question, ask)
+	if err != nil {
+		return lastCopy[T](a, question, asked, err)
 	}
+	return unlessKnown(ctx, &pastOutput[T]{ETag: answercache.Tag(raw), Body: stored[T]{raw: raw}}), nil
+}
+
+// fresh asks the store, and keeps a copy of its answer.
+func fresh[T any](ctx context.Context, a *api, question string, ask func(context.Context) (T, error)) ([]byte, error) {
+	asked := a.Now()
+	if !a.Fleet.HistoryOK() {
+		return nil, down(clickHouse, errNotAnswering)
+	}
+	body, err := whileAnswering(ctx, a.Fleet, ask)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := encode(body)
+	if err == nil {
+		a.copies.put(question, raw, asked)
+	}
+	return raw, err
+}
+
+// lastCopy is the copy of the last answer, if it was an outage that kept the store from
+// giving a new one; else the error.
+func lastCopy[T any](a *api, question string, now time.Time, err error) (*pastOutput[T], error) {
 	if _, is := errors.AsType[*outage](err); !is {
 		return nil, err
 	}
@@ -65,8 +87,8 @@ func past[T any](ctx context.Context, a *api, question string, ask func(context.
 		return nil, err
 	}
 	a.metrics.copies.Inc()
-	out := &pastOutput[T]{Body: stored[T]{raw: markStale(raw, at)}}
-	out.Age, out.Stale = staleness(at, asked)
+	out := &pastOutput[T]{Status: http.StatusOK, Body: stored[T]{raw: markStale(raw, at)}}
+	out.Age, out.Stale = staleness(at, now)
 	return out, nil
 }
 

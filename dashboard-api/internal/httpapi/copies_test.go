@@ -25,6 +25,12 @@ func pastRoutes(now time.Time) map[string]string {
 		"series":  "/api/v1/targets/1/series?step_s=60&" + last,
 		"uptime":  "/api/v1/targets/1/uptime?" + last,
 		"latest":  "/api/v1/results/latest?ids=2,1&n=90",
+		"current": "/api/v1/results/current",
+		"matrix":  "/api/v1/targets/1/matrix?" + last,
+		"wrong":   "/api/v1/targets/1/failures?" + last,
+		"shape":   "/api/v1/targets/1/histogram?region=eu&" + last,
+		"by day":  "/api/v1/targets/1/uptime?by=day&zone=Asia/Kathmandu&" + last,
+		"report":  "/api/v1/reports/2026-02?ids=2",
 		"ledger":  "/api/v1/ledger?" + last,
 	}
 }
@@ -58,7 +64,8 @@ func TestHistoryIsAnsweredWithMarkedCopies(t *testing.T) {
 			}
 		}
 		for _, path := range []string{
-			"/api/v1/targets/1/results?limit=31", "/api/v1/targets/2/uptime", "/api/v1/targets/1/series?step_s=60&from=2026-02-01T00:00:00Z&to=2026-02-02T00:00:00Z", "/api/v1/results/latest?ids=1", "/api/v1/ledger?from=2026-03-01T11:00:00Z",
+			"/api/v1/targets/1/results?limit=31", "/api/v1/targets/2/uptime", "/api/v1/targets/2/failures", "/api/v1/targets/1/histogram", "/api/v1/targets/1/matrix?step_s=60", "/api/v1/targets/1/series?folded=true", "/api/v1/results/current?limit=1", "/api/v1/targets/1/series?step_s=60&from=2026-02-01T00:00:00Z&to=2026-02-02T00:00:00Z", "/api/v1/results/latest?ids=1", "/api/v1/ledger?from=2026-03-01T11:00:00Z",
+			"/api/v1/reports/2026-02?ids=1", "/api/v1/reports/2026-02?ids=2&zone=Europe/Berlin", "/api/v1/reports/2026-02?ids=2&format=csv",
 		} { // questions nobody has asked before
 			if got := b.do("GET", path, "", as(viewerKey)); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.problem(t).Code != codeUnavailable {
 				t.Errorf("%s, %s: %d %s", what, path, got.Code, got.text)
@@ -68,7 +75,7 @@ func TestHistoryIsAnsweredWithMarkedCopies(t *testing.T) {
 	if got := b.do("DELETE", "/api/v1/targets/1", "", as(editorKey)); got.Code != http.StatusNoContent {
 		t.Fatalf("delete: %d %s", got.Code, got.text)
 	}
-	for name, want := range map[string]int{"results": 404, "series": 404, "uptime": 404, "latest": 503} {
+	for name, want := range map[string]int{"results": 404, "series": 404, "uptime": 404, "matrix": 404, "wrong": 404, "shape": 404, "current": 503, "latest": 503} {
 		if got := b.do("GET", pastRoutes(b.now)[name], "", as(viewerKey)); got.Code != want {
 			t.Errorf("%s of a deleted target: %d %s", name, got.Code, got.text)
 		}
@@ -107,7 +114,7 @@ func TestNobodyWaitsForAStoreThatFroze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fleet := &freezing{}
 		a := &api{Options: Options{Fleet: fleet, Now: time.Now}, metrics: newMetrics(prometheus.NewRegistry()), copies: newCopies()}
-		body, freeze := uptimeBody{Up: 7}, time.Duration(0)
+		body, freeze := uptimeBody{Figures: Figures{Up: 7}}, time.Duration(0)
 		ask := func(ctx context.Context) (uptimeBody, error) {
 			if freeze > 0 {
 				time.Sleep(freeze)

@@ -160,6 +160,8 @@ func kindName(kind reflect.Kind) string {
 		return "a text"
 	case reflect.Bool:
 		return "true or false"
+	case reflect.Float64:
+		return "a number"
 	}
 	return "a whole number"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
@@ -46,6 +47,7 @@ const (
 	codeVersionMismatch  = "version_mismatch"
 	codeHostRate         = "host_rate_exceeded"
 	codeUnavailable      = "unavailable"
+	codeUnknownZone      = "unknown_zone"
 )
 
 // retryWhenDown is how soon a caller should try again while something is down.
@@ -82,6 +84,10 @@ var mapping = [...]struct {
 	}},
 	{jobstore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such check, or no longer")
+	}},
+	{heartbeatstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such heartbeat") }},
+	{heartbeatstore.ErrBehind, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, codeUnavailable, "deadlines of an outage are being made up for: ping again").retryAfter(time.Second)
 	}},
 	{jobs.ErrFull, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, "checks_full", "too many checks are waiting: try again").retryAfter(checkRetryAfter)

@@ -25,7 +25,14 @@ type Fleet struct {
 		Leader   nullable[string]  `json:"leader"`
 		LastTick nullable[instant] `json:"last_tick" doc:"the last second whose checks are all published"`
 	} `json:"publisher"`
-	Regions []FleetRegion `json:"regions" nullable:"false"`
+	Regions []FleetRegion  `json:"regions" nullable:"false"`
+	Outside []FleetOutside `json:"outside" nullable:"false" doc:"what came from external checkers (ext-…) and heartbeats (push) and lies on the disks of API nodes; empty when ClickHouse has it all"`
+}
+
+// FleetOutside is what waits of a region that nobody here probes.
+type FleetOutside struct {
+	Region string `json:"region"`
+	Spool
 }
 
 // FleetRegion is a region and its probers.
@@ -56,7 +63,7 @@ type FleetProber struct {
 
 // Spool is what waits on disks for ClickHouse.
 type Spool struct {
-	Spooled int64             `json:"spooled" doc:"results that are safe on a prober's disk and not in ClickHouse yet"`
+	Spooled int64             `json:"spooled" doc:"results that are safe on a disk and not in ClickHouse yet"`
 	First   nullable[instant] `json:"spool_first" doc:"the oldest slot among them"`
 	Last    nullable[instant] `json:"spool_last" doc:"the newest slot among them"`
 }
@@ -97,7 +104,7 @@ func (f *Fleet) HistoryDown(since time.Time) {
 
 // NewFleet starts one with the publisher's part; a zero tick and no leader are null.
 func NewFleet(lastTick time.Time, leader string) Fleet {
-	fleet := Fleet{Regions: []FleetRegion{}}
+	fleet := Fleet{Regions: []FleetRegion{}, Outside: []FleetOutside{}}
 	fleet.Publisher.LastTick = maybeInstant(lastTick)
 	if leader != "" {
 		fleet.Publisher.Leader = some(leader)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,10 +21,13 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -39,10 +43,24 @@ var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type fakeResults struct {
 	rows   []uptime.Result
 	series resultstore.Series
-	counts resultstore.Uptime
+	matrix map[string]resultstore.Series
+	wrong  resultstore.Failures
+	shape  resultstore.Histogram
+	steps  resultstore.SeriesQuery // the last one
+	window resultstore.WindowQuery // likewise
+	cells  []fakeCell
+	cuts   [][]time.Time // of the questions about cells
 	err    error
 	asked  resultstore.ResultQuery
 	since  map[int64]time.Time
+	kept   time.Duration // 0: as usual
+}
+
+func (f *fakeResults) RawKept() time.Duration {
+	if f.kept != 0 {
+		return f.kept
+	}
+	return resultstore.Retention
 }
 
 func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {
@@ -66,12 +84,48 @@ func (f *fakeResults) LatestN(_ context.Context, ids []int64, _ int, since time.
 	return found, f.err
 }
 
-func (f *fakeResults) Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error) {
+func (f *fakeResults) Series(_ context.Context, q resultstore.SeriesQuery) (resultstore.Series, error) {
+	f.steps = q
 	return f.series, f.err
 }
 
-func (f *fakeResults) Uptime(context.Context, int64, time.Time, time.Time) (resultstore.Uptime, error) {
-	return f.counts, f.err
+func (f *fakeResults) Matrix(_ context.Context, q resultstore.SeriesQuery) (map[string]resultstore.Series, error) {
+	f.steps = q
+	return f.matrix, f.err
+}
+
+func (f *fakeResults) Failures(_ context.Context, q resultstore.WindowQuery) (resultstore.Failures, error) {
+	f.window = q
+	return f.wrong, f.err
+}
+
+func (f *fakeResults) Histogram(_ context.Context, q resultstore.WindowQuery) (resultstore.Histogram, error) {
+	f.window = q
+	return f.shape, f.err
+}
+
+func (f *fakeResults) Current(_ context.Context, ids []int64) ([]uptime.Result, error) {
+	return slices.DeleteFunc(slices.Clone(f.rows), func(r uptime.Result) bool { return !slices.Contains(ids, r.TargetID) }), f.err
+}
+
+// fakeCell is a cell of a target's region.
+type fakeCell struct {
+	id     int64
+	region string
+	availability.Cell
+}
+
+// Cells hands over the cells of those asked for, whatever the range.
+func (f *fakeResults) Cells(_ context.Context, q resultstore.CellQuery, fn func(int64, string, availability.Cell) error) error {
+	f.cuts = append(f.cuts, q.Cuts)
+	for _, c := range f.cells {
+		if f.err == nil && slices.Contains(q.IDs, c.id) && (c.region == "" || !q.Whole) {
+			if err := fn(c.id, c.region, c.Cell); err != nil {
+				return err
+			}
+		}
+	}
+	return f.err
 }
 
 func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result, bool, error) {
@@ -81,6 +135,21 @@ func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result
 		}
 	}
 	return uptime.Result{}, false, f.err
+}
+
+// fakePast is what happened to targets: corrections, and maintenance.
+type fakePast struct {
+	corrections map[int64][]availability.Correction
+	maintenance map[int64]availability.Spans
+	err         error
+}
+
+func (f *fakePast) Corrections(context.Context, []int64, time.Time, time.Time) (map[int64][]availability.Correction, error) {
+	return f.corrections, f.err
+}
+
+func (f *fakePast) Maintenance(context.Context, []int64, time.Time, time.Time) (map[int64]availability.Spans, error) {
+	return f.maintenance, nil
 }
 
 type fakeLedger struct {
@@ -119,11 +188,18 @@ type bench struct {
 	db      *database.DB
 	targets *targetstore.Store
 	results *fakeResults
+	options Options // what the handler was made of, with a fresh registry
+	past    *fakePast
+	history *switched // b.results, unless a test says otherwise
 	ledger  *fakeLedger
 	fleet   *fakeFleet
 	redis   *fakeRedis
+	probers *fakeProbers
 	after   *Aftermath
 	hub     *live.Hub
+	rows    *fakeRecorder
+	beats   *heartbeatstore.Store
+	pinged  int
 	checks  *jobs.Service // not running: what is accepted stays queued
 	now     time.Time
 	setup   string
@@ -141,7 +217,7 @@ const (
 
 func newBench(t *testing.T) *bench { return newBenchOn(t, testbackend.SQLite(t)) }
 
-func newBenchOn(t *testing.T, url string) *bench {
+func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *bench {
 	t.Helper()
 	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
 		t.Fatal(err)
@@ -163,9 +239,10 @@ func newBenchOn(t *testing.T, url string) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{
-		T: t, db: db, targets: targetstore.New(db).WithHostRate(targetstore.HostRate{Limit: 5, Exempt: func(host string) bool { return host == "exempt.example" }}), results: &fakeResults{}, ledger: &fakeLedger{},
-		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
+		T: t, db: db, targets: targetstore.New(db).WithHostRate(targetstore.HostRate{Limit: 5, Exempt: func(host string) bool { return host == "exempt.example" }}), results: &fakeResults{}, past: &fakePast{}, ledger: &fakeLedger{},
+		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, probers: &fakeProbers{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
 	}
+	b.history = &switched{b.results}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
 	b.after = NewAftermath(b.redis, b.redis, log)
 	sessions := session.New(accounts, false, log)
@@ -179,12 +256,18 @@ func newBenchOn(t *testing.T, url string) *bench {
 	b.checks = jobs.New(jobs.Options{
 		Owner: "test", Store: jobstore.New(db), Regions: func() []string { return b.fleet.regions }, Tell: func(jobstore.Job) {}, Log: log, Metrics: prometheus.NewRegistry(),
 	})
+	b.rows, b.beats = &fakeRecorder{}, heartbeatstore.New(db)
 	options := Options{
-		Box:     box,
-		Targets: b.targets, Results: b.results, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
+		Box:      box,
+		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
+		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
+		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: b.past, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),
+	}
+	for _, f := range adjust {
+		f(b, &options)
 	}
 	if b.handler, err = New(options); err != nil {
 		t.Fatal(err)
@@ -193,6 +276,8 @@ func newBenchOn(t *testing.T, url string) *bench {
 	if b.router, err = newAPI(options); err != nil {
 		t.Fatal(err)
 	}
+	options.Metrics = prometheus.NewRegistry()
+	b.options = options
 	return b
 }
 

@@ -59,7 +59,7 @@ func withRecovery(log *slog.Logger, next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(cause)
 			default:
-				log.Error("handler panicked", "request_id", requestID(r.Context()), "path", r.URL.Path, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				log.Error("handler panicked", "request_id", requestID(r.Context()), "path", withoutToken(r.URL.Path), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
 				problem(http.StatusInternalServerError, "internal", "something went wrong here; the log knows more").write(w, r)
 			}
 		}()
@@ -67,12 +67,20 @@ func withRecovery(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
+// withoutToken is a path as it may be logged.
+func withoutToken(path string) string {
+	if strings.HasPrefix(path, heartbeatPrefix) {
+		return heartbeatPrefix + "…"
+	}
+	return path
+}
+
 // onlyJSON refuses writes whose body is not declared as JSON: a form on a foreign
 // page cannot send that type without asking first.
 func onlyJSON(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writes := r.Method == http.MethodPost || r.Method == http.MethodPatch || r.Method == http.MethodPut
-		if writes && strings.HasPrefix(r.URL.Path, apiPrefix) {
+		if writes && strings.HasPrefix(r.URL.Path, apiPrefix) && !strings.HasPrefix(r.URL.Path, heartbeatPrefix) { // a ping's body is whatever a job prints
 			media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 			if err != nil || media != "application/json" && media != "application/merge-patch+json" {
 				problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "send the body with Content-Type: application/json").write(w, r)
@@ -86,6 +94,7 @@ func onlyJSON(next http.Handler) http.Handler {
 // crossOrigin refuses writes that a browser sends for another site's page.
 func crossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
+	protection.AddInsecureBypassPattern(heartbeatPrefix) // no cookie counts there, so nobody's can be used
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusForbidden, "cross_origin", "this request comes from another site's page").write(w, r)
 	}))

@@ -30,10 +30,18 @@ type Between struct {
 	To   time.Time `query:"to" doc:"first instant that is not included; by default now"`
 }
 
-const longestRange = 100 * 24 * time.Hour
+// The longest ranges, in days. Figures are kept, and cost, less than what they were made of.
+const (
+	longestRange   = 100
+	longestFigures = 5*366 + 1
+)
 
 // resolve fills the defaults in.
 func (b Between) resolve(now time.Time) (from, to time.Time, err error) {
+	return b.upTo(longestRange, now)
+}
+
+func (b Between) upTo(days int, now time.Time) (from, to time.Time, err error) {
 	from, to = b.From, b.To
 	if to.IsZero() {
 		to = now
@@ -44,8 +52,8 @@ func (b Between) resolve(now time.Time) (from, to time.Time, err error) {
 	switch {
 	case !from.Before(to):
 		return from, to, mistakes([]Mistake{{Parameter: "from", Code: codeInvalidRange, Message: "from must be before to"}})
-	case to.Sub(from) > longestRange:
-		return from, to, mistakes([]Mistake{{Parameter: "from", Code: codeInvalidRange, Message: "a range is at most 100 days long"}})
+	case to.Sub(from) > time.Duration(days)*24*time.Hour:
+		return from, to, mistakes([]Mistake{{Parameter: "from", Code: codeInvalidRange, Message: fmt.Sprintf("a range is at most %d days long", days)}})
 	}
 	return from.UTC(), to.UTC(), nil
 }

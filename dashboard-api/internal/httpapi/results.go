@@ -16,9 +16,13 @@ import (
 type Results interface {
 	Results(context.Context, resultstore.ResultQuery) ([]uptime.Result, error)
 	LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error)
+	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
 	Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error)
-	Uptime(ctx context.Context, id int64, from, to time.Time) (resultstore.Uptime, error)
+	Matrix(context.Context, resultstore.SeriesQuery) (map[string]resultstore.Series, error)
+	Failures(context.Context, resultstore.WindowQuery) (resultstore.Failures, error)
+	Histogram(context.Context, resultstore.WindowQuery) (resultstore.Histogram, error)
 	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
+	RawKept() time.Duration // how long results are kept, as it is set now
 }
 
 const clickHouse = "ClickHouse"
@@ -117,6 +121,9 @@ func (a *api) listResults(ctx context.Context, in *struct {
 	})
 }
 
+// farthest is longer than results are ever kept.
+const farthest = 100 * 365 * 24 * time.Hour
+
 // maxLatestRows bounds a question for the newest results of many targets.
 const maxLatestRows = 100_000
 
@@ -178,6 +185,7 @@ func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[i
 	}
 	found := map[int64][]uptime.Result{}
 	for interval, ids := range byInterval {
+		interval = min(interval, farthest/time.Duration(n)) // jobs may ping once a year: n of them are more than a Duration holds
 		latest, err := a.Results.LatestN(ctx, ids, n, a.Now().Add(-time.Duration(n)*interval-uptime.Expiry(interval)))
 		if err != nil {
 			return nil, err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
+	"regexp"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -100,11 +102,37 @@ func add[I, O any](r *router, o operation, handler func(context.Context, *I) (*O
 	})
 }
 
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// answers documents what a GET that answers with bytes answers, by media type.
+func (r *router) answers(path string, content map[string]reflect.Type) {
+	media := map[string]*huma.MediaType{}
+	for name, t := range content {
+		media[name] = &huma.MediaType{Schema: r.api.OpenAPI().Components.Schemas.Schema(t, true, "")}
+	}
+	r.api.OpenAPI().Paths[path].Get.Responses["200"].Content = media
+}
+
+// streams documents what a GET that writes its own answer sends, by media type: lines.
+func (r *router) streams(path string, media ...string) {
+	content := map[string]*huma.MediaType{}
+	for _, name := range media {
+		content[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	r.api.OpenAPI().Paths[path].Get.Responses["200"] = &huma.Response{Description: "OK", Content: content}
+}
+
 // raw registers a handler that writes its own answer; huma only documents it.
 func raw(r *router, o operation, handler http.Handler) {
 	op := o.huma()
 	pattern := r.declare(o.policy, &op)
 	op.Responses["200"] = &huma.Response{Description: "OK"}
+	for _, found := range pathParameter.FindAllStringSubmatch(o.path, -1) {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: found[1], In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	if o.method == http.MethodPost {
+		op.RequestBody = &huma.RequestBody{Description: "any text", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}
 	r.api.OpenAPI().AddOperation(&op)
 	r.HandleFunc(pattern, handler.ServeHTTP)
 }

@@ -6,20 +6,19 @@ import (
 	"math"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 )
 
-// niceSteps are the widths a series is drawn in when the caller does not choose.
-var niceSteps = [...]int64{10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400}
-
-// nicePoints is about as many points as a chart has room for.
-const nicePoints = 300
-
 type seriesBody struct {
 	StaleSince nullable[instant]   `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
-	Tier       string              `json:"tier" enum:"raw" doc:"what the series was folded from"`
+	Tier       string              `json:"tier" enum:"raw,hourly,daily" doc:"what the series is made from: results, or figures of hours or UTC days, of which percentiles are within 2 %. What has no such figures yet is always from results"`
+	From       instant             `json:"from" doc:"what the series covers: the range, in whole hours or days where it is made from those"`
+	To         instant             `json:"to"`
 	StepS      int64               `json:"step_s"`
-	Partial    bool                `json:"partial" doc:"the first or the last step is cut off by the range or by the present"`
+	Partial    bool                `json:"partial" doc:"the first or the last step is cut off by what the series covers, or by the present"`
+	RevisedAt  nullable[instant]   `json:"revised_at" doc:"when an hour of it was last corrected after it had closed; null when none was"`
+	Revised    []revisedStep       `json:"revised" nullable:"false" doc:"the steps with such an hour"`
 	X          []int64             `json:"x" nullable:"false" doc:"Unix seconds of the start of each step"`
 	Count      []uint64            `json:"count" nullable:"false"`
 	Up         []uint64            `json:"up" nullable:"false"`
@@ -37,41 +36,61 @@ type seriesBody struct {
 	TransferUS []nullable[float64] `json:"transfer_us" nullable:"false"`
 }
 
+type revisedStep struct {
+	X         int64   `json:"x" doc:"Unix seconds of the start of the step"`
+	RevisedAt instant `json:"revised_at"`
+}
+
+// Steps are those of a series.
+type Steps struct {
+	StepS int64 `query:"step_s" minimum:"1" maximum:"86400" doc:"a range of more than two days, or of which no results are kept, is best had in whole hours; one of more than 45 days in whole days. By default what gives at most 300 points of those"`
+}
+
+func (s Steps) duration() time.Duration { return time.Duration(s.StepS) * time.Second }
+
+// whole is the widest tier that a series of such steps may be made from; 0: results.
+func (s Steps) whole() time.Duration {
+	for _, tier := range []time.Duration{24 * time.Hour, time.Hour} {
+		if s.duration()%tier == 0 { // also of those that are chosen by the length of the range
+			return tier
+		}
+	}
+	return 0
+}
+
 func (a *api) series(ctx context.Context, in *struct {
 	TargetPath
 	Between
-	StepS  int64  `query:"step_s" minimum:"1" maximum:"86400" doc:"by default what gives about 300 points"`
-	Region string `query:"region" maxLength:"32" doc:"by default all"`
+	Steps
+	Region string `query:"region" maxLength:"32" doc:"by default all, and counts are their sums"`
+	Folded bool   `query:"folded" doc:"count the target as a whole: all regions of one slot time once. Latencies stay those of all regions"`
 }) (*pastOutput[seriesBody], error) {
 	now := a.Now()
-	from, to, err := in.resolve(now)
+	from, to, err := in.upTo(longestFigures, now)
 	if err != nil {
 		return nil, err
 	}
-	step := in.StepS
-	if step == 0 {
-		step = niceStep(to.Sub(from))
-	}
-	if points := int64(to.Sub(from).Seconds())/step + 2; points > resultstore.MaxPoints {
-		return nil, mistakes([]Mistake{{Parameter: "step_s", Code: codeInvalidParameter, Message: fmt.Sprintf("this makes %d points; at most %d: take a wider step", points, resultstore.MaxPoints)}})
+	if in.Folded && in.Region != "" {
+		return nil, mistakes([]Mistake{{Parameter: "folded", Code: codeInvalidParameter, Message: "a region is no target as a whole: ask for one or the other"}})
 	}
 	if _, err := a.Targets.Get(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	question := fmt.Sprintf("series %d %q %d %s", in.ID, in.Region, step, window(from, to, now))
-	return past(ctx, a, question, func(ctx context.Context) (seriesBody, error) {
-		s, err := a.Results.Series(ctx, resultstore.SeriesQuery{TargetID: in.ID, From: from, To: to, Step: time.Duration(step) * time.Second, Region: in.Region})
+	question := fmt.Sprintf("series %d %q %v %d %s", in.ID, in.Region, in.Folded, in.StepS, window(from, to, now))
+	span := availability.Span{From: from, To: to}
+	return recent(ctx, a, about{question: question, targets: []int64{in.ID}, span: span, whole: in.whole()}, func(ctx context.Context) (seriesBody, error) {
+		s, err := a.Results.Series(ctx, resultstore.SeriesQuery{TargetID: in.ID, From: from, To: to, Step: in.duration(), Region: in.Region, Whole: in.Folded})
 		if err != nil {
-			return seriesBody{}, down(clickHouse, err)
+			return seriesBody{}, asked(err)
 		}
-		return seriesOf(s, step, from, earlier(to, now)), nil
+		return seriesOf(s, now), nil
 	})
 }
 
-// seriesOf shows a series that was asked for from to end.
-func seriesOf(s resultstore.Series, step int64, from, end time.Time) seriesBody {
+// seriesOf shows a series as of now.
+func seriesOf(s resultstore.Series, now time.Time) seriesBody {
 	body := seriesBody{
-		Tier: "raw", StepS: step, X: make([]int64, len(s.At)),
+		Tier: string(s.Tier), From: instant(s.From), To: instant(s.To), StepS: int64(s.Step / time.Second), X: make([]int64, len(s.At)),
 		Count: orEmpty(s.Count), Up: orEmpty(s.Up), Degraded: orEmpty(s.Degraded), Down: orEmpty(s.Down), Unknown: orEmpty(s.Unknown), Missed: orEmpty(s.Missed),
 		P50US: nullNaN(s.P50), P95US: nullNaN(s.P95), P99US: nullNaN(s.P99),
 		DNSUS: nullNaN(s.DNS), ConnectUS: nullNaN(s.Connect), TLSUS: nullNaN(s.TLS), WaitUS: nullNaN(s.Wait), TransferUS: nullNaN(s.Transfer),
@@ -80,9 +99,26 @@ func seriesOf(s resultstore.Series, step int64, from, end time.Time) seriesBody 
 		body.X[i] = at.Unix()
 	}
 	if n := len(s.At); n > 0 {
-		body.Partial = s.At[0].Before(from) || s.At[n-1].Add(time.Duration(step)*time.Second).After(end)
+		body.Partial = s.At[0].Before(s.From) || s.At[n-1].Add(s.Step).After(earlier(s.To, now))
 	}
+	var last time.Time
+	last, body.Revised = revisedSteps(s)
+	body.RevisedAt = maybeInstant(last)
 	return body
+}
+
+// revisedSteps are the steps of a series that were corrected, and when the last was.
+func revisedSteps(s resultstore.Series) (last time.Time, steps []revisedStep) {
+	steps = []revisedStep{}
+	for i, at := range s.RevisedAt {
+		if !at.IsZero() {
+			steps = append(steps, revisedStep{s.At[i].Unix(), instant(at)})
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last, steps
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -90,15 +126,6 @@ func earlier(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-func niceStep(span time.Duration) int64 {
-	for _, step := range niceSteps {
-		if span <= time.Duration(step*nicePoints)*time.Second {
-			return step
-		}
-	}
-	return niceSteps[len(niceSteps)-1]
 }
 
 func nullNaN(column []float64) []nullable[float64] {

@@ -10,8 +10,8 @@ import (
 // PATCH what is absent stays, and null goes back to the default.
 type TargetInput struct {
 	Name      *string      `json:"name,omitempty" maxLength:"120" doc:"Unique. Default: the host and path of the URL."`
-	URL       *string      `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"What to visit, without credentials: http(s)://HOST/PATH, tcp://HOST:PORT, tls://HOST, dns://[SERVER]/NAME?type=TYPE (RFC 4501), icmp://HOST, grpc(s)://HOST:PORT[/SERVICE] or ws(s)://HOST/PATH." example:"https://example.com/"`
-	Kind      *string      `json:"kind,omitempty" enum:"http,tcp,tls,dns,icmp,grpc,websocket" doc:"That of the url's scheme: it can be left out, and must not contradict."`
+	URL       *string      `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"What to visit, without credentials: http(s)://HOST/PATH, tcp://HOST:PORT, tls://HOST, dns://[SERVER]/NAME?type=TYPE (RFC 4501), icmp://HOST, grpc(s)://HOST:PORT[/SERVICE] ws(s)://HOST/PATH or heartbeat://NAME. Of a heartbeat it can be left out." example:"https://example.com/"`
+	Kind      *string      `json:"kind,omitempty" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat" doc:"That of the url's scheme: it can be left out, and must not contradict."`
 	IntervalS *int64       `json:"interval_s,omitempty" minimum:"10" maximum:"86400" doc:"Seconds between checks. Default 60."`
 	TimeoutMS *int64       `json:"timeout_ms,omitempty" minimum:"100" maximum:"30000" doc:"Default: half the interval, at most 10 s."`
 	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
@@ -25,6 +25,7 @@ type TargetInput struct {
 	TLS        *tlsPart        `json:"tls,omitempty" doc:"What the TLS handshake offers and demands, of any kind that has one."`
 	DNS        *dnsPart        `json:"dns,omitempty" doc:"How a dns target is asked."`
 	WebSocket  *webSocketPart  `json:"websocket,omitempty" doc:"The talk of a websocket target."`
+	Heartbeat  *heartbeatPart  `json:"heartbeat,omitempty" doc:"When the job of a heartbeat target is to ping. Such a target has no interval_s, timeout_ms or regions."`
 }
 
 // ExpectInput is what a target must answer to be up.
@@ -37,7 +38,7 @@ type targetBody struct {
 	ID          int64      `json:"id"`
 	Name        string     `json:"name"`
 	URL         string     `json:"url"`
-	Kind        string     `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket"`
+	Kind        string     `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
 	IntervalS   int64      `json:"interval_s"`
 	TimeoutMS   int64      `json:"timeout_ms"`
 	Regions     []string   `json:"regions" nullable:"false" doc:"empty means every region"`
@@ -54,6 +55,7 @@ type targetBody struct {
 	TLS            nullable[tlsPart]       `json:"tls"`
 	DNS            nullable[dnsPart]       `json:"dns"`
 	WebSocket      nullable[webSocketPart] `json:"websocket"`
+	Heartbeat      nullable[heartbeatPart] `json:"heartbeat"`
 	PreviewCheckID string                  `json:"preview_check_id,omitempty" doc:"only in answers to writes that change how it is visited: the check on demand that shows what it comes to"`
 }
 
@@ -75,6 +77,7 @@ func bodyOf(t uptime.Target) targetBody {
 	body.TCP = partOf(s.TCP, tcpOf)
 	body.TLS = partOf(s.TLS, func(s uptime.TLSSpec) tlsPart { return tlsPart(s) })
 	body.DNS = partOf(s.DNS, func(s uptime.DNSSpec) dnsPart { return dnsPart(s) })
+	body.Heartbeat = partOf(s.Heartbeat, func(s uptime.HeartbeatSpec) heartbeatPart { return heartbeatPart(s) })
 	body.Expect.Status = []string{}
 	for _, r := range t.Spec.Expect.Status {
 		body.Expect.Status = append(body.Expect.Status, r.String())

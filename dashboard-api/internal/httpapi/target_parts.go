@@ -53,6 +53,13 @@ type dnsPart struct {
 	Transport uptime.DNSTransport `json:"transport,omitempty" enum:"tcp,tls,https" doc:"Default UDP, repeated over TCP when the answer was cut."`
 }
 
+type heartbeatPart struct {
+	PeriodS int64  `json:"period_s,omitempty" minimum:"10" maximum:"31622400" doc:"A ping is expected at most so long after the one before. Either this or cron."`
+	Cron    string `json:"cron,omitempty" maxLength:"200" doc:"Or by five fields: minute, hour, day of the month, month, day of the week." example:"30 2 * * *"`
+	Zone    string `json:"zone,omitempty" maxLength:"64" doc:"IANA time zone of the cron expression. Default UTC." example:"Europe/Berlin"`
+	GraceS  int64  `json:"grace_s" minimum:"1" maximum:"2678400" doc:"How much later than expected a ping may come."`
+}
+
 type webSocketPart struct {
 	Send         string       `json:"send,omitempty" maxLength:"65536" doc:"One text message; the first answer is judged by assertions on received."`
 	Headers      []headerPart `json:"headers,omitempty" maxItems:"40" nullable:"false"`

@@ -33,6 +33,7 @@ func (m *merger) spec(in TargetInput, null nulls) {
 	replace(&s.TLS, in.TLS, null["tls"], func(p tlsPart, _ uptime.TLSSpec) uptime.TLSSpec { return uptime.TLSSpec(p) })
 	replace(&s.DNS, in.DNS, null["dns"], func(p dnsPart, _ uptime.DNSSpec) uptime.DNSSpec { return uptime.DNSSpec(p) })
 	replace(&s.WebSocket, in.WebSocket, null["websocket"], m.webSocket)
+	replace(&s.Heartbeat, in.Heartbeat, null["heartbeat"], func(p heartbeatPart, _ uptime.HeartbeatSpec) uptime.HeartbeatSpec { return uptime.HeartbeatSpec(p) })
 	for _, p := range spec.Validate(m.judgedKind, m.judgedURL, *s) {
 		m.problem(p)
 	}

@@ -30,6 +30,7 @@ type surroundings struct {
 	regions []string                        // known ones
 	open    []netip.Prefix                  // private ranges that some prober may dial
 	seal    func(secret.Text) uptime.Sealed // what must not be stored in clear
+	now     time.Time
 }
 
 // newTarget is a target before anything was said about it.
@@ -45,7 +46,7 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	if t.URL != "" {
 		m.judgedKind = t.Kind
 	}
-	m.url(in.URL, null["url"])
+	m.url(m.heartbeatURL(in), null["url"])
 	m.name(in.Name, null["name"])
 	m.kind(in.Kind)
 	m.interval(in.IntervalS, null["interval_s"])
@@ -55,6 +56,7 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 		t.Active = in.Active == nil || *in.Active
 	}
 	m.spec(in, null)
+	m.heartbeat(in)
 	// Who may edit a target may not read its secrets, and so may not have them sent elsewhere.
 	if len(secrets) > 0 && !sameOrigin(before, t.URL) && slices.ContainsFunc(t.Spec.Secrets(), func(s uptime.Sealed) bool { return slices.Contains(secrets, s) }) {
 		m.mistake("/url", codeSecretOrigin, "the secrets stored here were written for another host: write them again, or remove them")

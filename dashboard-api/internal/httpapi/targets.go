@@ -36,12 +36,17 @@ type TargetPath struct {
 }
 
 type targetOutput struct {
+	Status   int
 	ETag     string `header:"ETag" doc:"the spec_version"`
 	Location string `header:"Location"`
 	Body     targetBody
 }
 
 type noContent struct{}
+
+type deletedOutput struct {
+	Location string `header:"Location" doc:"where to see what is removed and what is done"`
+}
 
 func (a *api) listTargets(ctx context.Context, in *struct {
 	Page
@@ -92,6 +97,7 @@ func (a *api) createTarget(ctx context.Context, in *struct {
 		a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name)
 		body := bodyOf(created)
 		body.PreviewCheckID = a.preview(ctx, created)
+		a.begin(ctx, created)
 		return &answer[targetBody]{Status: http.StatusCreated, ETag: etag(created), Location: location(created.ID), Body: stored[targetBody]{value: body}}, nil
 	})
 }
@@ -104,10 +110,11 @@ func (a *api) getTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if in.IfNoneMatch == etag(target) {
-		return nil, problem(http.StatusNotModified, "not_modified", "").header("ETag", etag(target))
+	out := &targetOutput{Status: http.StatusOK, ETag: etag(target), Body: bodyOf(target)}
+	if knows(in.IfNoneMatch, out.ETag) {
+		out.Status = http.StatusNotModified // its body is not sent
 	}
-	return &targetOutput{ETag: etag(target), Body: bodyOf(target)}, nil
+	return out, nil
 }
 
 func (a *api) patchTarget(ctx context.Context, in *struct {
@@ -136,13 +143,13 @@ func (a *api) patchTarget(ctx context.Context, in *struct {
 	if !visitedAlike(before, updated) {
 		body.PreviewCheckID = a.preview(ctx, updated)
 	}
-	return &targetOutput{ETag: etag(updated), Body: body}, nil
+	return &targetOutput{Status: http.StatusOK, ETag: etag(updated), Body: body}, nil
 }
 
 func (a *api) deleteTarget(ctx context.Context, in *struct {
 	TargetPath
 	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: whatever it is now"`
-}) (*noContent, error) {
+}) (*deletedOutput, error) {
 	version, err := ifMatch(in.IfMatch)
 	if err != nil {
 		return nil, err
@@ -152,12 +159,13 @@ func (a *api) deleteTarget(ctx context.Context, in *struct {
 	}
 	a.Hub.Remove(in.ID)
 	a.changed(ctx, in.ID, opDeleted, 0, "")
-	return nil, nil
+	return &deletedOutput{Location: fmt.Sprintf("/api/v1/deletions/%d", in.ID)}, nil
 }
 
 // changed tells the others about a stored change. It cannot fail the write: what
 // is lost here, the reconciliations of publisher and API find.
 func (a *api) changed(ctx context.Context, id int64, op string, seq int64, detail string) {
+	a.Recent.Forget(id)
 	a.After.Add(livefeed.Change{TargetID: id, Op: op, Seq: seq})
 	a.audit(ctx, "target."+op, "target:"+strconv.FormatInt(id, 10), detail)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -54,4 +55,13 @@ func orEmpty[T any](items []T) []T {
 		return []T{}
 	}
 	return items
+}
+
+// days writes for how long something is kept.
+func days(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d%day != 0 {
+		return strconv.Itoa(int(d/time.Hour)) + " hours"
+	}
+	return strconv.Itoa(int(d/day)) + " days"
 }

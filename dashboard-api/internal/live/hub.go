@@ -45,6 +45,11 @@ type Snapshot struct {
 type Options struct {
 	Now     func() time.Time // the store's clock; nil means the machine's
 	Metrics *Metrics         // nil means none
+	// Removed is called whenever a target is said to be gone: by this node, by another one,
+	// by the comparison with the database, and minutes later once more by whoever removes its
+	// rows. What else this process keeps of it, such as answers, is to be dropped there. It
+	// must not block. Nil means that nothing is.
+	Removed func(id int64)
 }
 
 // Hub holds the state. All methods are safe for concurrent use and never block on readers.
@@ -52,6 +57,7 @@ type Hub struct {
 	epoch   string
 	now     func() time.Time
 	metrics *Metrics
+	removed func(id int64)
 
 	mu                     sync.Mutex
 	entries                map[int64]*entry
@@ -74,7 +80,10 @@ func New(o Options) *Hub {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{})}
+	if o.Removed == nil {
+		o.Removed = func(int64) {}
+	}
+	return &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{})}
 }
 
 // Run sends frames and lets evidence go stale until ctx ends.
@@ -132,6 +141,7 @@ func (h *Hub) Upsert(target uptime.Target) {
 // target any more but its removal, however late its results come and however far
 // behind a reader is.
 func (h *Hub) Remove(id int64) {
+	defer h.removed(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()

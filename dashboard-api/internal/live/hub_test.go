@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -228,7 +229,7 @@ func TestOnlyRegionsThatCheckTheTargetCount(t *testing.T) {
 			t.Fatalf("an adopted region does not count: %+v", got)
 		}
 		h.SetRegions([]string{"us"}, nil)
-		if got := h.Snapshot().Items[0]; got.State != verdict.StateDown || got.Why != "Down in 1 of 1 region: us timeout." {
+		if got := h.Snapshot().Items[0]; got.State != verdict.StateDown || got.Why != "Down in 1 of 1 region: us no answer in time." {
 			t.Fatalf("a region retired lately still counts: %+v", got)
 		}
 		edited := target(1)
@@ -238,4 +239,25 @@ func TestOnlyRegionsThatCheckTheTargetCount(t *testing.T) {
 			t.Fatalf("a region it was taken from still counts: %+v", got)
 		}
 	})
+}
+
+// Whoever keeps something of a target is told each time that it is gone, also of one that
+// this node never met.
+func TestRemovalsAreTold(t *testing.T) {
+	t.Parallel()
+	var h *Hub
+	var told []int64
+	h = New(Options{Removed: func(id int64) {
+		if _, there := h.IDs()[id]; there { // takes the lock: it is free by then
+			t.Errorf("%d is still there", id)
+		}
+		told = append(told, id)
+	}})
+	h.Upsert(uptime.Target{ID: 1, Active: true, Interval: time.Minute})
+	h.Remove(1)
+	h.Remove(1)
+	h.Remove(7)
+	if !slices.Equal(told, []int64{1, 1, 7}) {
+		t.Errorf("told %v", told)
+	}
 }

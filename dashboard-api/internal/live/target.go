@@ -136,19 +136,39 @@ func (e *entry) fold(now time.Time) bool {
 
 // judgeBy settles how the target is judged while these regions are adopted.
 func (e *entry) judgeBy(active []string) {
+	if e.target.Kind == uptime.KindHeartbeat {
+		e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: []string{uptime.RegionPush}}
+		if e.target.Spec.Heartbeat != nil {
+			e.rules.Timeout += e.target.Spec.Heartbeat.Grace()
+		}
+		return
+	}
 	e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: uptime.ResolveRegions(e.target.Regions, active)}
 }
 
-// evidence is what the regions that check the target now have measured. Others are
-// kept aside: a region's first result may come before the news of its adoption.
+// evidence is what the regions that check the target now have measured, and what external
+// checkers have. Others are kept aside: a region's first result may come before the news
+// of its adoption.
 func (e *entry) evidence() []verdict.Observation {
 	found := make([]verdict.Observation, 0, len(e.newest))
 	for _, o := range e.newest {
-		if slices.Contains(e.rules.Regions, o.Region) {
+		if slices.Contains(e.rules.Regions, o.Region) || uptime.Outside(o.Region) {
 			found = append(found, o)
 		}
 	}
 	return found
+}
+
+// Heartbeats lists the targets that are some.
+func (h *Hub) Heartbeats() (ids []int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.entries {
+		if e.target.Kind == uptime.KindHeartbeat {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // item shows the target as it is at now: after the process was frozen it is asked

@@ -84,6 +84,11 @@ function route(method, url, body, allowed) {
   if (call === "GET /live/snapshot") return ok(world.snapshot());
   if (call === "GET /results/latest") return past(latest(url.searchParams));
   if (call === "GET /fleet") return ok(fleet());
+  if (call === "GET /regions")
+    return ok({
+      items: world.regions.map((region) => ({ region, state: "active", since: iso(Date.now() - 86_400_000) })),
+      next_cursor: null,
+    });
   if (call === "GET /ledger") return past(ledger(...span()));
   if (call === "GET /targets")
     return ok({ items: [...world.targets.values()].map((entry) => entry.target), next_cursor: null });
@@ -226,6 +231,7 @@ function fleet() {
     redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: outage ? 2 : 0 },
     clickhouse: { ok: !outage, down_since: outage },
     publisher: { leader: "publisher-1", last_tick: iso(now - 400) },
+    outside: outage ? [{ region: "push", ...spool }] : [],
     regions: world.regions.map((region) => ({
       region,
       live: true,

@@ -125,7 +125,29 @@ export async function axeViolations(page) {
 export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-export const shoot = (page, name) => page.screenshot({ path: `${shots}${name}.png` });
+export const shoot = (page, name, fullPage = false) => page.screenshot({ path: `${shots}${name}.png`, fullPage });
+
+/** Signs in by the pages' own form, after making the account when there is none; gives the cookies. */
+export async function signIn(browser) {
+  const session = await fetch(new URL("/api/v1/session", settings.base));
+  if ((await session.json()).setup_needed) {
+    const token = new URL(needed("SETUP_LINK", "the installation has no account yet")).searchParams.get("token");
+    const body = JSON.stringify({ token, email: settings.email, name: "Owner", password: settings.password });
+    const headers = { "content-type": "application/json" };
+    const made = await fetch(new URL("/api/v1/setup", settings.base), { method: "POST", headers, body });
+    if (!made.ok) throw new Error(`set-up: ${made.status} ${await made.text()}`);
+  }
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(new URL("/login", settings.base).href);
+  await page.getByLabel("E-mail").fill(settings.email);
+  await page.getByLabel("Password").fill(settings.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Add target" }).first().waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
 
 /** The bar of a row as the page has it: how many slots, from when to when. */
 export function bar(page, id) {

@@ -48,9 +48,9 @@ type TimeSource interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// Prober visits a target.
+// Prober visits a target, and calls done once with the outcome: see probe.Engine.
 type Prober interface {
-	Check(ctx context.Context, check uptime.Check) probe.Outcome
+	Check(ctx context.Context, check *uptime.Check, done func(probe.Outcome))
 }
 
 // Recorder makes rows durable: see recorder.Recorder for its contract.
@@ -120,12 +120,12 @@ type Consumer struct {
 	metrics *metrics
 	started time.Time
 
-	checks     sync.WaitGroup // goroutines between intake and measured
+	checks     sync.WaitGroup // flights between intake and measured
 	departures *departures
 	delivering chan struct{} // holds a token while Redis makes entries ours
 	suspects   *suspects
 	promised   atomic.Int64 // ns: the timeouts of all checks taken on to be probed
-	measured   chan *flight
+	measured   *harvest
 	acks       *queue // stored: to be acknowledged
 	failing    *queue // failing: their slot has no row yet
 	graves     *queue // failing: to be moved to the dead letters
@@ -172,7 +172,7 @@ func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
 		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(func() int { return o.Places() + parts.Hosts.Waiting() }, parts.Log),
-		suspects: newSuspects(), departures: newDepartures(), measured: make(chan *flight, settleBatch),
+		suspects: newSuspects(), departures: newDepartures(), measured: newHarvest(settleBatch),
 		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
 	c.orphaned.note() // an earlier life may have left some

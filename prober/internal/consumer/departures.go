@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // departures are flights that wait for their slots, or for room at them. One goroutine waits
@@ -36,21 +38,28 @@ func (d *departures) add(f *flight) bool {
 	return true
 }
 
-// due takes out so many flights whose slot has come, the oldest first, and says how long it
-// is until the next: nothing or less when there was no room for it.
-func (d *departures) due(now time.Time, room int) (list []*flight, wait time.Duration) {
+// due takes out so many flights whose slot has come, the oldest first, and besides all those
+// before them that are no longer worth a visit. It says how long it is until the next: nothing
+// or less when there was no room for it. A dead letter is visited however late it is.
+func (d *departures) due(now time.Time, room int) (list, expired []*flight, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.list) > 0 {
-		wait = d.list[0].entry.Check.ScheduledAt.Sub(now)
-		if wait > 0 || len(list) == room {
-			return list, wait
+		f := d.list[0]
+		wait = f.entry.Check.ScheduledAt.Sub(now)
+		late := f.letter == nil && !now.Before(f.entry.Check.ExpiresAt())
+		if wait > 0 || len(list) == room && !late {
+			return list, expired, wait
 		}
-		f := heap.Pop(&d.list).(*flight)
+		heap.Pop(&d.list)
+		if late {
+			expired = append(expired, f)
+			continue
+		}
 		f.overslept = f.overslept || f.early && -wait > maxOversleep
 		list = append(list, f)
 	}
-	return list, idle
+	return list, expired, idle
 }
 
 // close takes out all flights, and no more are taken.
@@ -70,9 +79,13 @@ func (c *Consumer) depart(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.o.BeatDepart.Beat()
 		// One at least: who is in line may wait for something else.
-		list, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
+		list, expired, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
 		for _, f := range list {
 			go c.arrive(ctx, f)
+		}
+		for _, f := range expired {
+			c.land(f, explained, f.entry.Check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))
+			c.checks.Done()
 		}
 		if wait <= 0 {
 			sleep(ctx, breather)
@@ -87,7 +100,9 @@ func (c *Consumer) depart(ctx context.Context) {
 	}
 	left := c.departures.close()
 	c.release(left...)
-	c.checks.Add(-len(left))
+	for range left {
+		c.checks.Done()
+	}
 }
 
 // idle is how long the loop rests at most, so that the watchdog sees it alive.

@@ -31,7 +31,11 @@ type visitor struct {
 	at   map[int64]time.Time
 }
 
-func (v *visitor) Check(ctx context.Context, check uptime.Check) probe.Outcome {
+func (v *visitor) Check(ctx context.Context, check *uptime.Check, done func(probe.Outcome)) {
+	done(v.visit(ctx, *check))
+}
+
+func (v *visitor) visit(ctx context.Context, check uptime.Check) probe.Outcome {
 	v.mu.Lock()
 	v.now++
 	v.most = max(v.most, v.now)

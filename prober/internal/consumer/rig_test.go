@@ -55,7 +55,7 @@ func (r *rig) start(t *testing.T) {
 	r.sink.reject = r.c.Refused
 	if r.edges != nil {
 		r.c.flights.taken = r.edges
-		r.c.measured = make(chan *flight, 1)
+		r.c.measured = newHarvest(1)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	r.stop, r.ended = func() { stop(r.fatal) }, make(chan struct{})

@@ -3,9 +3,11 @@ package consumer
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/probe"
 )
 
 // take admits entries and starts what is to be done about each; it gives how many
@@ -40,7 +42,7 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 		c.flights.move(admitted, f)
 		c.fly(ctx, f)
 	case actRecord:
-		c.checks.Go(func() { c.land(ctx, f, explained, r.row) })
+		c.land(f, explained, r.row)
 	case actSettle:
 		c.flights.move(owesNothing, f)
 		c.acks.add(f)
@@ -59,23 +61,9 @@ func (c *Consumer) fly(ctx context.Context, f *flight) {
 	}
 }
 
-// arrive is a flight at its slot.
+// arrive is a flight at its slot: it is probed and lands.
 func (c *Consumer) arrive(ctx context.Context, f *flight) {
-	defer c.checks.Done()
-	if ctx.Err() != nil {
-		c.release(f)
-		return
-	}
-	c.visit(ctx, f)
-}
-
-// visit probes and lands. A dead letter is probed however late it is.
-func (c *Consumer) visit(ctx context.Context, f *flight) {
 	check := &f.entry.Check
-	if f.letter == nil && !c.clock.now().Before(check.ExpiresAt()) {
-		c.land(ctx, f, explained, check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))
-		return
-	}
 	turn, waited, err := c.enter(ctx, f)
 	switch {
 	case ctx.Err() != nil:
@@ -83,20 +71,29 @@ func (c *Consumer) visit(ctx context.Context, f *flight) {
 			turn.Leave()
 		}
 		c.release(f)
-		return
 	case err != nil:
-		c.land(ctx, f, explained, c.hostBudget(*check, err))
+		c.land(f, explained, c.hostBudget(*check, err))
+	default:
+		c.flights.move(slotCame, f)
+		start := c.clock.now()
+		c.Prober.Check(ctx, check, func(o probe.Outcome) {
+			c.Hosts.LeaveAlone(o.AnsweredBy, o.RetryAfter)
+			turn.Leave()
+			c.visited(ctx, f, start, waited, &o)
+			c.checks.Done()
+		})
 		return
 	}
-	c.flights.move(slotCame, f)
-	start := c.clock.now()
-	o := c.Prober.Check(ctx, *check)
-	c.Hosts.LeaveAlone(o.AnsweredBy, o.RetryAfter)
-	turn.Leave()
+	c.checks.Done()
+}
+
+// visited lands a flight with what its visit came to.
+func (c *Consumer) visited(ctx context.Context, f *flight, start time.Time, waited bool, o *probe.Outcome) {
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		c.release(f)
 		return
 	}
+	check := &f.entry.Check
 	if f.letter == nil && !waited { // else it was the host that was late
 		late := start.Sub(check.ScheduledAt)
 		c.late.add(late)
@@ -104,7 +101,7 @@ func (c *Consumer) visit(ctx context.Context, f *flight) {
 	}
 	o.Seen.Saturated = o.Seen.Saturated || f.overslept && o.Status.Measured()
 	attempt := max(f.entry.Deliveries, 1) - 1 + int64(max(o.Attempts, 1))
-	c.land(ctx, f, answered, uptime.Result{
+	c.land(f, answered, uptime.Result{
 		TargetID: check.TargetID, Region: c.o.Region, ScheduledAt: check.ScheduledAt, CheckedAt: start,
 		Status: o.Status, Failure: o.Failure, Reason: o.Reason, HTTPStatus: o.HTTPStatus, Phases: o.Phases, TotalUS: o.TotalUS,
 		Message: o.Message, Address: o.Address, CertNotAfter: o.CertNotAfter, Attempt: uint8(min(attempt, math.MaxUint8)),
@@ -113,16 +110,15 @@ func (c *Consumer) visit(ctx context.Context, f *flight) {
 }
 
 // land hands a flight with its row to the settling loop.
-func (c *Consumer) land(ctx context.Context, f *flight, how event, row uptime.Result) {
+func (c *Consumer) land(f *flight, how event, row uptime.Result) {
 	row.IngestedAt = c.clock.now()
 	f.row = row
 	c.flights.move(how, f)
-	select {
-	case c.measured <- f:
-		c.metrics.result(row.Status)
-	case <-ctx.Done():
+	if !c.measured.add(f) {
 		c.release(f)
+		return
 	}
+	c.metrics.result(row.Status)
 }
 
 // release gives entries back: they stay pending and are delivered again. A dead letter

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/recorder"
@@ -23,39 +24,103 @@ func (c *Consumer) settle(ctx context.Context) {
 	defer tick.Stop()
 	age := time.NewTimer(settleAge)
 	age.Stop()
-	var together []*flight
-	flush := func() {
-		age.Stop()
-		c.record(ctx, together)
-		together = nil
-	}
-	for {
+	for ctx.Err() == nil { // asked each time: select takes any that is ready
 		select {
-		case f := <-c.measured:
-			together = append(together, f)
-			switch len(together) {
-			case 1:
+		case <-c.measured.wake:
+			if !c.measured.full() {
 				age.Reset(settleAge)
-			case settleBatch:
-				flush()
+				break
 			}
+			age.Stop()
+			c.record(ctx, c.measured.take())
 		case <-age.C:
-			flush()
+			c.record(ctx, c.measured.take())
 		case <-c.failing.wake:
 			for _, f := range c.failing.takeAll() {
 				c.explain(ctx, f)
 			}
 		case <-tick.C:
 		case <-ctx.Done():
-			c.release(together...)
-			return
 		}
 		c.o.BeatRecord.Beat()
 	}
+	c.release(c.measured.close()...)
+}
+
+// harvest is flights that land until they are a batch. Only the first and the last of a batch
+// wake who collects them.
+type harvest struct {
+	wake   chan struct{} // holds a token when there is a first, or enough
+	enough int
+
+	mu     sync.Mutex
+	list   []*flight
+	closed bool
+}
+
+func newHarvest(enough int) *harvest {
+	return &harvest{wake: make(chan struct{}, 1), enough: enough}
+}
+
+// add says whether the flight was taken: nobody collects any more else.
+func (h *harvest) add(f *flight) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	if h.list == nil {
+		h.list = make([]*flight, 0, h.enough)
+	}
+	h.list = append(h.list, f)
+	if n := len(h.list); n == 1 || n == h.enough {
+		h.signal()
+	}
+	return true
+}
+
+func (h *harvest) signal() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (h *harvest) full() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.list) >= h.enough
+}
+
+// take gives the first of them, not more than a batch. If there are others it comes to be
+// called again.
+func (h *harvest) take() []*flight {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := min(len(h.list), h.enough)
+	together := h.list[:n:n]
+	if h.list = h.list[n:]; len(h.list) == 0 {
+		h.list = nil
+	} else {
+		h.signal()
+	}
+	return together
+}
+
+// close takes out what is there, and no more is taken.
+func (h *harvest) close() []*flight {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := h.list
+	h.list, h.closed = nil, true
+	return left
 }
 
 // record hands flights over as one batch.
 func (c *Consumer) record(ctx context.Context, together []*flight) {
+	if len(together) == 0 {
+		return
+	}
 	b := c.flights.begin(together) // before: the answer may come at once
 	rows := b.rows()
 	c.announce(rows)

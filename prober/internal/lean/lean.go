@@ -4,8 +4,8 @@
 // up first, however little is in use. That is a few megabytes for a prober with not much to
 // do; for one that makes thousands of checks a second it is bounded, so that thousands of
 // them that hang do not add to it what they need themselves. A collection looks at all that
-// is in use, so no less than a quarter of that may pile up, and twice what is in use where
-// the process has no CPU left to collect with.
+// is in use, so no less than a quarter of that may pile up, and up to four times what is in use
+// where the process has no CPU left to collect with.
 package lean
 
 import (
@@ -24,9 +24,10 @@ const (
 	most     = 64 << 20        // … that may at most
 	laziest  = 1000            // percent of what is in use that may be added to it, as GOGC has it
 	busiest  = 25
-	strained = 200     // the same when all cores are busy
-	slack    = 10      // percent by which the setting may be off: changing it stops everybody for a moment
-	allTold  = 1 << 30 // bytes of the whole process from which on it is collected ever more often
+	strained = 400       // the same when all cores are busy,
+	atMost   = 384 << 20 // … and bytes that may pile up then
+	slack    = 10        // percent by which the setting may be off: changing it stops everybody for a moment
+	allTold  = 1 << 30   // bytes of the whole process from which on it is collected ever more often
 )
 
 // Collector is the garbage collector of the process.
@@ -95,8 +96,9 @@ func (c *Collector) become(percent int) {
 // cores are, from 0 to 1.
 func percentFor(inUse uint64, rate, busy float64) int {
 	garbage := min(most, max(least, rate*wait.Seconds()))
-	lowest := busiest + (strained-busiest)*max(0, 4*busy-3) // from three quarters of the cores on
-	return int(min(laziest, max(lowest, 100*garbage/float64(max(inUse, 1)))))
+	percent := 100 / float64(max(inUse, 1))
+	lowest := min(busiest+(strained-busiest)*max(0, 2*busy-1), max(busiest, atMost*percent)) // from half of the cores on
+	return int(min(laziest, max(lowest, garbage*percent)))
 }
 
 func reader() func() reading {

@@ -23,7 +23,7 @@ func TestPercent(t *testing.T) {
 		{16 * mib, mib, 0, 50}, {32 * mib, mib, 0, 25}, {320 * mib, mib, .5, busiest}, // little is made
 		{16 * mib, 8 * mib, 0, 100}, {16 * mib, 16 * mib, .2, 200},
 		{16 * mib, 100 * mib, 1, 400}, {64 * mib, 100 * mib, .5, 100}, {128 * mib, 200 * mib, 0, 50}, {8 << 30, 100 * mib, 0, busiest}, // much is
-		{128 * mib, 200 * mib, .5, 50}, {256 * mib, 100 * mib, .875, 112}, {8 << 30, 100 * mib, 1, strained}, // and no CPU to spare
+		{128 * mib, 200 * mib, .5, 50}, {64 * mib, 100 * mib, .875, 306}, {64 * mib, 100 * mib, 1, strained}, {256 * mib, 100 * mib, 1, 150}, {8 << 30, 100 * mib, 1, busiest}, // and no CPU to spare
 	} {
 		if got := percentFor(c.inUse, c.rate, c.busy); got != c.want {
 			t.Errorf("%d MiB in use, %v MiB a second: %d %%, not %d", c.inUse/mib, c.rate/mib, got, c.want)

@@ -14,7 +14,7 @@ func benchmark(b *testing.B, url func(*lab.Lab) string) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if o := e.Check(b.Context(), check); o.Status != uptime.StatusUp {
+			if o := checked(b.Context(), e, check); o.Status != uptime.StatusUp {
 				b.Errorf("%+v", o)
 				return
 			}

@@ -134,7 +134,7 @@ func TestBlockedAddressesGetNoPacket(t *testing.T) {
 		{checkOf(to("http://a-169-254-169-254.lab.test/latest/")), uptime.ReasonRedirectBlocked},
 	} {
 		c.check.Timeout = 10 * time.Second
-		if o := e.Check(t.Context(), c.check); o.Status != uptime.StatusUnknown || o.Reason != c.reason || o.Evidence != nil || o.Address.IsValid() || o.TotalUS != 0 {
+		if o := checked(t.Context(), e, c.check); o.Status != uptime.StatusUnknown || o.Reason != c.reason || o.Evidence != nil || o.Address.IsValid() || o.TotalUS != 0 {
 			t.Errorf("%s %s: %+v", c.check.Kind, c.check.URL, o)
 		}
 	}

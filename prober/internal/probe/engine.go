@@ -57,6 +57,7 @@ type Engine struct {
 	plans     *plans
 	sightings sync.Pool // of *sighting
 	errands   sync.Pool // of *errand
+	underway  underway
 	hanging   *hanging
 	freeze    *freezeWatch
 	strain    *strainWatch
@@ -64,17 +65,17 @@ type Engine struct {
 	metrics   *metrics
 }
 
-// New makes an engine. Run must be running for frozen probes, and those of a busy
-// process, to be noticed.
+// New makes an engine. Run must be running for visits that never end to be left, and for
+// frozen probes, and those of a busy process, to be noticed.
 func New(o Options) *Engine {
 	return newEngine(o, compilers(o))
 }
 
 func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
-	e := &Engine{plans: newPlans(o, compilers), log: o.Log, hanging: newHanging()}
+	e := &Engine{plans: newPlans(o, compilers), log: o.Log, underway: underway{all: map[*errand]struct{}{}}, hanging: newHanging()}
 	e.metrics = newMetrics(o.Metrics, e.hanging)
 	e.sightings.New = func() any { return &sighting{} }
-	e.errands.New = func() any { return newErrand() }
+	e.errands.New = func() any { return &errand{} }
 	e.freeze = newFreezeWatch(func(gap time.Duration) {
 		e.metrics.freezes.Inc()
 		e.log.Warn("process was frozen", "gap_ms", gap.Milliseconds())
@@ -83,10 +84,12 @@ func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
 	return e
 }
 
-// Run watches for freezes and for strain until ctx ends.
+// Run watches for freezes, for strain and for visits that do not end, until ctx ends and no
+// visit is under way.
 func (e *Engine) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { e.strain.run(ctx) })
+	watches.Go(func() { e.patience(ctx) })
 	defer watches.Wait()
 	return e.freeze.run(ctx)
 }
@@ -94,52 +97,71 @@ func (e *Engine) Run(ctx context.Context) error {
 // Check visits the target, and visits it again when it failed and the slot has
 // time for it: a failure is reported only if the second look fails too. A host that answers
 // 429 is not looked at again: it wants to be left alone.
-func (e *Engine) Check(ctx context.Context, check uptime.Check) (outcome Outcome) {
+//
+// It calls done once, in the end: here, or from a goroutine of its own while this one is held
+// by a visit that hangs. The check must not change from then on either.
+func (e *Engine) Check(ctx context.Context, check *uptime.Check, done func(Outcome)) {
+	growStack(check)
 	start := time.Now()
-	e.attempt(ctx, &check, false, &outcome)
+	var outcome Outcome
+	if !e.attempt(ctx, check, 1, false, &outcome, done) {
+		return
+	}
 	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
 		first := outcome.Failure
-		e.attempt(ctx, &check, false, &outcome)
-		outcome.Attempts = 2
+		outcome = Outcome{}
+		if !e.attempt(ctx, check, 2, false, &outcome, done) {
+			return
+		}
 		e.metrics.confirmed(outcome.Status)
 		if outcome.Status == uptime.StatusUp {
 			outcome.Message = "up at the second look; the first ended in " + string(first)
 		}
 	}
-	return outcome
+	done(outcome)
 }
 
 // Look visits the target once, for somebody who waits for it: the outcome has its
 // evidence whatever it is.
-func (e *Engine) Look(ctx context.Context, check uptime.Check) (outcome Outcome) {
-	e.attempt(ctx, &check, true, &outcome)
-	return outcome
+func (e *Engine) Look(ctx context.Context, check uptime.Check) Outcome {
+	answer := make(chan Outcome, 1)
+	go func() {
+		growStack(&check)
+		done := func(o Outcome) { answer <- o }
+		var outcome Outcome
+		if e.attempt(ctx, &check, 1, true, &outcome, done) {
+			done(outcome)
+		}
+	}()
+	return <-answer
 }
 
-// attempt makes one visit. It waits for it no longer than the hard cap.
+// attempt makes one visit, and says whether somebody still waits for its outcome.
 //
 // Here and below an outcome is written where it is wanted: the stacks of a check that waits
 // for an answer are most of its memory, and copies on the way would double them.
-func (e *Engine) attempt(ctx context.Context, check *uptime.Check, show bool, outcome *Outcome) {
-	e.bounded(ctx, check, show, outcome)
-	outcome.Attempts = 1
+func (e *Engine) attempt(ctx context.Context, check *uptime.Check, number uint8, show bool, outcome *Outcome, done func(Outcome)) bool {
+	if !e.bounded(ctx, check, number, show, outcome, done) {
+		return false
+	}
+	outcome.Attempts = number
 	if outcome.Status.Measured() {
 		e.metrics.observe(outcome)
 	}
+	return true
 }
 
 // visit makes one visit, for as long as the visitor takes.
-func (e *Engine) visit(ctx context.Context, check *uptime.Check, show bool, outcome *Outcome) {
-	mark := e.freeze.mark()
+func (e *Engine) visit(ctx context.Context, check *uptime.Check, begun int64, show bool, outcome *Outcome) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
 			e.panicked(check, thrown, outcome)
 		}
 		switch {
 		case !outcome.Status.Measured():
-		case e.freeze.frozenSince(mark):
+		case e.freeze.frozenSince(begun):
 			outcome.unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
-		case e.strain.since(mark):
+		case e.strain.since(begun):
 			outcome.Seen.Saturated = true
 		}
 	}()

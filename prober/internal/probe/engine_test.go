@@ -62,7 +62,7 @@ func TestFailureIsLookedAtTwice(t *testing.T) {
 				e := newEngine(options(nil), with(s))
 				check := checkOf("")
 				check.Timeout = 5 * time.Second
-				o := e.Check(t.Context(), check)
+				o := checked(t.Context(), e, check)
 				if o.Status != c.want || o.Attempts != c.attempts || s.visits != int(c.attempts) {
 					t.Errorf("%v after %d attempts, %d visits", o.Status, o.Attempts, s.visits)
 				}
@@ -79,12 +79,12 @@ func (panicking) command() string                          { return "" }
 func TestPanicStaysInItsCheck(t *testing.T) {
 	t.Parallel()
 	e := newEngine(options(nil), with(panicking{}))
-	if o := e.Check(t.Context(), checkOf("")); o.Reason != uptime.ReasonInternal || o.Attempts != 1 {
+	if o := checked(t.Context(), e, checkOf("")); o.Reason != uptime.ReasonInternal || o.Attempts != 1 {
 		t.Errorf("%+v", o)
 	}
 	check := checkOf("")
 	check.Kind = "smoke\r\nsignals"
-	if o := e.Check(t.Context(), check); o.Reason != uptime.ReasonInternal || strings.ContainsAny(o.Message, "\r\n") {
+	if o := checked(t.Context(), e, check); o.Reason != uptime.ReasonInternal || strings.ContainsAny(o.Message, "\r\n") {
 		t.Errorf("%+v", o)
 	}
 }
@@ -112,7 +112,7 @@ func TestFrozenProbeMeasuredNothing(t *testing.T) {
 		e.freeze.last.Store(e.freeze.mark())
 		check := checkOf("")
 		check.Timeout = check.Interval // no second look
-		if o := e.Check(t.Context(), check); o.Reason != want {
+		if o := checked(t.Context(), e, check); o.Reason != want {
 			t.Errorf("gap %v: %v %q", gap, o.Status, o.Reason)
 		}
 	}

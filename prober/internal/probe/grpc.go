@@ -43,10 +43,12 @@ func (k *grpcKind) compile(b blueprint) (visitor, error) {
 		return nil, fmt.Errorf("this URL cannot be visited: %w", err)
 	}
 	v := &grpcVisitor{grpcKind: k, service: service, spec: b.spec.TLS, at: endpoint{host: at.host, ip: at.ip, port: at.port, family: b.spec.Family}}
-	v.shown = (&url.URL{Scheme: at.url.Scheme, Host: at.header, Path: "/" + service}).String()
+	scheme := "grpc"
 	if at.secure {
+		scheme = "grpcs"
 		v.config = k.dialer.tlsOf(b.spec.TLS, at.host, "h2")
 	}
+	v.shown = (&url.URL{Scheme: scheme, Host: at.header, Path: "/" + service}).String()
 	v.request, err = h2Request(at.secure, at.header, healthPath, []header{
 		{"Content-Type", "application/grpc"}, {"TE", "trailers"}, {"User-Agent", k.agent},
 	}, healthRequest(service))

@@ -27,7 +27,8 @@ const (
 type web struct {
 	dialer *dialer
 	agent  string
-	wires  sync.Pool // of *wire
+	plain  uptime.HTTPSpec // of targets that have none
+	wires  sync.Pool       // of *wire
 }
 
 func newWeb(o Options, d *dialer) *web {
@@ -41,7 +42,7 @@ func newWeb(o Options, d *dialer) *web {
 // httpVisitor visits one http target.
 type httpVisitor struct {
 	*web
-	spec      uptime.HTTPSpec
+	spec      *uptime.HTTPSpec
 	host      string // of the first hop
 	secure    *uptime.TLSSpec
 	family    uptime.Family
@@ -65,11 +66,11 @@ func (w *web) compile(b blueprint) (visitor, error) {
 		return nil, fmt.Errorf("this URL cannot be visited: %w", err)
 	}
 	h := &httpVisitor{
-		web: w, secure: b.spec.TLS, family: b.spec.Family, agent: w.agent, method: http.MethodGet,
+		web: w, spec: &w.plain, secure: b.spec.TLS, family: b.spec.Family, agent: w.agent, method: http.MethodGet,
 		redirects: maxRedirects, bodyRule: b.asserts.LooksAtBody(), limit: int64(b.asserts.BodyLimit()),
 	}
 	if b.spec.HTTP != nil {
-		h.spec = *b.spec.HTTP
+		h.spec = b.spec.HTTP
 	}
 	if err := h.request(b.secrets); err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (w *web) compile(b blueprint) (visitor, error) {
 		return nil, fmt.Errorf("HTTP/%s needs an https URL", h.spec.Version)
 	}
 	h.host = at.host
-	h.first = h.requestTo(at, h.method, true, h.body, nil)
+	h.first = h.requestTo(shared(first.String(), b.url), at, h.method, true, h.body, nil)
 	return h, nil
 }
 
@@ -107,9 +108,9 @@ func (h *httpVisitor) visit(ctx context.Context, s *sighting) trouble {
 			return atRedirect(bad, redirects)
 		}
 		if jar != nil {
-			jar.SetCookies(r.at.url, response.Cookies())
+			jar.SetCookies(r.where(), response.Cookies())
 		}
-		next, bad := redirect(response, r.at.url)
+		next, bad := redirect(response, r)
 		if next != nil {
 			s.Redirect = next.String()
 		}
@@ -147,7 +148,7 @@ func (h *httpVisitor) follow(from *request, next *url.URL, status int, jar *cook
 	if jar != nil {
 		cookies = jar.Cookies(next)
 	}
-	return h.requestTo(at, method, own, body, cookies), trouble{}
+	return h.requestTo(next.String(), at, method, own, body, cookies), trouble{}
 }
 
 func sameOrigin(a, b address) bool {
@@ -163,11 +164,11 @@ func isRedirect(response *http.Response) bool {
 }
 
 // redirect gives where an answer points, if it is a redirect.
-func redirect(response *http.Response, from *url.URL) (*url.URL, trouble) {
+func redirect(response *http.Response, from *request) (*url.URL, trouble) {
 	if !isRedirect(response) {
 		return nil, trouble{}
 	}
-	next, err := from.Parse(response.Header.Get("Location"))
+	next, err := from.where().Parse(response.Header.Get("Location"))
 	if err != nil {
 		return nil, failed(uptime.FailureProtocol, "the Location header is malformed")
 	}

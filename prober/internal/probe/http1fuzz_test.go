@@ -50,7 +50,7 @@ func FuzzHTTP1Answer(f *testing.F) {
 		mark := time.Now()
 		response, bad := h.exchange(w, h.first, s, s.hop(h.first.shown), &mark)
 		if bad.none() {
-			if next, _ := redirect(response, h.first.at.url); next != nil {
+			if next, _ := redirect(response, h.first); next != nil {
 				_, _ = h.follow(h.first, next, response.StatusCode, nil)
 			}
 		}

@@ -85,12 +85,12 @@ func (h *httpVisitor) request2(ctx context.Context, r *request) (*http.Request, 
 	if r.body != "" {
 		body = strings.NewReader(r.body)
 	}
-	asked, err := http.NewRequestWithContext(ctx, r.method, r.at.url.String(), body)
+	asked, err := http.NewRequestWithContext(ctx, r.method, r.url, body)
 	if err != nil {
 		return nil, err
 	}
 	asked.Host, asked.URL.User = r.at.header, nil
-	for _, line := range r.lines {
+	for _, line := range h.lines(r) {
 		asked.Header.Add(line.name, line.value)
 	}
 	return asked, nil

@@ -48,6 +48,13 @@ func options(l *lab.Lab, change ...func(*Options)) Options {
 	return o
 }
 
+// checked waits for the outcome of a check.
+func checked(ctx context.Context, e *Engine, check uptime.Check) Outcome {
+	answer := make(chan Outcome, 1)
+	go e.Check(ctx, &check, func(o Outcome) { answer <- o })
+	return <-answer
+}
+
 func checkOf(url string) uptime.Check {
 	return uptime.Check{TargetID: 1, Interval: 10 * time.Second, Kind: uptime.KindHTTP, URL: url, Timeout: 2 * time.Second}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,26 +97,35 @@ func (h *httpVisitor) tlsFor(host string) *tls.Config {
 
 // request is one hop, made ready.
 type request struct {
-	at     address
-	shown  string // its URL, for people
-	own    bool   // no redirect has led elsewhere yet
-	method string
-	lines  []header
-	body   string
-	bytes  []byte        // all that is sent over HTTP/1.1
-	asked  *http.Request // tells http.ReadResponse which answers have a body
-	config *tls.Config   // nil: plain
+	at      address
+	url     string
+	shown   string // its URL, for people
+	own     bool   // no redirect has led elsewhere yet
+	method  string
+	body    string
+	cookies []*http.Cookie
+	bytes   []byte        // all that is sent over HTTP/1.1
+	asked   *http.Request // tells http.ReadResponse which answers have a body
+	config  *tls.Config   // nil: plain
 }
 
-// requestTo writes a request. own says that it goes where the user sent it: only then
-// does it carry the user's headers.
-func (h *httpVisitor) requestTo(at address, method string, own bool, body string, cookies []*http.Cookie) *request {
-	r := &request{at: at, shown: redact.URL(at.url.String()), own: own, method: method, body: body, asked: asking(method)}
-	r.lines = h.lines(own, cookies)
+// where is its URL, taken apart: seldom needed, and large.
+func (r *request) where() *url.URL {
+	u, err := url.Parse(r.url)
+	if err != nil { // it was a URL when the request was made
+		return &url.URL{}
+	}
+	return u
+}
+
+// requestTo writes a request to a URL and what it comes to. own says that it goes where the
+// user sent it: only then does it carry the user's headers.
+func (h *httpVisitor) requestTo(link string, at address, method string, own bool, body string, cookies []*http.Cookie) *request {
+	r := &request{at: at, url: link, shown: redact.URL(link), own: own, method: method, body: body, cookies: cookies, asked: asking(method)}
 	out := append(make([]byte, 0, 512+len(at.uri)), method...)
 	out = append(append(out, ' '), at.uri...)
 	out = append(append(out, " HTTP/1.1\r\nHost: "...), at.header...)
-	for _, line := range r.lines {
+	for _, line := range h.lines(r) {
 		out = append(append(append(append(out, "\r\n"...), line.name...), ": "...), line.value...)
 	}
 	if body != "" || method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
@@ -139,7 +149,8 @@ func asking(method string) *http.Request {
 var askingGET = &http.Request{Method: http.MethodGet}
 
 // lines are the headers of a request, but for those that depend on the protocol.
-func (h *httpVisitor) lines(own bool, cookies []*http.Cookie) []header {
+func (h *httpVisitor) lines(r *request) []header {
+	own, cookies := r.own, r.cookies
 	lines := make([]header, 0, 4+len(h.headers))
 	if !own || h.agent != "" {
 		lines = append(lines, header{"User-Agent", h.web.agent})

@@ -19,7 +19,6 @@ type address struct {
 	port   uint16
 	header string // value of the Host header
 	uri    string // request target: path and query
-	url    *url.URL
 }
 
 var (
@@ -52,7 +51,7 @@ func parseTarget(text string) (*url.URL, error) {
 // header or a second request. User information is never sent.
 func takeApart(u *url.URL) (address, error) {
 	u.RawQuery = escapedQuery(u.RawQuery)
-	at := address{secure: u.Scheme == "https", url: u, uri: u.RequestURI(), port: 80}
+	at := address{secure: u.Scheme == "https", uri: u.RequestURI(), port: 80}
 	if at.secure {
 		at.port = 443
 	}
@@ -65,14 +64,14 @@ func takeApart(u *url.URL) (address, error) {
 	}
 	host := u.Hostname()
 	if ip, err := netip.ParseAddr(host); err == nil {
-		at.ip, at.host, at.header = ip, ip.WithZone("").String(), hostHeader(ip.WithZone("").String(), u.Port())
+		at.ip, at.host, at.header = ip, ip.WithZone("").String(), shared(hostHeader(ip.WithZone("").String(), u.Port()), u.Host)
 		return at, nil
 	}
 	host, err := asciiHost(host)
 	if err != nil {
 		return address{}, err
 	}
-	at.host, at.header = host, hostHeader(host, u.Port())
+	at.host, at.header = host, shared(hostHeader(host, u.Port()), u.Host)
 	return at, nil
 }
 
@@ -101,6 +100,14 @@ func hostHeader(host, port string) string {
 		host += ":" + port
 	}
 	return host
+}
+
+// shared is a text, or the equal one that is kept anyway: a prober has a hundred thousand targets.
+func shared(text, kept string) string {
+	if text == kept {
+		return kept
+	}
+	return text
 }
 
 // asciiHost gives the name as DNS, TLS and the Host header want it.

@@ -44,7 +44,7 @@ func pingLoopback(t *testing.T, e *Engine, url string, may error) {
 	t.Helper()
 	check := checkAt(url, uptime.Spec{})
 	var o Outcome
-	e.visit(t.Context(), &check, true, &o) // on this thread
+	e.visit(t.Context(), &check, e.freeze.mark(), true, &o) // on this thread
 	switch {
 	case may == nil:
 		if verify(t, o, nil, 0); o.Phases.Wait == 0 || o.Phases.Connect != 0 || o.Evidence.Hops[0].Address != o.Address {

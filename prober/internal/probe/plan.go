@@ -64,12 +64,16 @@ type plans struct {
 	compilers map[uptime.Kind]compiler
 	open      func(uptime.Sealed) (secret.Text, error)
 
+	// What most targets have in common, once for all of them.
+	silent   *assertion.Set // asserts nothing
+	anything *uptime.Expect // is content with what is good where nothing is said
+
 	mu  sync.RWMutex
 	all map[int64]*plan // by what is visited
 }
 
 func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
-	return &plans{compilers: compilers, open: o.Open, all: map[int64]*plan{}}
+	return &plans{compilers: compilers, open: o.Open, silent: &assertion.Set{}, anything: &uptime.Expect{}, all: map[int64]*plan{}}
 }
 
 // visited tells what is visited apart: a target by its id, and what a check on demand looks
@@ -123,12 +127,16 @@ func (l *plans) fill(p *plan) error {
 	if err != nil {
 		return err
 	}
-	if p.asserts, err = assertion.Compile(spec.Assertions); err != nil {
-		return err
+	if p.asserts = l.silent; len(spec.Assertions) > 0 {
+		if p.asserts, err = assertion.Compile(spec.Assertions); err != nil {
+			return err
+		}
 	}
 	b := blueprint{url: p.url, spec: spec, asserts: p.asserts, follow: !p.asserts.WantsOnlyRedirects()}
 	if !p.asserts.JudgesStatus() && p.kind == uptime.KindHTTP {
-		p.expect = &spec.Expect
+		if p.expect = l.anything; !spec.Expect.IsZero() { // not its address, which would keep the whole spec
+			p.expect = &uptime.Expect{Status: spec.Expect.Status}
+		}
 		b.follow = b.follow && !wantsOnlyRedirects(spec.Expect)
 	}
 	b.secrets = &keyring{unseal: l.open}

@@ -16,7 +16,7 @@ import (
 // request that is made then.
 func judgeRedirect(t *testing.T, h *httpVisitor, response *http.Response) {
 	t.Helper()
-	next, bad := redirect(response, h.first.at.url)
+	next, bad := redirect(response, h.first)
 	if next == nil || !bad.none() {
 		return
 	}
@@ -45,7 +45,7 @@ func judgeRequest(t *testing.T, h *httpVisitor, r *request) {
 		t.Fatalf("%q is a body of %q, and then %q, %v", r.bytes, body, rest, err)
 	}
 	head, _, _ := bytes.Cut(r.bytes, []byte("\r\n\r\n"))
-	lines := len(r.lines) + 3 // the first one, Host, and Connection
+	lines := len(h.lines(r)) + 3 // the first one, Host, and Connection
 	if r.body != "" || r.method == http.MethodPost || r.method == http.MethodPut || r.method == http.MethodPatch {
 		lines++
 	}
@@ -54,7 +54,7 @@ func judgeRequest(t *testing.T, h *httpVisitor, r *request) {
 	}
 	own := sameOrigin(r.at, h.first.at)
 	if carries := read.Header.Get("X-Mine") != "" || read.Header.Get("Authorization") != "" || strings.Contains(r.body, canary); carries && !own || own != r.own {
-		t.Fatalf("%q goes to %s, own: %v", r.bytes, r.at.url, r.own)
+		t.Fatalf("%q goes to %s, own: %v", r.bytes, r.url, r.own)
 	}
 	if r.at.port == 0 || r.at.host == "" || strings.ContainsAny(r.at.host, " \r\n\x00/?#@") || r.at.secure != (r.config != nil) {
 		t.Fatalf("%+v", r.at)
@@ -73,7 +73,7 @@ func FuzzRedirect(f *testing.F) {
 	_, h := fuzzTarget(f, "POST", false)
 	f.Fuzz(func(t *testing.T, location, cookie string, status uint16) {
 		response := &http.Response{StatusCode: int(status), Header: http.Header{"Location": {location}}}
-		next, bad := redirect(response, h.first.at.url)
+		next, bad := redirect(response, h.first)
 		if next == nil || !bad.none() {
 			return
 		}
@@ -81,7 +81,7 @@ func FuzzRedirect(f *testing.F) {
 			t.Fatalf("%q leads to %s", location, next)
 		}
 		jar := newJar()
-		for _, from := range []string{h.first.at.url.String(), next.String()} {
+		for _, from := range []string{h.first.url, next.String()} {
 			if u, err := parseTarget(from); err == nil {
 				jar.SetCookies(u, (&http.Response{Header: http.Header{"Set-Cookie": {cookie}}}).Cookies())
 			}
@@ -90,14 +90,14 @@ func FuzzRedirect(f *testing.F) {
 		if !bad.none() {
 			return
 		}
-		if scheme := r.at.url.Scheme; scheme != "http" && scheme != "https" {
+		if scheme := r.where().Scheme; scheme != "http" && scheme != "https" {
 			t.Fatalf("%q leads to a URL of %q", location, scheme)
 		}
-		if r.at.url.User != nil {
-			t.Fatalf("%q leads to %s", location, r.at.url)
+		if r.where().User != nil {
+			t.Fatalf("%q leads to %s", location, r.url)
 		}
 		judgeRequest(t, h, r)
-		further, bad := h.follow(r, h.first.at.url, 308, nil) // back again: what left the origin stays away
+		further, bad := h.follow(r, h.first.where(), 308, nil) // back again: what left the origin stays away
 		if bad.none() && !r.own && (further.own || strings.Contains(string(further.bytes), canary)) {
 			t.Fatalf("after %q the way back carries %q", location, further.bytes)
 		}

@@ -219,7 +219,7 @@ func TestEvidence(t *testing.T) {
 		},
 		Assertions: []uptime.Assertion{{Source: "body", Op: "not_contains", Value: "me"}, {Source: "body", Op: "contains", Value: canary + "?"}, {Source: "header", Name: "Content-Type", Op: "equals", Value: "x", Severity: "degrade"}},
 	}.Text()
-	o := e.Check(t.Context(), check)
+	o := checked(t.Context(), e, check)
 	text, err := json.Marshal(o.Evidence)
 	if err != nil || o.Status != uptime.StatusDown || o.Evidence == nil {
 		t.Fatal(err, o)
@@ -235,7 +235,7 @@ func TestEvidence(t *testing.T) {
 	if want := `curl -sS -i -X POST -H 'X-Trace: …' -H 'X-Open: it'\''s' -H 'Authorization: …' --data-binary '…' -L --max-redirs 5 '`; !strings.HasPrefix(ev.Command, want) {
 		t.Errorf("command %s", ev.Command)
 	}
-	if o := e.Check(t.Context(), checkOf(l.URL()+"/ok")); o.Evidence != nil {
+	if o := checked(t.Context(), e, checkOf(l.URL()+"/ok")); o.Evidence != nil {
 		t.Errorf("a check that is up keeps %+v", o.Evidence)
 	}
 	if o := e.Look(t.Context(), checkOf(l.URL()+"/body/100000")); len(o.Evidence.Body) != uptime.MaxEvidenceBody || !o.Evidence.BodyCut {

@@ -74,7 +74,7 @@ func TestBusyHostIsHeardUnlessItIsExpected(t *testing.T) {
 				e := newEngine(options(nil), with(b))
 				check := checkOf("http://example.com/")
 				check.Spec = c.spec.Text()
-				o := e.Check(t.Context(), check)
+				o := checked(t.Context(), e, check)
 				if o.RetryAfter != c.want || c.want > 0 && o.AnsweredBy != "https://www.example.com/" || b.visits != c.visits {
 					t.Errorf("%+v after %d visits", o, b.visits)
 				}

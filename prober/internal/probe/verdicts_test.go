@@ -16,7 +16,7 @@ func TestBusyHostIsNotLookedAtAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := &busy{status: 429, wait: wait}
 			e := newEngine(options(nil), with(b))
-			if o := e.Check(t.Context(), checkOf("http://example.com/")); o.Status != uptime.StatusDown || b.visits != 1 {
+			if o := checked(t.Context(), e, checkOf("http://example.com/")); o.Status != uptime.StatusDown || b.visits != 1 {
 				t.Errorf("Retry-After %q: %v after %d visits", wait, o.Status, b.visits)
 			}
 		})

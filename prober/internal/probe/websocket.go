@@ -44,7 +44,7 @@ type wsVisitor struct {
 }
 
 func (k *wsKind) compile(b blueprint) (visitor, error) {
-	at, err := parseWebSocket(b.url)
+	shown, at, err := parseWebSocket(b.url)
 	if err != nil {
 		return nil, fmt.Errorf("this URL cannot be visited: %w", err)
 	}
@@ -55,7 +55,6 @@ func (k *wsKind) compile(b blueprint) (visitor, error) {
 	if slices.ContainsFunc(b.spec.Assertions, func(a uptime.Assertion) bool { return a.Source == uptime.SourceReceived }) {
 		v.limit = assertion.MostBody
 	}
-	shown := *at.url
 	shown.Scheme = "ws"
 	if at.secure {
 		shown.Scheme = "wss"
@@ -69,23 +68,24 @@ func (k *wsKind) compile(b blueprint) (visitor, error) {
 }
 
 // parseWebSocket reads ws and wss URLs (RFC 6455 §3), as what they are of HTTP.
-func parseWebSocket(text string) (address, error) {
-	u, err := url.Parse(text)
+func parseWebSocket(text string) (u *url.URL, at address, err error) {
+	u, err = url.Parse(text)
 	if err != nil {
-		return address{}, errors.New("it is malformed") // the error would quote the URL and any secret in it
+		return nil, address{}, errors.New("it is malformed") // the error would quote the URL and any secret in it
 	}
 	switch {
 	case u.Opaque != "":
-		return address{}, errHost
+		return nil, address{}, errHost
 	case u.Scheme == "ws":
 		u.Scheme = "http"
 	case u.Scheme == "wss":
 		u.Scheme = "https"
 	default:
-		return address{}, errors.New("the scheme is not ws or wss")
+		return nil, address{}, errors.New("the scheme is not ws or wss")
 	}
 	u.Fragment = ""
-	return takeApart(u)
+	at, err = takeApart(u)
+	return u, at, err
 }
 
 // request writes the opening handshake (RFC 6455 §4.1).

@@ -17,15 +17,15 @@ import (
 // Document is docs/bench.json. A part is written when all of it was measured: a run of
 // one part leaves the others as they were, each with its own instant.
 type Document struct {
-	Go       string    `json:"go"`
-	CPU      string    `json:"cpu"`
-	Cores    int       `json:"cores"`
-	Command  string    `json:"command"`
-	Engine   *Engines  `json:"engine,omitempty"`
-	Hanging  *Hanging  `json:"hanging,omitempty"`
-	Whole    *Wholes   `json:"whole,omitempty"`
-	Overload *Overload `json:"overload,omitempty"`
-	Pace     *Pace     `json:"pace,omitempty"`
+	Go       string     `json:"go"`
+	CPU      string     `json:"cpu"`
+	Cores    int        `json:"cores"`
+	Command  string     `json:"command"`
+	Engine   *Engines   `json:"engine,omitempty"`
+	Hanging  *Hanging   `json:"hanging,omitempty"`
+	Whole    *Wholes    `json:"whole,omitempty"`
+	Overload *Overloads `json:"overload,omitempty"`
+	Pace     *Pace      `json:"pace,omitempty"`
 }
 
 // Stamp says when a part was measured, and what else the machine was doing.
@@ -83,18 +83,25 @@ type Whole struct {
 	BusyPercent  float64   `json:"busy_percent"` // of its core
 	LatenessP99  float64   `json:"lateness_p99_ms"`
 	PeakMemoryMB float64   `json:"peak_mb"`
+	Capacity     float64   `json:"capacity"` // checks a second that it settles when asked for more, before any expires
 }
 
-// Overload is a prober that is asked for more than it can do.
-type Overload struct {
+// Overloads are probers that are asked for more than they can do.
+type Overloads struct {
 	Stamp
+	Lines []Overload `json:"lines"`
+}
+
+// Overload is a kind of check.
+type Overload struct {
 	What     string  `json:"what"`
 	Capacity float64 `json:"capacity"` // checks a second
 	Offered  float64 `json:"offered"`
-	Goodput  float64 `json:"goodput"` // measured checks a second
-	Missed   float64 `json:"missed"`  // rows a second that say so
-	Other    float64 `json:"other"`   // rows a second that say neither
-	Left     int     `json:"left"`    // checks without a row when all was settled
+	Goodput  float64 `json:"goodput"`      // measured checks a second
+	Missed   float64 `json:"missed"`       // rows a second that say so
+	Other    float64 `json:"other"`        // rows a second that say neither
+	Busy     float64 `json:"busy_percent"` // of the prober's core
+	Left     int     `json:"left"`         // checks without a row when all was settled
 }
 
 // Pace is how exactly a prober begins, and what it needs meanwhile and afterwards.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 const (
@@ -32,6 +33,9 @@ func (m *metrics) accounted(lines []ledger.Line) {
 	m.account.Reset()
 	m.unexplained.Reset()
 	for _, line := range lines {
+		if uptime.Outside(line.Region) {
+			continue // whoever sends them names them: no label of ours
+		}
 		for outcome, n := range map[string]int64{
 			"planned": line.Planned, "up": line.Up, "degraded": line.Degraded, "down": line.Down, "unknown": line.Unknown, "missed": line.Missed,
 			"in_flight": line.InFlight, "spooled": line.Spooled, "unplanned": line.Unplanned,

@@ -9,12 +9,12 @@ import (
 
 // surelyKept is for how long Redis keeps a tombstone with certainty: half a day less
 // than it does, so that clocks and pruning need not agree.
-const surelyKept = watched - 12*time.Hour
+const surelyKept = 31*24*time.Hour - 12*time.Hour
 
 // bury sees to it that Redis has a tombstone of every unfinished deletion; and of
 // all that are watched, when it has fewer than it was given.
 func (s *Saga) bury(ctx context.Context) error {
-	since := time.Now().Add(-surelyKept)
+	since := s.now().Add(-surelyKept)
 	given, err := s.Notes.CountDeletions(ctx, since)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (s *Saga) bury(ctx context.Context) error {
 	there, err := s.Tombstones.Tombstones(ctx)
 	if err != nil {
 		waiting, _ := s.Notes.Unfinished(ctx, 0, page) // whom it concerns is told if the database lets
-		return s.failed(ctx, waiting, "tombstone", err)
+		return s.untold(ctx, waiting, err)
 	}
 	next := s.Notes.Unfinished
 	if there < given.Tombstoned {
@@ -54,24 +54,42 @@ func (s *Saga) pages(ctx context.Context, next func(context.Context, int64, int)
 func (s *Saga) buryPage(ctx context.Context, all []targetstore.Deletion) error {
 	there, err := s.Tombstones.Tombstoned(ctx, ids(all))
 	if err != nil {
-		return s.failed(ctx, all, "tombstone", err)
+		return s.untold(ctx, all, err)
 	}
 	var missing, unmarked []int64
 	for _, d := range all {
 		if !there[d.TargetID] {
 			missing = append(missing, d.TargetID)
 		}
-		if d.Tombstoned.IsZero() {
+		if d.Tombstoned.IsZero() || d.LastError != "" {
 			unmarked = append(unmarked, d.TargetID)
 		}
 	}
 	if len(missing) > 0 {
 		if err := s.Tombstones.Tombstone(ctx, missing...); err != nil {
-			return s.failed(ctx, all, "tombstone", err)
+			return s.untold(ctx, all, err)
 		}
 	}
 	if len(unmarked) == 0 {
 		return nil
 	}
-	return s.Notes.MarkTombstoned(ctx, unmarked, time.Now())
+	return s.Notes.MarkTombstoned(ctx, unmarked, s.now())
+}
+
+// untold notes that probers could not be told, as far as the database lets.
+func (s *Saga) untold(ctx context.Context, all []targetstore.Deletion, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+	defer cancel()
+	if err := s.Notes.MarkUntold(ctx, ids(all), err.Error()); err != nil {
+		s.Log.Debug("a failure could not be noted", "step", stepTombstone, "error", err)
+	}
+	return err
+}
+
+func ids(all []targetstore.Deletion) []int64 {
+	out := make([]int64, len(all))
+	for i, d := range all {
+		out[i] = d.TargetID
+	}
+	return out
 }

@@ -8,14 +8,18 @@
 //     the delete's own transaction; a step is marked after it was done, so a crash
 //     between the two repeats it, and repeating it, even by two publishers at once,
 //     does no harm: ids are never used again.
-//   - The steps are independent. Probers are told through Redis (a tombstone), rows
-//     are removed from the results store; each has a loop of its own and waits for
-//     nothing but its own store, with a back-off.
+//   - The steps are independent. Probers are told through Redis (a tombstone), the APIs
+//     drop the answers they keep, and each table (results with what the visits saw, latest,
+//     marks, hourly and daily figures, corrections) is cleared; each step has a loop of its
+//     own, waits for nothing but its own store, with a back-off, and notes for itself how
+//     far it is, what failed and why.
 //   - Rows are looked for at once, and again when results that were in flight, being
 //     retried, or expired on the stream may have come: 30 s, 50 s, 2 min and 11 min
-//     after nothing new is published. A deletion is finished when the last look finds
-//     none and probers were told. For 31 days (results are kept for 30) it is looked at each hour, because a
-//     prober's disk may give rows back late.
+//     after nothing new is published. A step is done when the last look finds none and
+//     probers were told; that of a table whose rows are computed from another one not
+//     before figures that were being computed meanwhile must have come. A deletion is
+//     finished when all of its steps are done. For a day longer than results are kept each
+//     table is looked at every hour, because a prober's disk may give rows back late.
 //   - Tombstones that Redis has lost are written again within a pass. A spool that is
 //     replayed asks for them, so rows of a deleted target do not come back with it.
 package deletion

@@ -5,66 +5,95 @@ import (
 	"slices"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
-// erase looks at every deletion that is due for it. Those that a prober's disk may
-// bring back come last and a page a pass: they are many, and seldom have anything.
-func (s *Saga) erase(ctx context.Context) error {
-	err := s.pages(ctx, s.Notes.Unfinished, func(ctx context.Context, all []targetstore.Deletion) error {
-		now := time.Now()
-		return s.look(ctx, slices.DeleteFunc(slices.Clone(all), func(d targetstore.Deletion) bool { return nextLook(d).After(now) }), now)
-	})
+// erase looks at every deletion that is due for it in one place. Those that a prober's
+// disk may bring back come last and a page a pass: they are many, and seldom have anything.
+func (s *Saga) erase(ctx context.Context, p place) error {
+	err := s.owed(ctx, p.table, p.source, func(ctx context.Context, all []targetstore.Owed) error { return s.look(ctx, p, all) })
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	unseen, err := s.Notes.FinishedUnseen(ctx, now.Add(-watched), now.Add(-lookEvery), page)
+	now := s.now()
+	watched, err := s.Notes.Watched(ctx, p.table, now, now.Add(-s.watched()), page)
 	if err != nil {
 		return err
 	}
-	return s.look(ctx, unseen, now)
+	return s.look(ctx, p, watched)
 }
 
-// look removes the rows there are of some deleted targets, and notes what it saw.
-// What was found is looked for again: rows may have come while it was removed.
-func (s *Saga) look(ctx context.Context, all []targetstore.Deletion, at time.Time) error {
+// watched is for how long after it was asked for a deletion is looked at.
+func (s *Saga) watched() time.Duration { return s.Rows.RawKept() + watchedLonger }
+
+// owed hands over all that a step is due for, page by page.
+func (s *Saga) owed(ctx context.Context, step, source string, do func(context.Context, []targetstore.Owed) error) error {
+	due := s.now()
+	for after := int64(0); ; {
+		all, err := s.Notes.Owed(ctx, step, source, due, after, page)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		if err := do(ctx, all); err != nil {
+			return err
+		}
+		after = all[len(all)-1].TargetID
+	}
+}
+
+// look removes the rows there are of some deleted targets in one place, and notes what it
+// saw. What was found is looked for again: rows may have come while it was removed.
+func (s *Saga) look(ctx context.Context, p place, all []targetstore.Owed) error {
 	if len(all) == 0 {
 		return nil
 	}
-	found, err := s.Rows.TargetsWithRows(ctx, ids(all))
+	at := s.now()
+	ids := make([]int64, len(all))
+	for i, o := range all {
+		ids[i] = o.TargetID
+	}
+	found, err := s.Rows.TargetsWithRows(ctx, ids, p.table)
+	if err == nil && len(found) > 0 {
+		err = s.Rows.DeleteTargets(ctx, found, p.table)
+	}
 	if err != nil {
-		return s.failed(ctx, all, "look for results", err)
+		return s.failed(ctx, p.table, ids, err)
 	}
-	if len(found) > 0 {
-		if err := s.Rows.DeleteTargets(ctx, found); err != nil {
-			return s.failed(ctx, all, "erase results", err)
-		}
-	}
-	look := targetstore.Look{At: at, All: ids(all)}
 	cameBack := 0
-	for _, d := range all {
-		switch dirty := slices.Contains(found, d.TargetID); {
-		case dirty && !d.Finished.IsZero():
+	looks := make([]targetstore.Look, len(all))
+	for i, o := range all {
+		clean := !slices.Contains(found, o.TargetID)
+		done := !o.Step.Done.IsZero() || clean && over(o, at)
+		looks[i] = targetstore.Look{TargetID: o.TargetID, Clean: clean, Done: done, Next: nextLook(o.Deletion, at, clean, done)}
+		if !clean && !o.Step.Done.IsZero() {
 			cameBack++
-		case dirty:
-		default:
-			look.Clean = append(look.Clean, d.TargetID)
-			if d.Finished.IsZero() && over(d, at) {
-				look.Finished = append(look.Finished, d.TargetID)
-			}
 		}
 	}
 	if cameBack > 0 {
-		s.metrics.cameBack.Add(float64(cameBack))
-		s.Log.Info("late results of deleted targets removed", "targets", cameBack)
+		s.metrics.cameBack.WithLabelValues(p.table).Add(float64(cameBack))
+		s.Log.Info("late rows of deleted targets removed", "table", p.table, "targets", cameBack)
 	}
-	if err := s.Notes.MarkLooked(ctx, look); err != nil {
-		return err
-	}
-	if n := len(look.Finished); n > 0 {
-		s.metrics.finished.Add(float64(n))
-		s.Log.Info("deletions finished", "targets", n)
-	}
-	return nil
+	return s.Notes.MarkLooked(ctx, p.table, at, looks)
+}
+
+// forget has every API drop its answers about deleted targets. The one that deleted a
+// target has told the others at once; this is for those that did not hear it, and for
+// answers that were being made then. None is given meanwhile: each looks first whether
+// there is such a target.
+func (s *Saga) forget(ctx context.Context) error {
+	return s.owed(ctx, stepAnswers, "", func(ctx context.Context, all []targetstore.Owed) error {
+		at := s.now()
+		looks := make([]targetstore.Look, len(all))
+		for i, o := range all {
+			done := !at.Before(o.Requested.Add(answering))
+			looks[i] = targetstore.Look{TargetID: o.TargetID, Clean: done, Done: done, Next: o.Requested.Add(answering)}
+			if o.Step.Done.IsZero() {
+				if err := s.Changes.AnnounceChange(ctx, livefeed.Change{TargetID: o.TargetID, Op: livefeed.OpDeleted}); err != nil {
+					return s.failed(ctx, stepAnswers, []int64{o.TargetID}, err)
+				}
+			}
+		}
+		return s.Notes.MarkLooked(ctx, stepAnswers, at, looks)
+	})
 }

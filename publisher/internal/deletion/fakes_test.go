@@ -3,6 +3,7 @@ package deletion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
@@ -22,18 +24,53 @@ var errDown = errors.New("down")
 type world struct {
 	mu           sync.Mutex
 	notes        map[int64]targetstore.Deletion
+	steps        map[int64]map[string]targetstore.Step
+	next         map[int64]map[string]time.Time
 	tombstones   map[int64]bool
-	rows         map[int64]int
+	rows         map[string]map[int64]int // by table
+	told         map[int64][]time.Duration
+	kept         time.Duration
 	databaseDown bool
 	redisDown    bool
 	resultsDown  bool
-	looks        map[int64][]time.Duration // after the request
-	early        []int64                   // finished too soon
-	meanwhile    func(id int64)            // what happens while rows are removed
+	tableDown    string
+	looks        map[int64][]time.Duration    // at results, after the request
+	early        []int64                      // finished too soon
+	meanwhile    func(table string, id int64) // what happens while rows are removed
 }
 
 func newWorld() *world {
-	return &world{notes: map[int64]targetstore.Deletion{}, tombstones: map[int64]bool{}, rows: map[int64]int{}, looks: map[int64][]time.Duration{}}
+	w := &world{
+		notes: map[int64]targetstore.Deletion{}, steps: map[int64]map[string]targetstore.Step{}, next: map[int64]map[string]time.Time{}, kept: 30 * 24 * time.Hour,
+		tombstones: map[int64]bool{}, rows: map[string]map[int64]int{}, looks: map[int64][]time.Duration{}, told: map[int64][]time.Duration{},
+	}
+	for _, p := range places {
+		w.rows[p.table] = map[int64]int{}
+	}
+	return w
+}
+
+// put brings a result, and what the database makes of it.
+func (w *world) put(id int64) {
+	for _, table := range []string{"results", "results_latest", "rollup_dirty"} {
+		w.rows[table][id]++
+	}
+}
+
+// compute is a run of the job that makes figures.
+func (w *world) compute() {
+	for id, n := range w.rows["results"] {
+		if n > 0 {
+			w.rows["rollup_1h"][id], w.rows["rollup_1d"][id], w.rows["corrections"][id] = n, n, n
+		}
+	}
+}
+
+func (w *world) count(id int64) (n int) {
+	for _, rows := range w.rows {
+		n += rows[id]
+	}
+	return n
 }
 
 // do runs fn on a store after a moment, unless the store is down or ctx has ended.
@@ -63,7 +100,9 @@ func (w *world) delete(ids ...int64) {
 	w.set(func() {
 		for _, id := range ids {
 			w.notes[id] = targetstore.Deletion{TargetID: id, Requested: time.Now(), Effective: time.Now().Add(time.Second)}
-			w.rows[id] += 3
+			w.steps[id], w.next[id] = map[string]targetstore.Step{}, map[string]time.Time{}
+			w.put(id)
+			w.compute()
 		}
 	})
 }
@@ -72,7 +111,7 @@ func (w *world) delete(ids ...int64) {
 func (w *world) arrive(id int64) {
 	w.set(func() {
 		if !w.tombstones[id] || w.redisDown {
-			w.rows[id]++
+			w.put(id)
 		}
 	})
 }
@@ -100,11 +139,27 @@ func (w *world) DeletedSince(ctx context.Context, since time.Time, after int64, 
 	return all, err
 }
 
-func (w *world) FinishedUnseen(ctx context.Context, since, before time.Time, limit int) (all []targetstore.Deletion, err error) {
+func (w *world) owed(step, source string, due time.Time, limit int, take func(targetstore.Deletion) bool) (all []targetstore.Owed) {
+	for _, d := range w.pick(1<<30, take) {
+		if next := w.next[d.TargetID][step]; !next.After(due) && len(all) < limit {
+			o := targetstore.Owed{Deletion: d, Step: w.steps[d.TargetID][step], Source: w.steps[d.TargetID][source]}
+			o.Step.Name, o.Source.Name = step, source
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (w *world) Owed(ctx context.Context, step, source string, due time.Time, after int64, limit int) (all []targetstore.Owed, err error) {
 	err = w.do(ctx, &w.databaseDown, func() {
-		all = w.pick(limit, func(d targetstore.Deletion) bool {
-			return !d.Finished.IsZero() && !d.Requested.Before(since) && d.Verified.Before(before)
-		})
+		all = w.owed(step, source, due, limit, func(d targetstore.Deletion) bool { return d.Finished.IsZero() && d.TargetID > after })
+	})
+	return all, err
+}
+
+func (w *world) Watched(ctx context.Context, step string, due, since time.Time, limit int) (all []targetstore.Owed, err error) {
+	err = w.do(ctx, &w.databaseDown, func() {
+		all = w.owed(step, "", due, limit, func(d targetstore.Deletion) bool { return !d.Finished.IsZero() && !d.Requested.Before(since) })
 	})
 	return all, err
 }
@@ -135,30 +190,84 @@ func (w *world) edit(ids []int64, fn func(*targetstore.Deletion)) {
 }
 
 func (w *world) MarkTombstoned(ctx context.Context, ids []int64, at time.Time) error {
-	return w.do(ctx, &w.databaseDown, func() { w.edit(ids, func(d *targetstore.Deletion) { d.Tombstoned = at }) })
-}
-
-func (w *world) MarkLooked(ctx context.Context, l targetstore.Look) error {
 	return w.do(ctx, &w.databaseDown, func() {
-		w.edit(l.All, func(d *targetstore.Deletion) {
-			d.Erased = l.At
-			w.looks[d.TargetID] = append(w.looks[d.TargetID], l.At.Sub(d.Requested).Round(time.Second))
-		})
-		w.edit(l.Clean, func(d *targetstore.Deletion) { d.Verified, d.LastError = l.At, "" })
-		w.edit(l.Finished, func(d *targetstore.Deletion) {
-			if d.Effective.IsZero() || l.At.Sub(d.Effective) < 10*time.Minute+59*time.Second {
-				w.early = append(w.early, d.TargetID)
+		w.edit(ids, func(d *targetstore.Deletion) {
+			d.LastError = ""
+			if d.Tombstoned.IsZero() {
+				d.Tombstoned = at
 			}
-			d.Finished = l.At
 		})
 	})
 }
 
-func (w *world) MarkFailed(ctx context.Context, ids []int64, problem string) error {
+func (w *world) MarkUntold(ctx context.Context, ids []int64, problem string) error {
 	return w.do(ctx, &w.databaseDown, func() {
-		w.edit(ids, func(d *targetstore.Deletion) { d.Tries++; d.LastError = problem })
+		w.edit(ids, func(d *targetstore.Deletion) {
+			if d.Finished.IsZero() {
+				d.Tries++
+				d.LastError = problem
+			}
+		})
 	})
 }
+
+func (w *world) MarkLooked(ctx context.Context, step string, at time.Time, looks []targetstore.Look) error {
+	return w.do(ctx, &w.databaseDown, func() {
+		for _, l := range looks {
+			d, s := w.notes[l.TargetID], w.steps[l.TargetID][step]
+			if step == "results" {
+				w.looks[l.TargetID] = append(w.looks[l.TargetID], at.Sub(d.Requested).Round(time.Second))
+			}
+			s.Looked, s.LastError = at, ""
+			switch {
+			case !l.Clean:
+				s.CleanSince = time.Time{}
+			case s.CleanSince.IsZero():
+				s.CleanSince = at
+			}
+			if l.Done && s.Done.IsZero() {
+				s.Done = at
+				if step != stepAnswers && (d.Effective.IsZero() || at.Sub(d.Effective) < 10*time.Minute+59*time.Second) {
+					w.early = append(w.early, l.TargetID)
+				}
+			}
+			w.steps[l.TargetID][step], w.next[l.TargetID][step] = s, l.Next
+		}
+	})
+}
+
+func (w *world) MarkFailed(ctx context.Context, step string, ids []int64, problem string) error {
+	return w.do(ctx, &w.databaseDown, func() {
+		for _, id := range ids {
+			s := w.steps[id][step]
+			s.Tries++
+			s.LastError = problem
+			w.steps[id][step] = s
+		}
+	})
+}
+
+func (w *world) FinishDeletions(ctx context.Context, steps []string, at time.Time) (n int64, err error) {
+	err = w.do(ctx, &w.databaseDown, func() {
+		for id, d := range w.notes {
+			undone := func(step string) bool { return w.steps[id][step].Done.IsZero() }
+			if d.Finished.IsZero() && !d.Tombstoned.IsZero() && !slices.ContainsFunc(steps, undone) {
+				d.Finished, d.LastError = at, ""
+				w.notes[id] = d
+				n++
+			}
+		}
+	})
+	return n, err
+}
+
+func (w *world) AnnounceChange(ctx context.Context, c livefeed.Change) error {
+	return w.do(ctx, &w.redisDown, func() {
+		w.told[c.TargetID] = append(w.told[c.TargetID], time.Since(w.notes[c.TargetID].Requested).Round(time.Second))
+	})
+}
+
+func (w *world) RawKept() time.Duration { return w.kept }
 
 func (w *world) Tombstones(ctx context.Context) (n int64, err error) {
 	err = w.do(ctx, &w.redisDown, func() { n = int64(len(w.tombstones)) })
@@ -185,22 +294,34 @@ func (w *world) Tombstone(ctx context.Context, ids ...int64) error {
 	})
 }
 
-func (w *world) TargetsWithRows(ctx context.Context, ids []int64) (found []int64, err error) {
-	err = w.do(ctx, &w.resultsDown, func() {
-		found = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return w.rows[id] == 0 })
+func (w *world) TargetsWithRows(ctx context.Context, ids []int64, tables ...string) (found []int64, err error) {
+	err = w.table(ctx, tables, func(table string) {
+		found = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return w.rows[table][id] == 0 })
 	})
 	return found, err
 }
 
-func (w *world) DeleteTargets(ctx context.Context, ids []int64) error {
-	return w.do(ctx, &w.resultsDown, func() {
+func (w *world) DeleteTargets(ctx context.Context, ids []int64, tables ...string) error {
+	return w.table(ctx, tables, func(table string) {
 		for _, id := range ids {
-			delete(w.rows, id)
+			delete(w.rows[table], id)
 			if w.meanwhile != nil {
-				w.meanwhile(id)
+				w.meanwhile(table, id)
 			}
 		}
 	})
+}
+
+func (w *world) table(ctx context.Context, tables []string, fn func(table string)) error {
+	var err error
+	down := w.do(ctx, &w.resultsDown, func() {
+		if tables[0] == w.tableDown {
+			err = errDown
+			return
+		}
+		fn(tables[0])
+	})
+	return errors.Join(down, err)
 }
 
 // leaseFlag is a lease the test gives and takes.
@@ -238,7 +359,7 @@ func (w *world) start(t *testing.T, held bool) *worker {
 	ctx, cancel := context.WithCancel(t.Context())
 	one := &worker{lease: &leaseFlag{}, health: &healthBook{}}
 	one.lease.Store(held)
-	one.saga = New(Options{Notes: w, Tombstones: w, Rows: w, Lease: one.lease, Health: one.health, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	one.saga = New(Options{Notes: w, Tombstones: w, Rows: w, Changes: w, Lease: one.lease, Health: one.health, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = one.saga.Run(ctx) }()
 	one.stop = func() { cancel(); <-ended }
@@ -248,12 +369,16 @@ func (w *world) start(t *testing.T, held bool) *worker {
 // left says what is not done of a deletion; "" when nothing.
 func (w *world) left(id int64) (what string) {
 	w.set(func() {
-		switch d := w.notes[id]; {
-		case w.rows[id] > 0:
-			what = "rows are there"
+		d := w.notes[id]
+		undone := slices.DeleteFunc(Steps(), func(step string) bool { s := w.steps[id][step]; return !s.Done.IsZero() && s.LastError == "" })
+		switch {
+		case w.count(id) > 0:
+			what = fmt.Sprintf("%d rows are there", w.count(id))
 		case !w.tombstones[id]:
 			what = "no tombstone"
-		case d.Tombstoned.IsZero() || d.Erased.IsZero() || d.Verified.IsZero() || d.Finished.IsZero() || d.LastError != "":
+		case len(undone) > 0:
+			what = fmt.Sprint("not done: ", undone)
+		case d.Tombstoned.IsZero() || d.Finished.IsZero() || d.LastError != "":
 			what = "not finished"
 		}
 	})

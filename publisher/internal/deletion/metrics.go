@@ -8,8 +8,8 @@ import (
 
 type metrics struct {
 	unfinished, oldest prometheus.Gauge
-	finished, cameBack prometheus.Counter
-	passes             *prometheus.CounterVec
+	finished           prometheus.Counter
+	cameBack, passes   *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -18,10 +18,13 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		unfinished: prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "unfinished", Help: "Deleted targets of which something may be left; only of the publisher at work."}),
 		oldest:     prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "oldest_seconds", Help: "Age of the oldest unfinished deletion; 11 minutes are usual."}),
 		finished:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "finished_total", Help: "Deletions after which nothing was left."}),
-		cameBack:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "came_back_total", Help: "Finished deletions of which late results had to be removed."}),
+		cameBack:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "came_back_total", Help: "Deleted targets of which rows had to be removed from a table that was cleared already."}, []string{"table"}),
 		passes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "passes_total", Help: "Passes over the deletions, by step and outcome."}, []string{"step", "outcome"}),
 	}
-	for _, step := range []string{"tombstone", "erase", "count"} {
+	for _, p := range places {
+		m.cameBack.WithLabelValues(p.table)
+	}
+	for _, step := range append(Steps(), stepTombstone, stepFinish) {
 		for _, outcome := range []string{"done", "failed"} {
 			m.passes.WithLabelValues(step, outcome)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/lease"
+	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -15,11 +16,15 @@ import (
 type Notes interface {
 	Unfinished(ctx context.Context, afterID int64, limit int) ([]targetstore.Deletion, error)
 	DeletedSince(ctx context.Context, since time.Time, afterID int64, limit int) ([]targetstore.Deletion, error)
-	FinishedUnseen(ctx context.Context, requestedSince, seenBefore time.Time, limit int) ([]targetstore.Deletion, error)
 	CountDeletions(ctx context.Context, since time.Time) (targetstore.DeletionCounts, error)
 	MarkTombstoned(ctx context.Context, ids []int64, at time.Time) error
-	MarkLooked(ctx context.Context, look targetstore.Look) error
-	MarkFailed(ctx context.Context, ids []int64, problem string) error
+	MarkUntold(ctx context.Context, ids []int64, problem string) error
+
+	Owed(ctx context.Context, step, source string, due time.Time, afterID int64, limit int) ([]targetstore.Owed, error)
+	Watched(ctx context.Context, step string, due, requestedSince time.Time, limit int) ([]targetstore.Owed, error)
+	MarkLooked(ctx context.Context, step string, at time.Time, looks []targetstore.Look) error
+	MarkFailed(ctx context.Context, step string, ids []int64, problem string) error
+	FinishDeletions(ctx context.Context, steps []string, at time.Time) (int64, error)
 }
 
 // Tombstones tell probers, and whoever replays a spool, that targets are gone.
@@ -29,10 +34,16 @@ type Tombstones interface {
 	Tombstone(ctx context.Context, ids ...int64) error
 }
 
-// Rows are the results.
+// Rows are the results and what is made from them, in tables.
 type Rows interface {
-	TargetsWithRows(ctx context.Context, ids []int64) ([]int64, error)
-	DeleteTargets(ctx context.Context, ids []int64) error
+	TargetsWithRows(ctx context.Context, ids []int64, tables ...string) ([]int64, error)
+	DeleteTargets(ctx context.Context, ids []int64, tables ...string) error
+	RawKept() time.Duration
+}
+
+// Changes tell every API that a target is gone.
+type Changes interface {
+	AnnounceChange(ctx context.Context, change livefeed.Change) error
 }
 
 // Lease says whether this publisher is the one to work.
@@ -47,6 +58,7 @@ var (
 	_ Notes      = (*targetstore.Store)(nil)
 	_ Tombstones = (*checkstream.Redis)(nil)
 	_ Rows       = (*resultstore.Store)(nil)
+	_ Changes    = (*livefeed.Announcer)(nil)
 	_ Lease      = (*lease.Lease)(nil)
 	_ Health     = (*service.Health)(nil)
 )

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/probefleet/probefleet/internal/service"
-	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
 const (
@@ -21,6 +20,9 @@ const (
 	eraseLimit  = 5 * time.Minute
 	noteLimit   = 5 * time.Second
 	stuckAfter  = 30 * time.Minute
+
+	stepTombstone = "tombstone"
+	stepFinish    = "finish"
 )
 
 // Options of a Saga; all are required but Metrics.
@@ -28,6 +30,7 @@ type Options struct {
 	Notes      Notes
 	Tombstones Tombstones
 	Rows       Rows
+	Changes    Changes
 	Lease      Lease
 	Health     Health
 	Log        *slog.Logger
@@ -38,18 +41,28 @@ type Options struct {
 type Saga struct {
 	Options
 	metrics *metrics
+	now     func() time.Time
 }
 
 // New makes a saga.
-func New(o Options) *Saga { return &Saga{Options: o, metrics: newMetrics(o.Metrics)} }
+func New(o Options) *Saga { return &Saga{Options: o, metrics: newMetrics(o.Metrics), now: time.Now} }
 
 // Run works until ctx ends, while the lease is held.
 func (s *Saga) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, step := range []step{{"tombstone", buryLimit, s.bury}, {"erase", eraseLimit, s.erase}, {"count", noteLimit, s.count}} {
+	for _, step := range s.steps() {
 		group.Go(func() error { s.repeat(ctx, step); return nil })
 	}
 	return group.Wait()
+}
+
+// steps are independent: each has a loop, a back-off and notes of its own.
+func (s *Saga) steps() []step {
+	all := []step{{stepTombstone, buryLimit, s.bury}, {stepAnswers, buryLimit, s.forget}}
+	for _, p := range places {
+		all = append(all, step{p.table, eraseLimit, func(ctx context.Context) error { return s.erase(ctx, p) }})
+	}
+	return append(all, step{stepFinish, noteLimit, s.finish})
 }
 
 // step is one of the independent parts of the saga.
@@ -101,15 +114,24 @@ func (s *Saga) once(ctx context.Context, step step) error {
 	return err
 }
 
-// count tells how much is left to do.
-func (s *Saga) count(ctx context.Context) error {
-	counts, err := s.Notes.CountDeletions(ctx, time.Now())
+// finish finishes the deletions whose steps are all done, and tells how much is left.
+func (s *Saga) finish(ctx context.Context) error {
+	now := s.now()
+	finished, err := s.Notes.FinishDeletions(ctx, Steps(), now)
+	if err != nil {
+		return err
+	}
+	if finished > 0 {
+		s.metrics.finished.Add(float64(finished))
+		s.Log.Info("deletions finished", "targets", finished)
+	}
+	counts, err := s.Notes.CountDeletions(ctx, now)
 	if err != nil {
 		return err
 	}
 	age := time.Duration(0)
 	if !counts.Oldest.IsZero() {
-		age = time.Since(counts.Oldest)
+		age = now.Sub(counts.Oldest)
 	}
 	s.metrics.counted(counts.Unfinished, age)
 	if age < stuckAfter {
@@ -121,19 +143,11 @@ func (s *Saga) count(ctx context.Context) error {
 }
 
 // failed notes a failure with the deletions it concerns, as far as the database lets.
-func (s *Saga) failed(ctx context.Context, all []targetstore.Deletion, step string, err error) error {
+func (s *Saga) failed(ctx context.Context, step string, ids []int64, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
-	if err := s.Notes.MarkFailed(ctx, ids(all), step+": "+err.Error()); err != nil {
+	if err := s.Notes.MarkFailed(ctx, step, ids, err.Error()); err != nil {
 		s.Log.Debug("a failure could not be noted", "step", step, "error", err)
 	}
 	return err
-}
-
-func ids(all []targetstore.Deletion) []int64 {
-	out := make([]int64, len(all))
-	for i, d := range all {
-		out[i] = d.TargetID
-	}
-	return out
 }

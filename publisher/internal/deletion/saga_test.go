@@ -31,10 +31,10 @@ func TestLooksComeWhenRowsMay(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		w.delete(1)
 		time.Sleep(34 * time.Second) // a check that ran when the target was deleted
-		w.set(func() { w.rows[1]++ })
+		w.set(func() { w.put(1) })
 		time.Sleep(26 * time.Second)
 		w.set(func() {
-			if w.rows[1] > 0 || !w.tombstones[1] {
+			if w.count(1) > 0 || !w.tombstones[1] {
 				t.Error("not gone within a minute")
 			}
 		})
@@ -48,6 +48,9 @@ func TestLooksComeWhenRowsMay(t *testing.T) {
 		}) {
 			t.Errorf("looked after %v", w.looks[1])
 		}
+		if told := w.told[1]; len(told) != 2 || told[0] > 7*time.Second || told[1] < 2*time.Minute || told[1] > 127*time.Second {
+			t.Errorf("every API was told after %v", told)
+		}
 		if testutil.ToFloat64(one.saga.metrics.finished) != 1 || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
 			t.Error("metrics do not tell")
 		}
@@ -60,16 +63,16 @@ func TestOneStoreBeingDownHoldsUpNothingElse(t *testing.T) {
 		w.delete(1)
 		time.Sleep(10 * time.Second)
 		w.set(func() {
-			if w.rows[1] > 0 || w.notes[1].Erased.IsZero() || w.notes[1].Tries == 0 || !w.notes[1].Tombstoned.IsZero() {
-				t.Errorf("redis down: %d rows, %+v", w.rows[1], w.notes[1])
+			if w.count(1) > 0 || w.steps[1]["results"].Looked.IsZero() || w.notes[1].Tries == 0 || !w.notes[1].Tombstoned.IsZero() || w.steps[1][stepAnswers].LastError == "" {
+				t.Errorf("redis down: %d rows, %+v", w.count(1), w.notes[1])
 			}
 			w.redisDown, w.resultsDown = false, true
 		})
 		w.delete(2)
 		time.Sleep(time.Minute + 5*time.Second) // the back-off
 		w.set(func() {
-			if !w.tombstones[1] || !w.tombstones[2] || w.rows[2] == 0 || w.notes[2].Tombstoned.IsZero() || w.notes[2].LastError == "" {
-				t.Errorf("results down: %v, %+v", w.tombstones, w.notes[2])
+			if !w.tombstones[1] || !w.tombstones[2] || w.count(2) == 0 || w.notes[2].Tombstoned.IsZero() || w.steps[2]["results"].LastError == "" {
+				t.Errorf("results down: %v, %+v", w.tombstones, w.steps[2])
 			}
 		})
 		time.Sleep(time.Hour)
@@ -83,7 +86,7 @@ func TestOneStoreBeingDownHoldsUpNothingElse(t *testing.T) {
 		}
 		one.lease.Store(true)
 		w.set(func() { w.resultsDown = false })
-		time.Sleep(2 * time.Minute)
+		time.Sleep(9 * time.Minute)
 		for id := int64(1); id <= 2; id++ {
 			if what := w.left(id); what != "" {
 				t.Error(id, what)
@@ -101,8 +104,8 @@ func TestRowsThatComeWhileOthersAreRemoved(t *testing.T) {
 		w.delete(1)
 		time.Sleep(quiet - 10*time.Second)
 		w.set(func() {
-			w.rows[1]++
-			w.meanwhile = func(id int64) { w.rows[id]++; w.meanwhile = nil }
+			w.put(1)
+			w.meanwhile = func(_ string, id int64) { w.put(id); w.meanwhile = nil }
 		})
 		time.Sleep(20 * time.Second)
 		w.set(func() {
@@ -110,7 +113,40 @@ func TestRowsThatComeWhileOthersAreRemoved(t *testing.T) {
 				t.Error("finished with rows there")
 			}
 		})
-		time.Sleep(time.Minute)
+		time.Sleep(8 * time.Minute)
+		if what := w.left(1); what != "" {
+			t.Error(what)
+		}
+	})
+}
+
+// A table that cannot be cleared holds up no other one, and what is computed from its rows
+// meanwhile does not stay.
+func TestOneTableBeingAwayHoldsUpNoOther(t *testing.T) {
+	at(t, func(t *testing.T, w *world, _ *worker) {
+		w.set(func() { w.tableDown = "results" })
+		w.delete(1)
+		time.Sleep(20 * time.Minute)
+		w.set(func() {
+			for _, p := range places {
+				s := w.steps[1][p.table]
+				if cleared := w.rows[p.table][1] == 0; cleared == (p.table == "results") || s.Done.IsZero() == (p.table == "results_latest" || p.table == "rollup_dirty") {
+					t.Errorf("%s: cleared %v, %+v", p.table, cleared, s)
+				}
+			}
+			if s := w.steps[1]["results"]; s.Tries < 10 || s.LastError == "" || w.steps[1]["rollup_1d"].Tries > 0 {
+				t.Errorf("%+v", w.steps[1])
+			}
+			w.compute() // a rebuild
+			w.tableDown = ""
+		})
+		time.Sleep(5 * time.Minute)
+		w.set(w.compute)
+		if what := w.left(1); what != "not done: [rollup_1h rollup_1d corrections]" {
+			t.Error("before what was being computed must have come: ", what)
+		}
+		w.set(func() { w.rows["rollup_1h"][1], w.rows["rollup_1d"][1] = 3, 3 }) // it was
+		time.Sleep(10 * time.Minute)
 		if what := w.left(1); what != "" {
 			t.Error(what)
 		}
@@ -120,18 +156,19 @@ func TestRowsThatComeWhileOthersAreRemoved(t *testing.T) {
 // Until the deletion is in force the target may be published: nothing is concluded.
 func TestPendingDeletionIsNotFinished(t *testing.T) {
 	at(t, func(t *testing.T, w *world, _ *worker) {
+		w.delete(1)
 		w.set(func() { w.notes[1] = targetstore.Deletion{TargetID: 1, Requested: time.Now()} })
 		for range 120 {
 			time.Sleep(30 * time.Second)
-			w.set(func() { w.rows[1]++ })
+			w.set(func() { w.put(1); w.compute() })
 		}
 		w.set(func() {
 			if d := w.notes[1]; !d.Finished.IsZero() {
 				t.Errorf("%+v", d)
 			}
-			w.notes[1] = targetstore.Deletion{TargetID: 1, Requested: w.notes[1].Requested, Effective: time.Now(), Erased: w.notes[1].Erased}
+			w.edit([]int64{1}, func(d *targetstore.Deletion) { d.Effective = time.Now() })
 		})
-		time.Sleep(12 * time.Minute)
+		time.Sleep(13 * time.Minute)
 		if what := w.left(1); what != "" || len(w.early) > 0 {
 			t.Error(what, w.early)
 		}
@@ -144,23 +181,25 @@ func TestLateRowsDoNotStay(t *testing.T) {
 	at(t, func(t *testing.T, w *world, one *worker) {
 		w.delete(1)
 		time.Sleep(time.Hour)
-		if w.arrive(1); w.rows[1] != 0 {
+		if w.arrive(1); w.count(1) != 0 {
 			t.Error("came back past a tombstone")
 		}
 		w.set(func() { w.redisDown = true })
 		w.arrive(1)
 		time.Sleep(time.Hour + 10*time.Second)
 		w.set(func() {
-			if w.rows[1] != 0 {
+			if w.count(1) != 0 {
 				t.Error("late rows stay")
 			}
 			w.redisDown = false
 		})
-		if testutil.ToFloat64(one.saga.metrics.cameBack) != 1 {
+		if testutil.ToFloat64(one.saga.metrics.cameBack.WithLabelValues("results")) != 1 {
 			t.Error("not counted")
 		}
+		const watched = 8 * 24 * time.Hour // of another retention than the usual one
 		w.set(func() {
 			w.edit([]int64{1}, func(d *targetstore.Deletion) { d.Requested = time.Now().Add(90*time.Minute - watched) })
+			w.kept = watched - watchedLonger
 		})
 		time.Sleep(6 * time.Hour)
 		w.set(func() {
@@ -197,11 +236,11 @@ func TestStandbyDoesNothing(t *testing.T) {
 		one.lease.Store(false)
 		w.delete(1)
 		time.Sleep(time.Hour)
-		if what := w.left(1); what != "rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
+		if what := w.left(1); what != "6 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
 			t.Error(what)
 		}
 		one.lease.Store(true)
-		time.Sleep(45 * time.Second) // 11 minutes have passed already
+		time.Sleep(7*time.Minute + 45*time.Second) // 11 minutes have passed already; what was being computed must have come
 		if what := w.left(1); what != "" || testutil.ToFloat64(one.saga.metrics.finished) != 1 {
 			t.Error("not taken up")
 		}
@@ -213,7 +252,7 @@ func TestManyDeletionsAtOnce(t *testing.T) {
 		for id := int64(1); id <= page+1; id++ {
 			w.delete(id)
 		}
-		time.Sleep(12 * time.Minute)
+		time.Sleep(13 * time.Minute)
 		for id := int64(1); id <= page+1; id++ {
 			if what := w.left(id); what != "" {
 				t.Fatal(id, what)
@@ -246,7 +285,7 @@ func simulate(t *testing.T, rng *rand.Rand) {
 	for range 40 {
 		time.Sleep(time.Duration(rng.IntN(60_000)) * time.Millisecond)
 		p := rng.IntN(len(team))
-		switch rng.IntN(10) {
+		switch rng.IntN(12) {
 		case 0, 1, 2:
 			deleted++
 			w.delete(deleted)
@@ -265,17 +304,22 @@ func simulate(t *testing.T, rng *rand.Rand) {
 		case 8:
 			team[p].lease.Store(rng.IntN(2) == 0)
 		case 9:
+			w.set(func() { w.tableDown = [...]string{"", "results", "rollup_1h", "corrections"}[rng.IntN(4)] })
+		case 10:
+			w.set(w.compute)
+		case 11:
 			if deleted > 0 {
 				w.arrive(1 + rng.Int64N(deleted))
 			}
 		}
 	}
-	w.set(func() { w.databaseDown, w.redisDown, w.resultsDown = false, false, false })
+	w.set(func() { w.databaseDown, w.redisDown, w.resultsDown, w.tableDown = false, false, false, "" })
 	team[0].lease.Store(true)
-	time.Sleep(15 * time.Minute)
+	time.Sleep(25 * time.Minute)
 	for id := int64(1); id <= deleted; id++ {
 		w.arrive(id)
 	}
+	w.set(w.compute)
 	time.Sleep(time.Hour + time.Minute)
 	for id := int64(1); id <= deleted; id++ {
 		if what := w.left(id); what != "" {

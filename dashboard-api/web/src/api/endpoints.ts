@@ -1,9 +1,12 @@
 import { request } from "./client";
 import type {
   Fleet,
+  Heartbeat,
   LatestResults,
   Ledger,
   Page,
+  RegionPlan,
+  Report,
   Result,
   Series,
   Session,
@@ -57,6 +60,24 @@ export const api = {
     request<Series>(`/api/v1/targets/${id}/series${query({ ...span, step_s: stepS })}`),
   uptime: (id: number, span: Span) => request<Uptime>(`/api/v1/targets/${id}/uptime${query({ ...span })}`),
 
+  report: (month: string, zone: string) =>
+    request<Report>(`/api/v1/reports/${encodeURIComponent(month)}${query({ zone })}`),
+
+  heartbeat: (id: number) => request<Heartbeat>(`/api/v1/targets/${id}/heartbeat`),
+  rotateHeartbeat: (id: number) =>
+    request<Heartbeat>(`/api/v1/targets/${id}/heartbeat/token`, { method: "POST", body: {} }),
+
+  regions: () => request<Page<RegionPlan>>("/api/v1/regions"),
+  retireRegion: (region: string) =>
+    request<RegionPlan>(`/api/v1/regions/${encodeURIComponent(region)}`, { method: "DELETE" }),
+  forgetProber: (region: string, prober: string) =>
+    request<void>(`/api/v1/regions/${encodeURIComponent(region)}/probers/${encodeURIComponent(prober)}`, {
+      method: "DELETE",
+    }),
   fleet: () => request<Fleet>("/api/v1/fleet"),
   ledger: (span: Span) => request<Ledger>(`/api/v1/ledger${query({ ...span })}`),
 };
+
+/** Where a report is as a file for spreadsheets. */
+export const reportCsv = (month: string, zone: string): string =>
+  `/api/v1/reports/${encodeURIComponent(month)}${query({ zone, format: "csv" })}`;

@@ -50,3 +50,12 @@ export interface WebSocketPart {
   headers?: RequestHeader[];
   subprotocols?: string[];
 }
+
+/** When a job is to ping: after a period, or by a cron expression in a time zone. */
+export interface HeartbeatPart {
+  period_s?: number;
+  cron?: string;
+  /** IANA name; absent: UTC. */
+  zone?: string;
+  grace_s: number;
+}

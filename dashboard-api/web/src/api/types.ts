@@ -2,13 +2,13 @@
 // durations carry their unit in the name (_s, _ms, _us). What is asked of a target is in
 // spec.ts, what a visit saw in checks.ts.
 
-import type { Assertion, DnsPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
+import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
 export type State = "up" | "degraded" | "down" | "no_data" | "paused";
 
 /** What a URL's scheme asks for. */
-export type Kind = "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket";
+export type Kind = "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket" | "heartbeat";
 
 export interface Target {
   id: number;
@@ -34,14 +34,40 @@ export interface Target {
   tls: TlsPart | null;
   dns: DnsPart | null;
   websocket: WebSocketPart | null;
+  heartbeat: HeartbeatPart | null;
   /** Only in answers to writes that change how it is visited. */
   preview_check_id?: string;
 }
 
-/** What a form sends: only `url` is required to create. */
+/** What a form sends: only `url` is required to create, or kind, name and heartbeat. */
 export type TargetInput = Partial<
-  Pick<Target, "name" | "url" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect">
+  Pick<Target, "name" | "url" | "kind" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect" | "heartbeat">
 >;
+
+/** Where a heartbeat stands. Only editors may see it: whoever knows the path can ping. */
+export interface Heartbeat {
+  target_id: number;
+  path: string;
+  paused: boolean;
+  /** Null while it is paused. */
+  expected_at: string | null;
+  /** When it is down without a ping. */
+  deadline_at: string | null;
+  /** Of a run whose end was not told. */
+  started_at: string | null;
+  last_ping_at: string | null;
+  last_signal: "" | "success" | "start" | "fail" | "log";
+  exit_code: number;
+  excerpt: string;
+  pings: number;
+}
+
+/** A region there is, or was. */
+export interface RegionPlan {
+  region: string;
+  state: "joining" | "active" | "leaving" | "retired";
+  since: string | null;
+}
 
 export interface Page<T> {
   /** Set on a copy, which is what the API answers while ClickHouse does not: when it was made. */
@@ -130,10 +156,8 @@ export interface Series {
   transfer_us: Column;
 }
 
-export interface Uptime {
-  stale_since?: string;
-  from: string;
-  to: string;
+/** What slots came to; of a target as a whole each slot time counts once. */
+export interface Figures {
   up: number;
   degraded: number;
   down: number;
@@ -142,6 +166,38 @@ export interface Uptime {
   planned: number;
   uptime: number | null;
   coverage: number | null;
+  low: number | null;
+  high: number | null;
+  uptime_percent: string | null;
+  checks: number;
+  excluded: number;
+  downtime_minutes: number;
+  revised_at: string | null;
+}
+
+export interface ReportTarget {
+  target_id: number;
+  name: string;
+  folded: Figures;
+  incidents: { from: string; to: string; down_slots: number; downtime_minutes: number }[];
+  corrections: { region: string; hour: string; revised_at: string }[];
+}
+
+export interface Report {
+  stale_since?: string;
+  month: string;
+  zone: string;
+  from: string;
+  to: string;
+  complete: boolean;
+  content_hash: string;
+  targets: ReportTarget[];
+}
+
+export interface Uptime extends Figures {
+  stale_since?: string;
+  from: string;
+  to: string;
 }
 
 export interface Tick {
@@ -237,6 +293,8 @@ export interface Fleet {
   clickhouse: { ok: boolean; down_since: string | null };
   publisher: { leader: string | null; last_tick: string | null };
   regions: FleetRegion[];
+  /** What came from external checkers and heartbeats and waits on the disks of API nodes. */
+  outside: (Spool & { region: string })[];
 }
 
 export interface LedgerLine {

@@ -8,6 +8,7 @@ const shortcuts: [string[], string][] = [
   [["Enter"], "Open the target"],
   [["e"], "Edit the open target"],
   [["g", "o"], "Go to the overview"],
+  [["g", "r"], "Go to the reports"],
   [["g", "f"], "Go to the fleet"],
   [["Esc"], "Close, or leave the search"],
   [["?"], "This list"],

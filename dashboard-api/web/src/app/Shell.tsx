@@ -16,6 +16,7 @@ export function Shell({ session }: { session: Session }) {
   useKeys({
     "?": () => setHelp(true),
     "g o": () => void navigate({ to: "/" }),
+    "g r": () => void navigate({ to: "/reports" }),
     "g f": () => void navigate({ to: "/fleet" }),
   });
   return (
@@ -32,6 +33,7 @@ export function Shell({ session }: { session: Session }) {
             <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
               Overview
             </Link>
+            <Link to="/reports">Reports</Link>
             <Link to="/fleet">Fleet</Link>
           </nav>
           <div className="row push">

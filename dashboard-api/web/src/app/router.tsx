@@ -1,6 +1,15 @@
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, Outlet } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Link,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
 import type { State } from "../api/types";
 import { OverviewPage } from "../overview/OverviewPage";
+import { browserZone, monthAt, monthPlus } from "../report/month";
 import { ErrorNote } from "../ui/ErrorNote";
 import { states } from "../ui/words";
 import { Gate } from "./Gate";
@@ -53,6 +62,23 @@ const fleet = createRoute({
   component: lazyRouteComponent(() => import("../fleet/FleetPage"), "FleetPage"),
 });
 
+const report = createRoute({
+  getParentRoute: () => app,
+  path: "/reports/$month",
+  component: lazyRouteComponent(() => import("../report/ReportPage"), "ReportPage"),
+  validateSearch: (search: Record<string, unknown>): { zone?: string } =>
+    typeof search.zone === "string" && search.zone ? { zone: search.zone } : {},
+});
+
+/** The last month that is over: what people print. */
+const reports = createRoute({
+  getParentRoute: () => app,
+  path: "/reports",
+  beforeLoad: () => {
+    throw redirect({ to: "/reports/$month", params: { month: monthPlus(monthAt(Date.now(), browserZone()), -1) } });
+  },
+});
+
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
@@ -85,7 +111,7 @@ function NotFound() {
 /** Search parameters are plain text, so that an address can be read and written by hand. */
 export const createAppRouter = () =>
   createRouter({
-    routeTree: root.addChildren([app.addChildren([overview, target, fleet]), login, setup]),
+    routeTree: root.addChildren([app.addChildren([overview, target, report, reports, fleet]), login, setup]),
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const params = new URLSearchParams();

@@ -3,11 +3,13 @@ import { useState } from "react";
 import { api } from "../api/endpoints";
 import type { Fleet, State } from "../api/types";
 import { ErrorNote } from "../ui/ErrorNote";
+import { useRegionPlans } from "../ui/retired";
 import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { count, duration, plural } from "../ui/words";
 import { LedgerTable } from "./LedgerTable";
+import { ForgetProber, RegionActions, Retired } from "./Retired";
 import "../styles/fleet.css";
 
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
@@ -58,6 +60,7 @@ export function FleetPage() {
           {fleet.data.regions.map((region) => (
             <RegionCard key={region.region} region={region} />
           ))}
+          <Retired />
         </>
       )}
 
@@ -147,17 +150,20 @@ function Stat(props: { state: State; label: string; value: string; note: React.R
 
 function RegionCard({ region }: { region: Fleet["regions"][number] }) {
   const probers = region.probers ?? [];
+  const plan = useRegionPlans().data?.items.find((one) => one.region === region.region);
+  const leaving = plan?.state === "leaving" || plan?.state === "retired";
   return (
     <section className="card" aria-label={`Region ${region.region}`}>
       <div className="card-head">
         <StateIcon state={region.live ? "up" : "no_data"} size={20} />
         <h2>{region.region}</h2>
-        <span className="muted">{region.live ? "reporting" : "silent"}</span>
+        <span className="muted">{leaving ? "retired, its history stays" : region.live ? "reporting" : "silent"}</span>
         <span className="muted push">
           {count(region.pending)} pending,{" "}
           {region.lag_s >= LAG_WORTH_SAYING_S ? `${duration(region.lag_s)} behind` : "no lag"}
           {region.spooled > 0 && `, ${count(region.spooled)} spooled`}
         </span>
+        {!region.live && !leaving && <RegionActions region={region.region} />}
       </div>
       {probers.length === 0 ? (
         <p className="pad muted">No prober of this region is running.</p>
@@ -196,7 +202,7 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
                     <b>{prober.name}</b>
                   </td>
                   <td>
-                    <Ago at={prober.heartbeat_at} />
+                    <Ago at={prober.heartbeat_at} /> <ForgetProber region={region.region} prober={prober} />
                   </td>
                   <td className="num">{count(prober.in_flight)}</td>
                   <td className="num">{count(prober.waiting)}</td>

@@ -17,13 +17,14 @@ export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
           {result.message}
         </p>
       )}
-      {result.total_us > 0 && <Waterfall result={result} />}
+      {result.total_us > 0 && kind !== "heartbeat" && <Waterfall result={result} />}
       {result.saturated && <p className="muted">The prober was busy: the times may be too long.</p>}
       <dl className="facts">
-        <Fact name="Scheduled">
+        <Fact name={kind !== "heartbeat" ? "Scheduled" : result.failure === "timeout" ? "Expected" : "Pinged"}>
           <Clock at={result.scheduled_at} dated />
         </Fact>
-        {result.checked_at && (
+        {kind === "heartbeat" && result.total_us > 0 && <Fact name="Run time">{latency(result.total_us)}</Fact>}
+        {result.checked_at && kind !== "heartbeat" && (
           <Fact name="Started">
             <Clock at={result.checked_at} dated />, {lateness(result)}
           </Fact>
@@ -44,7 +45,7 @@ export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
             <Clock at={result.cert_not_after} dated />
           </Fact>
         )}
-        {result.prober && (
+        {result.prober && kind !== "heartbeat" && (
           <Fact name="Prober">
             {result.prober}
             {result.attempt > 1 && `, delivery ${result.attempt}`}

@@ -4,6 +4,7 @@ import { memo, useEffect, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
+import { useRetired } from "../ui/retired";
 import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
@@ -24,6 +25,7 @@ export function CheckLog({ target }: { target: TargetView }) {
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
   });
+  const gone = useRetired();
   const pages = log.data?.pages;
   const lines = useMemo(
     () => mergeLog(pages?.flatMap((page) => page.items) ?? [], target.slots),
@@ -45,17 +47,21 @@ export function CheckLog({ target }: { target: TargetView }) {
   return (
     <section className="card" aria-labelledby="checks">
       <div className="card-head">
-        <h2 id="checks">Recent checks</h2>
+        <h2 id="checks">{target.kind === "heartbeat" ? "Recent pings" : "Recent checks"}</h2>
         <CopyNote of={pages?.find((page) => page.stale_since)} />
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton" />}
       {pages && lines.length === 0 && (
-        <p className="pad muted">No checks yet. The first one appears here as soon as it is done.</p>
+        <p className="pad muted">
+          {target.kind === "heartbeat"
+            ? "No pings yet. The first one appears here as soon as it arrives; one that does not come in time, too."
+            : "No checks yet. The first one appears here as soon as it is done."}
+        </p>
       )}
       <ul className="log">
         {lines.map((line) => (
-          <LogRow key={line.key} line={line} kind={target.kind} />
+          <LogRow key={line.key} line={line} kind={target.kind} retired={gone.has(line.region)} />
         ))}
       </ul>
       {log.hasNextPage && (
@@ -66,7 +72,7 @@ export function CheckLog({ target }: { target: TargetView }) {
             disabled={log.isFetchingNextPage}
             onClick={() => void log.fetchNextPage()}
           >
-            {log.isFetchingNextPage ? "Loading" : "Show older checks"}
+            {log.isFetchingNextPage ? "Loading" : "Show older"}
           </button>
         </div>
       )}
@@ -75,9 +81,10 @@ export function CheckLog({ target }: { target: TargetView }) {
 }
 
 const LogRow = memo(
-  function LogRow({ line, kind }: { line: LogLine; kind: string }) {
+  function LogRow({ line, kind, retired }: { line: LogLine; kind: string; retired: boolean }) {
     const [open, setOpen] = useState(false);
-    const why = explain(line.failure, line.reason, tellingStatus(kind, line.full?.http_status ?? 0));
+    const told = kind === "heartbeat" ? line.full?.message : ""; // by the job, or that no ping came
+    const why = told || explain(line.failure, line.reason, tellingStatus(kind, line.full?.http_status ?? 0));
     return (
       <li data-slot={line.key}>
         <button type="button" className="log-row" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -86,7 +93,10 @@ const LogRow = memo(
           <span className="log-time">
             <Clock at={line.at} />
           </span>
-          <span className="log-region cut">{line.region}</span>
+          <span className="log-region cut">
+            {kind === "heartbeat" ? "" : line.region}
+            {retired && <span className="tag">retired</span>}
+          </span>
           <span className="log-why cut">{why || (line.full?.http_status ? `HTTP ${line.full.http_status}` : "")}</span>
           <span className="log-total">{line.totalUs > 0 ? latency(line.totalUs) : "–"}</span>
           <ChevronRight size={15} aria-hidden className="turn" />
@@ -97,6 +107,7 @@ const LogRow = memo(
   },
   (a, b) =>
     a.line.key === b.line.key &&
+    a.retired === b.retired &&
     a.line.status === b.line.status &&
     a.line.totalUs === b.line.totalUs &&
     (a.line.full === null) === (b.line.full === null),

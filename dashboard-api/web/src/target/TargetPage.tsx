@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, ExternalLink, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
+import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
 import { useFilled, useList, useLive, useTargetView } from "../app/live";
 import { useActivity } from "../app/useActivity";
@@ -13,8 +15,9 @@ import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
-import { duration, latency, safeHref, shortUrl, stateWords } from "../ui/words";
+import { duration, explain, latency, safeHref, shortUrl, stateWords } from "../ui/words";
 import { CheckLog } from "./CheckLog";
+import { HeartbeatCards, Schedule } from "./HeartbeatCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
 import { UptimeCard } from "./UptimeCard";
@@ -53,6 +56,8 @@ function Details({ target }: { target: TargetView }) {
   const toggle = useActivity();
   const remove = useRemove();
   const ids = useMemo(() => [target.id], [target.id]);
+  const beats = target.kind === "heartbeat";
+  const why = beats ? explainBeat(target) : target.why;
   useFilled(ids);
   useKeys({ e: () => setEditing(true) });
 
@@ -73,7 +78,7 @@ function Details({ target }: { target: TargetView }) {
                 <Ago at={target.since} bare />
               </>
             )}
-            {target.why && <span className="why"> · {target.why}</span>}
+            {why && <span className="why"> · {why}</span>}
           </p>
         </div>
         <div className="actions">
@@ -98,19 +103,23 @@ function Details({ target }: { target: TargetView }) {
       </div>
       <Address target={target} />
       <StoreNotices fleet={fleet.data} />
-      <SilentRegions
-        regions={regions.filter((r) => target.regions.length === 0 || target.regions.includes(r.region))}
-      />
+      {!beats && (
+        <SilentRegions
+          regions={regions.filter((r) => target.regions.length === 0 || target.regions.includes(r.region))}
+        />
+      )}
 
-      <section className="card strip-card" aria-label="Last 90 checks">
+      <section className="card strip-card" aria-label={beats ? "Last 90 pings" : "Last 90 checks"}>
         <Ticks slots={target.slots} height={40} />
         <div className="row spread muted">
-          <span>{target.slots[0] ? <Ago at={target.slots[0].at} /> : "No checks yet"}</span>
+          <span>{target.slots[0] ? <Ago at={target.slots[0].at} /> : beats ? "No pings yet" : "No checks yet"}</span>
           <span>
             {target.last_result_at ? (
               <>
                 last result <Ago at={target.last_result_at} />
               </>
+            ) : beats ? (
+              "waiting for the first ping"
             ) : (
               "waiting for the first result"
             )}
@@ -122,24 +131,33 @@ function Details({ target }: { target: TargetView }) {
         <UptimeCard id={target.id} days={1} label="Uptime, 24 hours" />
         <UptimeCard id={target.id} days={7} label="Uptime, 7 days" />
         <div className="card stat">
-          <h2>Median response</h2>
-          <p className="big">{latency(target.p50_us)}</p>
-          <p className="muted">of the newest checks, all regions</p>
+          <h2>{beats ? "Median run time" : "Median response"}</h2>
+          <p className="big">{beats && !target.p50_us ? "–" : latency(target.p50_us)}</p>
+          <p className="muted">{beats ? "of runs that told their start" : "of the newest checks, all regions"}</p>
         </div>
       </div>
 
-      <Performance
-        id={target.id}
-        intervalS={target.interval_s}
-        range={range ?? "1h"}
-        onRange={(next) =>
-          void navigate({ search: next === "1h" ? {} : { range: next }, replace: true, resetScroll: false })
-        }
-      />
-      <div className="columns-2">
-        <CheckLog target={target} />
-        <RegionCards target={target} />
-      </div>
+      {beats ? (
+        <>
+          <HeartbeatCards target={target} />
+          <CheckLog target={target} />
+        </>
+      ) : (
+        <>
+          <Performance
+            id={target.id}
+            intervalS={target.interval_s}
+            range={range ?? "1h"}
+            onRange={(next) =>
+              void navigate({ search: next === "1h" ? {} : { range: next }, replace: true, resetScroll: false })
+            }
+          />
+          <div className="columns-2">
+            <CheckLog target={target} />
+            <RegionCards target={target} />
+          </div>
+        </>
+      )}
       {editing && (
         <Suspense fallback={null}>
           <TargetDialog editId={target.id} onClose={() => setEditing(false)} />
@@ -149,8 +167,27 @@ function Details({ target }: { target: TargetView }) {
   );
 }
 
+/** Of a heartbeat it says nothing where it is down: only why. */
+function explainBeat(target: TargetView): string {
+  if (target.state !== "down") return "";
+  const failure = target.region_states.find((region) => region.fresh)?.failure ?? "";
+  return failure === "timeout" ? "No ping came in time" : explain(failure, "");
+}
+
 function Address({ target }: { target: TargetView }) {
   const href = safeHref(target.url);
+  const beats = target.kind === "heartbeat";
+  const spec = useQuery({ queryKey: ["target", target.id], queryFn: () => api.target(target.id), enabled: beats });
+  if (beats) {
+    return (
+      <p className="address muted">
+        <span>
+          <KindBadge kind={target.kind} />
+          <Schedule target={spec.data} />
+        </span>
+      </p>
+    );
+  }
   return (
     <p className="address muted">
       {href ? (

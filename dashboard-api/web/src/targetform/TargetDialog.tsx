@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
@@ -8,7 +9,10 @@ import { useToast } from "../app/toasts";
 import { Dialog } from "../ui/Dialog";
 import { ErrorNote } from "../ui/ErrorNote";
 import { type Draft, draftOf, type Errors, emptyDraft, errorsOf, toBody } from "./form";
+import { Choice, HeartbeatFields } from "./HeartbeatFields";
+import { emptyHeartbeat, heartbeatBody, heartbeatDraftOf } from "./heartbeat";
 import { TargetFields } from "./TargetFields";
+import { ownZone } from "./zones";
 import "../styles/dialog.css";
 
 /** Adds a target, or edits one when `editId` is given. */
@@ -42,9 +46,13 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
   const { regions } = useList();
   const queries = useQueryClient();
   const toast = useToast();
+  const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
   const [before] = useState<Draft | null>(() => (target ? draftOf(target) : null));
   const [draft, setDraft] = useState<Draft>(before ?? emptyDraft);
+  const [beat, setBeat] = useState(target?.kind === "heartbeat");
+  const [beatBefore] = useState(() => (target?.kind === "heartbeat" ? heartbeatDraftOf(target, ownZone()) : null));
+  const [beatDraft, setBeatDraft] = useState(() => beatBefore ?? emptyHeartbeat(ownZone()));
   const [errors, setErrors] = useState<Errors>({});
   const [saving, setSaving] = useState(false);
 
@@ -59,7 +67,7 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
   const save = async (event: FormEvent) => {
     event.preventDefault();
     if (saving) return;
-    const parsed = toBody(draft, before);
+    const parsed = beat ? heartbeatBody(beatDraft, beatBefore) : toBody(draft, before);
     if (!parsed.ok) return refuse(parsed.errors);
     if (target && Object.keys(parsed.body).length === 0) return onClose();
     setSaving(true);
@@ -69,8 +77,11 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
         : await api.createTarget(parsed.body);
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
-      toast({ text: target ? `${saved.name} saved.` : `${saved.name} added. Its first check is on the way.` });
+      void queries.invalidateQueries({ queryKey: ["heartbeat", saved.id] });
+      const next = beat ? "Have the job ping its address." : "Its first check is on the way.";
+      toast({ text: target ? `${saved.name} saved.` : `${saved.name} added. ${next}` });
       onClose();
+      if (beat && !target) void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     } catch (error) {
       refuse(error instanceof ApiError ? errorsOf(error.problem) : { form: String(error) });
     }
@@ -84,13 +95,35 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
             <p>{errors.form}</p>
           </div>
         )}
-        <TargetFields
-          draft={draft}
-          errors={errors}
-          regions={regions.map((region) => region.region)}
-          isNew={target === null}
-          onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
-        />
+        {target === null && (
+          <Choice
+            label="What to watch"
+            value={beat ? "heartbeat" : "address"}
+            options={[
+              ["address", "An address"],
+              ["heartbeat", "A job that pings"],
+            ]}
+            onChange={(kind) => {
+              setBeat(kind === "heartbeat");
+              setErrors({});
+            }}
+          />
+        )}
+        {beat ? (
+          <HeartbeatFields
+            draft={beatDraft}
+            errors={errors}
+            onChange={(change) => setBeatDraft((old) => ({ ...old, ...change }))}
+          />
+        ) : (
+          <TargetFields
+            draft={draft}
+            errors={errors}
+            regions={regions.map((region) => region.region)}
+            isNew={target === null}
+            onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
+          />
+        )}
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>

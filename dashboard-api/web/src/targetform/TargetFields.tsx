@@ -2,14 +2,15 @@ import { ChevronRight } from "lucide-react";
 import { useId, useState } from "react";
 import { Field } from "../ui/Field";
 import { type Draft, type Errors, hasStatus } from "./form";
+import { Shortcuts } from "./Shortcuts";
 
-const intervals: [number, string][] = [
-  [10, "10 s"],
-  [30, "30 s"],
-  [60, "1 min"],
-  [300, "5 min"],
-  [900, "15 min"],
-  [3600, "1 h"],
+const intervals: [string, number][] = [
+  ["10 s", 10],
+  ["30 s", 30],
+  ["1 min", 60],
+  ["5 min", 300],
+  ["15 min", 900],
+  ["1 h", 3600],
 ];
 
 /** One column; only the address is needed, the rest has good defaults and stays folded. */
@@ -62,20 +63,12 @@ export function TargetFields({
               value={draft.interval}
               onChange={(event) => onChange({ interval: event.target.value })}
             />
-            {/* biome-ignore lint/a11y/useSemanticElements: shortcuts for the field beside them */}
-            <div className="chips" role="group" aria-label="Common intervals">
-              {intervals.map(([seconds, label]) => (
-                <button
-                  key={seconds}
-                  type="button"
-                  className="chip"
-                  aria-pressed={draft.interval === String(seconds)}
-                  onClick={() => onChange({ interval: String(seconds) })}
-                >
-                  {label}
-                </button>
-              ))}
-            </div>
+            <Shortcuts
+              label="Common intervals"
+              of={intervals}
+              chosen={(seconds) => draft.interval === String(seconds)}
+              onChoose={(seconds) => onChange({ interval: String(seconds) })}
+            />
           </div>
         )}
       </Field>

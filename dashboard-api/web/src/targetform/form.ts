@@ -10,7 +10,18 @@ export interface Draft {
   status: string;
 }
 
-export type FieldName = "url" | "name" | "interval" | "timeout" | "regions" | "status" | "form";
+export type FieldName =
+  | "url"
+  | "name"
+  | "interval"
+  | "timeout"
+  | "regions"
+  | "status"
+  | "period"
+  | "cron"
+  | "zone"
+  | "grace"
+  | "form";
 export type Errors = Partial<Record<FieldName, string>>;
 
 export const emptyDraft: Draft = { url: "", name: "", interval: "60", timeout: "", regions: [], status: "" };
@@ -36,7 +47,7 @@ export function completeUrl(text: string): string {
 /** Whether an address is of the web: only those answer with a status code. */
 export const hasStatus = (url: string): boolean => /^($|https?:)/i.test(completeUrl(url));
 
-type Parsed = { ok: true; body: TargetInput } | { ok: false; errors: Errors };
+export type Parsed = { ok: true; body: TargetInput } | { ok: false; errors: Errors };
 
 /** The request body: for a new target only what was filled in, for an edit only what changed. */
 export function toBody(draft: Draft, before: Draft | null): Parsed {
@@ -71,6 +82,10 @@ const pointers: [string, FieldName][] = [
   ["/timeout_ms", "timeout"],
   ["/regions", "regions"],
   ["/expect", "status"],
+  ["/heartbeat/period_s", "period"],
+  ["/heartbeat/cron", "cron"],
+  ["/heartbeat/zone", "zone"],
+  ["/heartbeat/grace_s", "grace"],
 ];
 
 /** Puts each of the server's errors at the field its pointer names; the rest goes to the form. */

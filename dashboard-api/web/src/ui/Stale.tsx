@@ -33,7 +33,7 @@ export function useFleet() {
 /** Says which store does not answer, since when, and what that means for the page. */
 export function StoreNotices({ fleet }: { fleet: Fleet | undefined }) {
   if (!fleet) return null;
-  const spooled = fleet.regions.reduce((n, region) => n + region.spooled, 0);
+  const spooled = [...fleet.regions, ...(fleet.outside ?? [])].reduce((n, region) => n + region.spooled, 0);
   const { down_since } = fleet.clickhouse;
   if (!fleet.stale_since && !down_since && spooled === 0) return null;
   return (
@@ -53,7 +53,7 @@ export function StoreNotices({ fleet }: { fleet: Fleet | undefined }) {
         )}
         {spooled > 0 && (
           <p>
-            {plural(spooled, "result")} {spooled === 1 ? "waits" : "wait"} on the probers' disks and will be stored
+            {plural(spooled, "result")} {spooled === 1 ? "waits" : "wait"} on disk and will be stored
             {down_since ? " once ClickHouse answers." : " soon."}
           </p>
         )}

@@ -54,6 +54,7 @@ test("addresses of every kind are short and say what is checked", () => {
   expect(shortUrl("dns://[2001:db8::1]:53/example.com?type=AAAA")).toBe("example.com AAAA at [2001:db8::1]:53");
   expect(shortUrl("dns:///.?type=NS")).toBe(". NS");
   expect(shortUrl("dns:odd")).toBe("dns:odd");
+  expect(shortUrl("heartbeat://nightly-backup")).toBe("nightly-backup");
 });
 
 test("kinds have names, also those to come", () => {

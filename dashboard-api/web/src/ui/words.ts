@@ -39,6 +39,7 @@ const failures: Record<string, string> = {
   protocol: "The answer broke the rules of its protocol",
   reset: "The connection was cut off",
   timeout: "No answer in time",
+  reported: "The job said that it failed",
 };
 
 const reasons: Record<string, string> = {
@@ -112,6 +113,7 @@ const kindWords: Record<Kind, string> = {
   icmp: "Ping",
   grpc: "gRPC",
   websocket: "WebSocket",
+  heartbeat: "Heartbeat",
 };
 
 /** The name of a kind of check; one that a newer API knows is shown as it is. */
@@ -122,6 +124,7 @@ export const tellingStatus = (kind: string, httpStatus: number): number => (kind
 
 /** The address without what everybody knows; of a DNS question the name, its type and who is asked. */
 export function shortUrl(url: string): string {
+  if (/^heartbeat:/i.test(url)) return url.replace(/^heartbeat:\/\//i, "");
   const question = /^dns:\/\/([^/]*)\/([^?]*)(?:\?type=(\w+))?$/i.exec(url);
   if (!question) return url.replace(/^https?:\/\//i, "").replace(/\/$/, "");
   const [, server, name, type] = question;

@@ -128,12 +128,14 @@ func (nobody) Lookup(context.Context, string, resolve.Family) (resolve.Answer, e
 // target a worker.
 func engine(link string, roots *x509.CertPool) func(context.Context, int) error {
 	e := newEngine(roots)
-	return func(ctx context.Context, worker int) error {
-		o := e.Check(ctx, checkOf(worker, link, 10*time.Second))
-		if o.Status != uptime.StatusUp || o.TotalUS == 0 {
-			return fmt.Errorf("%v: %s", o.Status, o.Message)
-		}
-		return nil
+	return func(ctx context.Context, worker int) (err error) {
+		check := checkOf(worker, link, 10*time.Second)
+		e.Check(ctx, &check, func(o probe.Outcome) {
+			if o.Status != uptime.StatusUp || o.TotalUS == 0 {
+				err = fmt.Errorf("%v: %s", o.Status, o.Message)
+			}
+		})
+		return err
 	}
 }
 

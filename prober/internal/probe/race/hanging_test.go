@@ -16,6 +16,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/prober/internal/lean"
+	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
 
@@ -102,7 +103,8 @@ func hang() int {
 			if i%20 == 0 {
 				<-ticker.C
 			}
-			go e.Check(ctx, checkOf(i, os.Getenv("RACE_URL"), 10*time.Minute))
+			check := checkOf(i, os.Getenv("RACE_URL"), 10*time.Minute)
+			go e.Check(ctx, &check, func(probe.Outcome) {})
 		}
 	}()
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent has seen enough

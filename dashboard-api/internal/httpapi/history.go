@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// History counts what slots came to.
+type History interface {
+	// Cells hands fn the counts of each target, per region and as a whole (region ""), in
+	// cells of its choice: never wider than asked, never across a cut unless what is kept
+	// of that time is too coarse.
+	Cells(ctx context.Context, q resultstore.CellQuery, fn func(targetID int64, region string, c availability.Cell) error) error
+}
+
+// Schedules knows how often targets were due.
+type Schedules interface {
+	Intervals(ctx context.Context, ids []int64) (map[int64]availability.Intervals, error)
+}
+
+// Corrections knows which hours with slots in [from, to) changed after they had closed.
+type Corrections interface {
+	Corrections(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
+}
+
+// Maintenance knows when targets were maintained, as far as that touches [from, to).
+type Maintenance interface {
+	Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error)
+}
+
+func idsOf(targets []uptime.Target) []int64 {
+	ids := make([]int64, len(targets))
+	for i, target := range targets {
+		ids[i] = target.ID
+	}
+	return ids
+}
+
+// terms say for each target what counts in a window.
+func (a *api) terms(ctx context.Context, targets []uptime.Target, window availability.Span) (map[int64]availability.Terms, error) {
+	ids := idsOf(targets)
+	intervals, err := a.Schedules.Intervals(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	maintenance := map[int64]availability.Spans{}
+	if a.Maintenance != nil {
+		if maintenance, err = a.Maintenance.Maintenance(ctx, ids, window.From, window.To); err != nil {
+			return nil, err
+		}
+	}
+	terms := make(map[int64]availability.Terms, len(targets))
+	for _, target := range targets {
+		every := intervals[target.ID]
+		if len(every) == 0 { // no publisher has adopted it yet
+			every = availability.NewIntervals(availability.Interval{From: target.CreatedAt, Every: target.Interval})
+		}
+		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: every}
+	}
+	return terms, nil
+}
+
+func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (map[int64][]availability.Correction, error) {
+	if a.Corrections == nil {
+		return nil, nil
+	}
+	found, err := a.Corrections.Corrections(ctx, ids, window.From, window.To)
+	return found, down(clickHouse, err)
+}
+
+// idsPerQuestion bounds what ClickHouse holds at once for one question.
+const idsPerQuestion = 200
+
+// cells asks for the cells of many targets: those with the same cuts in one question.
+func (a *api) cells(ctx context.Context, terms map[int64]availability.Terms, periods []availability.Period, q resultstore.CellQuery, fn func(int64, string, availability.Cell)) error {
+	alike := map[string][]int64{}
+	for id, t := range terms {
+		name := fmt.Sprint(t.Cuts(periods))
+		alike[name] = append(alike[name], id)
+	}
+	for _, name := range slices.Sorted(maps.Keys(alike)) {
+		ids := alike[name]
+		slices.Sort(ids)
+		q.Cuts = terms[ids[0]].Cuts(periods)
+		for chunk := range slices.Chunk(ids, idsPerQuestion) {
+			q.IDs = chunk
+			err := a.History.Cells(ctx, q, func(id int64, region string, c availability.Cell) error {
+				fn(id, region, c)
+				return nil
+			})
+			if err != nil {
+				return down(clickHouse, err)
+			}
+		}
+	}
+	return nil
+}
+
+// accounts are those of targets, by region; region "" is the target as a whole.
+type accounts map[int64]map[string]*availability.Account
+
+// account sums up a window, and the periods it is divided into.
+func (a *api) account(ctx context.Context, window availability.Span, terms map[int64]availability.Terms, periods []availability.Period) (accounts, error) {
+	all := make(accounts, len(terms))
+	for id, t := range terms {
+		all[id] = map[string]*availability.Account{"": availability.NewAccount(t, periods)}
+	}
+	err := a.cells(ctx, terms, periods, resultstore.CellQuery{From: window.From, To: window.To}, func(id int64, region string, c availability.Cell) {
+		series := all[id]
+		if series[region] == nil {
+			series[region] = availability.NewAccount(terms[id], periods)
+		}
+		series[region].Add(c)
+	})
+	return all, err
+}
+
+// sortedRegions are the regions of a target's accounts.
+func sortedRegions(series map[string]*availability.Account) (regions []string) {
+	for region := range series {
+		if region != "" {
+			regions = append(regions, region)
+		}
+	}
+	slices.Sort(regions)
+	return regions
+}

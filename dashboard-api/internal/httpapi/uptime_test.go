@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/availability"
+)
+
+// quarterOf is a cell of the quarter hour that begins at an instant.
+func quarterOf(id int64, region, from string, c availability.Counts) fakeCell {
+	at, err := time.Parse(time.RFC3339, from)
+	if err != nil {
+		panic(err)
+	}
+	return fakeCell{id, region, availability.Cell{Span: availability.Span{From: at, To: at.Add(availability.Quarter)}, Counts: c}}
+}
+
+func span(from, to string) availability.Span {
+	return availability.Span{From: quarterOf(0, "", from, availability.Counts{}).From, To: quarterOf(0, "", to, availability.Counts{}).From}
+}
+
+// troubled is a target with two days of history in February, and what happened to it.
+func troubled(b *bench) {
+	b.create(`{"name":"=cmd()","url":"https://example.com/","interval_s":300}`)
+	b.results.cells = []fakeCell{
+		quarterOf(1, "eu", "2026-02-09T18:00:00Z", availability.Counts{Up: 3}),
+		quarterOf(1, "us", "2026-02-09T18:00:00Z", availability.Counts{Up: 3}),
+		quarterOf(1, "", "2026-02-09T18:00:00Z", availability.Counts{Up: 3}),
+		quarterOf(1, "eu", "2026-02-09T18:15:00Z", availability.Counts{Down: 2, Up: 1}), // the 10th, in Kathmandu
+		quarterOf(1, "us", "2026-02-09T18:15:00Z", availability.Counts{Down: 2, Missed: 1}),
+		quarterOf(1, "", "2026-02-09T18:15:00Z", availability.Counts{Down: 2, Up: 1}),
+		quarterOf(1, "eu", "2026-02-09T20:00:00Z", availability.Counts{Down: 3}), // maintained
+		quarterOf(1, "us", "2026-02-09T20:00:00Z", availability.Counts{Down: 3}),
+		quarterOf(1, "", "2026-02-09T20:00:00Z", availability.Counts{Down: 3}),
+	}
+	b.past.maintenance = map[int64]availability.Spans{1: availability.NewSpans(span("2026-02-09T19:55:00Z", "2026-02-09T20:20:00Z"))}
+	b.past.corrections = map[int64][]availability.Correction{1: {
+		{Region: "us", Hour: quarterOf(0, "", "2026-02-09T18:00:00Z", availability.Counts{}).From, RevisedAt: testNow.Add(-time.Hour), Old: availability.Counts{Down: 3}, New: availability.Counts{Down: 2, Missed: 1}},
+		{Region: "", Hour: quarterOf(0, "", "2026-02-09T18:00:00Z", availability.Counts{}).From, RevisedAt: testNow.Add(-2 * time.Hour), Old: availability.Counts{Down: 3}, New: availability.Counts{Down: 2, Up: 1}},
+	}}
+}
+
+func TestUptimeByDaysOfAZone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	troubled(b)
+	got := b.do("GET", "/api/v1/targets/1/uptime?from=2026-02-08T18:15:00Z&to=2026-02-10T00:00:00Z&zone=Asia/Kathmandu&by=day", "", as(viewerKey))
+	const (
+		none  = `{"up":0,"degraded":0,"down":0,"unknown":0,"missed":0,"planned":0,"uptime":null,"coverage":null,"low":null,"high":null,"uptime_percent":null,"checks":0,"excluded":0,"downtime_minutes":0,"revised_at":null}`
+		fine  = `"up":3,"degraded":0,"down":0,"unknown":0,"missed":0,"planned":3,"uptime":1,"coverage":1,"low":1,"high":1,"uptime_percent":"100.000","checks":3,"excluded":0,"downtime_minutes":0,"revised_at":`
+		bad   = `"up":1,"degraded":0,"down":2,"unknown":0,"missed":0,"planned":3,"uptime":0.3333333333333333,"coverage":1,"low":0.3333333333333333,"high":0.3333333333333333,"uptime_percent":"33.333","checks":3,"excluded":3,"downtime_minutes":10,"revised_at":`
+		badUS = `"up":0,"degraded":0,"down":2,"unknown":0,"missed":1,"planned":3,"uptime":0,"coverage":0.6666666666666666,"low":0,"high":0.3333333333333333,"uptime_percent":"0.000","checks":2,"excluded":3,"downtime_minutes":10,"revised_at":"2026-03-01T11:00:00.000Z"}`
+		whole = `"up":4,"degraded":0,"down":2,"unknown":0,"missed":0,"planned":6,"uptime":0.6666666666666666,"coverage":1,"low":0.6666666666666666,"high":0.6666666666666666,"uptime_percent":"66.666","checks":6,"excluded":3,"downtime_minutes":10,"revised_at":`
+	)
+	want := `{"from":"2026-02-08T18:15:00.000Z","to":"2026-02-10T00:00:00.000Z",` +
+		`"up":7,"degraded":0,"down":4,"unknown":0,"missed":1,"planned":12,"uptime":0.6363636363636364,"coverage":0.9166666666666666,"low":0.5833333333333334,"high":0.6666666666666666,"uptime_percent":"63.636","checks":11,"excluded":6,"downtime_minutes":10,"revised_at":"2026-03-01T11:00:00.000Z",` +
+		`"zone":"Asia/Kathmandu","by":"day","folded":{` + whole + `"2026-03-01T10:00:00.000Z"},"regions":[{"region":"eu",` + whole + `null},` +
+		`{"region":"us","up":3,"degraded":0,"down":2,"unknown":0,"missed":1,"planned":6,"uptime":0.6,"coverage":0.8333333333333334,"low":0.5,"high":0.6666666666666666,"uptime_percent":"60.000","checks":5,"excluded":3,"downtime_minutes":10,"revised_at":"2026-03-01T11:00:00.000Z"}],"periods":[` +
+		`{"name":"2026-02-09","from":"2026-02-08T18:15:00.000Z","to":"2026-02-09T18:15:00.000Z","partial":false,"state":"up","folded":{` + fine + `"2026-03-01T10:00:00.000Z"},"regions":[{"region":"eu",` + fine + `null},{"region":"us",` + fine + `"2026-03-01T11:00:00.000Z"}]},` +
+		`{"name":"2026-02-10","from":"2026-02-09T18:15:00.000Z","to":"2026-02-10T00:00:00.000Z","partial":true,"state":"down","folded":{` + bad + `"2026-03-01T10:00:00.000Z"},"regions":[{"region":"eu",` + bad + `null},{"region":"us",` + badUS + `]}]}`
+	if text := strings.TrimSpace(got.text); text != want {
+		t.Errorf("%d\n%s, want\n%s", got.Code, text, want)
+	}
+	var cuts []string
+	for _, cut := range b.results.cuts[0] {
+		cuts = append(cuts, cut.Format("02T15:04"))
+	}
+	if !slices.Equal(cuts, []string{"09T18:15", "09T19:55", "09T20:20"}) {
+		t.Errorf("counts were asked for with cuts at %v", cuts)
+	}
+	empty := b.do("GET", "/api/v1/targets/1/uptime?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&by=day", "", as(viewerKey))
+	if want := `"state":"no_data","folded":` + none; empty.Code != 200 || !strings.Contains(empty.text, want) {
+		t.Errorf("a day without anything: %s", empty.text)
+	}
+}
+
+func TestUptimeQuestionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	for query, want := range map[string]string{
+		"zone=Europe/Nowhere":             "422 unknown_zone",
+		"zone=Local":                      "422 unknown_zone",
+		"zone=../passwd":                  "422 unknown_zone",
+		"zone=" + strings.Repeat("x", 65): "422 invalid_parameter",
+		"by=week":                         "422 invalid_parameter",
+		"from=2020-01-01T00:00:00Z":       "422 invalid_range",
+		"by=day&from=2024-01-01T00:00:00Z&to=2025-02-06T00:00:00Z":   "422 invalid_range",
+		"by=day&from=2024-01-01T00:00:00Z&to=2025-02-04T00:00:00Z":   "200",
+		"by=month&from=2021-03-01T00:00:00Z&to=2026-03-01T00:00:00Z": "200",
+		"zone=America/St_Johns&by=month":                             "200",
+		"from=2026-02-01T00:00:00.000000001Z":                        "200",
+	} {
+		got := b.do("GET", "/api/v1/targets/1/uptime?"+query, "", as(viewerKey))
+		said := fmt.Sprint(got.Code)
+		if got.Code != 200 {
+			said += " " + got.problem(t).Code
+		}
+		if said != want {
+			t.Errorf("%s: %s, want %s", query, said, want)
+		}
+	}
+	for path, want := range map[string]int{
+		"2026-13": 422, "march": 422, "2026-02?zone=Nowhere": 422, "2026-02?format=pdf": 422, "2026-02?ids=x": 422, "2026-02": 200, "1990-01": 200, "2030-01": 200, "2026-02?ids=77": 200,
+	} {
+		if got := b.do("GET", "/api/v1/reports/"+path, "", as(viewerKey)); got.Code != want {
+			t.Errorf("reports/%s: %d, want %d: %s", path, got.Code, want, got.text)
+		}
+	}
+}
+
+// A range that begins within a millisecond begins at the next one, also before 1970.
+func TestRangesAreOfWholeMilliseconds(t *testing.T) {
+	t.Parallel()
+	for _, at := range []time.Time{testNow, time.Unix(-5, 0)} {
+		for beyond, want := range map[time.Duration]time.Duration{0: 0, 1: time.Millisecond, time.Millisecond - 1: time.Millisecond, time.Millisecond: time.Millisecond} {
+			if got := wholeMilli(at.Add(beyond)); !got.Equal(at.Add(want)) {
+				t.Errorf("%v after %v: %v", beyond, at, got)
+			}
+		}
+	}
+}

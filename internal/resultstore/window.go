@@ -1,0 +1,19 @@
+package resultstore
+
+import "time"
+
+// KeptSince is the instant from which on results are there, as far as is known.
+func (s *Store) KeptSince() time.Time { return s.keeps().raw }
+
+// keptWindow is the part of [from, to) of which results are kept, to the millisecond. With
+// none it is a *BoundError.
+func (s *Store) keptWindow(from, to time.Time) (time.Time, time.Time, error) {
+	oldest := s.keeps().raw
+	if !to.After(oldest) {
+		return from, to, &BoundError{"to", "results are kept since " + oldest.UTC().Format(time.RFC3339) + ": nothing is kept of this range"}
+	}
+	if !from.Before(to) {
+		return from, to, &BoundError{"from", "from must be before to"}
+	}
+	return ceilMilli(later(from, oldest)).UTC(), ceilMilli(to).UTC(), nil
+}

@@ -1,0 +1,63 @@
+//go:build bench
+
+package historybench
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// latency is of some runs, in ms.
+type latency struct {
+	P50  float64 `json:"p50_ms"`
+	P95  float64 `json:"p95_ms"`
+	Most float64 `json:"most_ms"`
+}
+
+func latencyOf(took []time.Duration) latency {
+	slices.Sort(took)
+	ms := func(d time.Duration) float64 {
+		return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
+	}
+	return latency{ms(took[(len(took)-1)/2]), ms(took[(len(took)*95+99)/100-1]), ms(took[len(took)-1])}
+}
+
+// answers are how long questions took at one size of the history.
+type answers struct {
+	Rows      float64            `json:"million_rows"`
+	Questions map[string]latency `json:"questions"`
+	Rate      float64            `json:"inserted_per_s"` // meanwhile
+	Loading   loading            `json:"loading"`
+	Computing computing          `json:"computing"`
+}
+
+// askAll asks every question of random targets, one after the other, while results arrive.
+func (b *bench) askAll(t *testing.T) answers {
+	l := b.goLive()
+	found := answers{Questions: map[string]latency{}}
+	rng := rand.New(rand.NewPCG(7, 7))
+	var oldest time.Time
+	b.one(t, `SELECT toDateTime(min(scheduled_at), 'UTC') FROM results`, &oldest)
+	for _, q := range questions() {
+		var took []time.Duration
+		for range b.runs {
+			a := asking{store: b.store, now: l.now(), targets: shuffled(rng, b.targets), since: oldest, days: b.days, series: b.targets * len(regions())}
+			began := time.Now()
+			got, want, err := q.ask(b.ctx, a)
+			took = append(took, time.Since(began))
+			if err == nil {
+				err = short(q.name, got, want)
+			}
+			if err != nil {
+				l.cancel()
+				t.Fatal(err)
+			}
+		}
+		found.Questions[q.name] = latencyOf(took)
+		t.Logf("  %s: %+v, aim %v/%v", q.name, found.Questions[q.name], q.p50, q.p95)
+	}
+	found.Rate = l.stop(t)
+	return found
+}

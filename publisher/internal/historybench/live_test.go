@@ -1,0 +1,87 @@
+//go:build bench
+
+package historybench
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// liveRate is how many rows a second arrive while questions are asked: that of a fleet
+// twenty times as large as one of 6,000 series. Its clock runs as much faster.
+const liveRate = 2000
+
+// live stores results after those that are loaded, at the rate, in batches as probers with
+// BatchAge 1 s send them.
+type live struct {
+	b       *bench
+	cancel  context.CancelFunc
+	ended   chan error
+	clock   atomic.Int64 // slots up to here are stored, in Unix ms
+	stored  atomic.Int64
+	began   time.Time
+	slowest time.Duration // insert; read when it has ended
+}
+
+func (b *bench) goLive() *live {
+	ctx, cancel := context.WithCancel(b.ctx)
+	l := &live{b: b, cancel: cancel, ended: make(chan error, 1), began: time.Now()}
+	l.clock.Store(b.Live.UnixMilli())
+	go func() { l.ended <- l.run(ctx) }()
+	return l
+}
+
+// now is the time where the results come from.
+func (l *live) now() time.Time { return time.UnixMilli(l.clock.Load()).UTC() }
+
+func (l *live) run(ctx context.Context) error {
+	second := time.Duration(float64(interval) * liveRate / float64(l.b.targets*len(regions())))
+	batches := time.NewTicker(time.Second / time.Duration(len(regions())*probersPerRegion))
+	defer batches.Stop()
+	for from := l.now(); ; from = from.Add(second) {
+		for region := range regions() {
+			for _, rows := range l.b.results(region, from, from.Add(second)) {
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-batches.C:
+				}
+				if err := l.insert(ctx, rows); err != nil {
+					return err
+				}
+			}
+		}
+		l.clock.Store(from.Add(second).UnixMilli())
+	}
+}
+
+func (l *live) insert(ctx context.Context, rows []uptime.Result) error {
+	began := time.Now()
+	if err := l.b.insert(context.WithoutCancel(ctx), rows); err != nil {
+		return err
+	}
+	l.slowest = max(l.slowest, time.Since(began))
+	l.stored.Add(int64(len(rows)))
+	return nil
+}
+
+// stop gives the rate that was kept up.
+func (l *live) stop(t *testing.T) float64 {
+	l.cancel()
+	if err := <-l.ended; err != nil {
+		t.Fatal(err)
+	}
+	// What was begun is sent again with the next size: the same slots, counted once.
+	l.b.Live = l.now()
+	l.b.save(t)
+	rate := float64(l.stored.Load()) / time.Since(l.began).Seconds()
+	t.Logf("  meanwhile %.0f rows a second arrived; the slowest insert took %v", rate, l.slowest.Round(time.Millisecond))
+	if rate < .9*liveRate {
+		t.Logf("  THE MACHINE IS TOO BUSY: that is less than the %d rows a second that were to arrive", liveRate)
+	}
+	return rate
+}

@@ -1,0 +1,108 @@
+//go:build bench
+
+package historybench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/resultstore"
+)
+
+// question is what a page asks, through the store's own functions. It answers with how many
+// things it got, and how many it must get at least: an answer of nothing would be fast.
+type question struct {
+	name     string
+	p50, p95 float64 // ms, at most
+	ask      func(ctx context.Context, a asking) (got, want int, err error)
+}
+
+// asking is what a question is asked about.
+type asking struct {
+	store   *resultstore.Store
+	now     time.Time
+	targets []int64 // in random order
+	since   time.Time
+	days    int
+	series  int
+}
+
+func questions() []question {
+	return []question{
+		{"latest 90 of 50 targets", 25, 50, latest90},
+		{"24 h percentiles of a target", 8, 20, percentiles24h},
+		{"90-day daily uptime of 200 targets", 30, 60, dailyUptime},
+		{"90-day five-phase series of a target", 20, 50, phases90d},
+		{"current status of all series", 5, 15, current},
+	}
+}
+
+func latest90(ctx context.Context, a asking) (got, want int, err error) {
+	ids := a.targets[:min(50, len(a.targets))]
+	answer, err := a.store.LatestN(ctx, ids, 90, a.now.Add(-90*interval*3/2))
+	for _, id := range ids {
+		got += len(answer[id])
+	}
+	slots := min(90, int(a.now.Sub(a.since)/interval)) - 5 // of the newest, not all regions have arrived
+	return got, len(ids) * slots * len(regions()), err
+}
+
+func percentiles24h(ctx context.Context, a asking) (got, want int, err error) {
+	answer, err := a.store.Series(ctx, resultstore.SeriesQuery{TargetID: a.targets[0], From: a.now.Add(-day), To: a.now, Step: 5 * time.Minute})
+	for _, p := range answer.P95 {
+		if p > 0 {
+			got++
+		}
+	}
+	return got, int(min(day, a.now.Sub(a.since))/(5*time.Minute)) - 1, err
+}
+
+// dailyUptime is the bars of a page with many targets: of each as a whole, all regions folded.
+func dailyUptime(ctx context.Context, a asking) (got, want int, err error) {
+	ids := a.targets[:min(200, len(a.targets))]
+	from := a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
+	a.store.RolledUp(a.now)
+	err = a.store.Cells(ctx, resultstore.CellQuery{IDs: ids, From: from, To: a.now, Width: day, Whole: true}, func(_ int64, _ string, c availability.Cell) error {
+		if c.Counts.Planned() > 0 {
+			got++
+		}
+		return nil
+	})
+	return got, len(ids) * (a.days - 1), err
+}
+
+func phases90d(ctx context.Context, a asking) (got, want int, err error) {
+	from := a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
+	a.store.RolledUp(a.now)
+	answer, err := a.store.Series(ctx, resultstore.SeriesQuery{TargetID: a.targets[0], From: from, To: a.now, Step: day})
+	for i, wait := range answer.Wait {
+		if wait > 0 && answer.P99[i] > 0 {
+			got++
+		}
+	}
+	return got, a.days - 1, err
+}
+
+func current(ctx context.Context, a asking) (got, want int, err error) {
+	answer, err := a.store.Current(ctx, nil)
+	return len(answer), a.series, err
+}
+
+// shuffled is the targets in random order.
+func shuffled(rng *rand.Rand, targets int) []int64 {
+	ids := make([]int64, targets)
+	for i, n := range rng.Perm(targets) {
+		ids[i] = int64(n + 1)
+	}
+	return ids
+}
+
+func short(name string, got, want int) error {
+	if got < want {
+		return fmt.Errorf("%s: the answer has %d of %d", name, got, want)
+	}
+	return nil
+}
