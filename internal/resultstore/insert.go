@@ -64,8 +64,14 @@ func (s *Store) insert(ctx context.Context, token, sql string, columns []any) (e
 			return err
 		}
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token}))
-	batch, err := s.conn.PrepareBatch(ctx, sql)
+	sending, sent := untilSent(ctx)
+	defer sent()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = errors.Join(ctx.Err(), err) // which of its ends it was
+		}
+	}()
+	batch, err := s.conn.PrepareBatch(clickhouse.Context(sending, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": token})), sql)
 	if err != nil {
 		return err
 	}
@@ -80,6 +86,15 @@ func (s *Store) insert(ctx context.Context, token, sql string, columns []any) (e
 		}
 	}
 	return batch.Send()
+}
+
+// untilSent is a context that ends with ctx only until sent is called. The driver closes
+// a batch's connection when the batch's context ends, and may notice that after the batch
+// was sent, when the connection already serves somebody else.
+func untilSent(ctx context.Context) (sending context.Context, sent func()) {
+	sending, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, end)
+	return sending, func() { stop() }
 }
 
 // closeUnsent gives the connection back. Once sent there is nothing left to do and
