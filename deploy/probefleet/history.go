@@ -56,8 +56,7 @@ func (c *historyRebuild) rebuild(ctx context.Context, to console, results *resul
 	if err != nil {
 		return service.Exit(service.ExitDependency, err)
 	}
-	// The results before it may be dropped at any moment, and would be missed.
-	oldest := now.Add(-kept.Raw + day).Truncate(time.Hour).Add(time.Hour)
+	oldest := resultstore.OldestHour(now, kept.Raw)
 	r, err := c.begin(ctx, notes, now, oldest)
 	if err != nil {
 		return err

@@ -10,7 +10,11 @@ import (
 const (
 	// LeastRetention leaves a day for rows to arrive late, and one for the rollups.
 	LeastRetention = 2 * day
-	mostRetention  = 3650 * day
+	// Rows are refused a day before results of their time are dropped, and hours are computed
+	// until half a day before: what is taken is rolled up, even if nobody did for half a day.
+	refusedBefore = day
+	leftBefore    = 12 * hour
+	mostRetention = 3650 * day
 
 	marksOutlive = 2 * day // a mark is needed for as long as its rows can be read
 	learnEvery   = 10 * time.Minute
@@ -147,11 +151,21 @@ func (s *Store) surelyKept(ctx context.Context) (time.Duration, error) {
 	return kept.Raw, nil
 }
 
-// TooOld says that results of a slot are not kept any more, as far as is known: an insert
+// OldestSlot is the first of which rows are taken when results are kept for a time. Those
+// before could not surely be rolled up.
+func OldestSlot(now time.Time, raw time.Duration) time.Time { return now.Add(refusedBefore - raw) }
+
+// OldestHour is the first that may be computed: the results of those before may be dropped
+// at any moment, and would be missed in the figures.
+func OldestHour(now time.Time, raw time.Duration) time.Time {
+	return now.Add(leftBefore - raw).Truncate(hour).Add(hour)
+}
+
+// TooOld says that results of a slot are not taken any more, as far as is known: an insert
 // would refuse them. Before the table was asked nothing is too old.
 func (s *Store) TooOld(slot time.Time) bool {
 	d := s.kept.Load()
-	return d != 0 && slot.Before(s.now().Add(-time.Duration(d)))
+	return d != 0 && slot.Before(OldestSlot(s.now(), time.Duration(d)))
 }
 
 // RawKept is how long results are kept, as far as this store knows: what the table was last

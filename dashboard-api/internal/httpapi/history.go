@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/heartbeat"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -62,9 +63,34 @@ func (a *api) terms(ctx context.Context, targets []uptime.Target, window availab
 		if len(every) == 0 { // no publisher has adopted it yet
 			every = availability.NewIntervals(availability.Interval{From: target.CreatedAt, Every: target.Interval})
 		}
-		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: every}
+		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: bySlots(target, every, window)}
 	}
 	return terms, nil
+}
+
+// bySlots replaces the interval of a cron expression, which is the longest time between two
+// of its slots, by the time between them: from when on it is the target's.
+func bySlots(target uptime.Target, every availability.Intervals, window availability.Span) availability.Intervals {
+	last := every[len(every)-1]
+	if h := target.Spec.Heartbeat; h == nil || h.Cron == "" || last.Every != target.Interval {
+		return every
+	}
+	if len(every) > 1 && last.From.After(window.From) {
+		window.From = last.From
+	}
+	schedule, err := heartbeat.New(*target.Spec.Heartbeat)
+	if err != nil || window.Empty() { // it was judged: only the machine's table of time zones can have changed
+		return every
+	}
+	slots := schedule.Intervals(window)
+	switch {
+	case len(slots) == 0:
+		return every
+	case len(every) == 1:
+		return slots
+	}
+	slots[0].From = window.From
+	return availability.NewIntervals(append(slices.Clone(every[:len(every)-1]), slots...)...)
 }
 
 func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (map[int64][]availability.Correction, error) {

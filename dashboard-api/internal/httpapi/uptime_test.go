@@ -78,6 +78,28 @@ func TestUptimeByDaysOfAZone(t *testing.T) {
 	}
 }
 
+// A job that is due on weekdays and failed on a Tuesday was down until Wednesday, not for as
+// long as a weekend.
+func TestDowntimeByCronIsUntilTheNextSlot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"heartbeat://backup","heartbeat":{"cron":"30 2 * * 1-5","grace_s":600}}`)
+	for _, at := range []string{"2026-02-03T02:30:00Z", "2026-02-06T02:30:00Z"} { // a Tuesday and a Friday
+		for _, region := range []string{"", "push"} {
+			b.results.cells = append(b.results.cells, quarterOf(1, region, at, availability.Counts{Down: 1}))
+		}
+	}
+	for query, want := range map[string]string{"from=2026-02-02T00:00:00Z&to=2026-02-05T00:00:00Z": "1440", "from=2026-02-02T00:00:00Z&to=2026-02-28T00:00:00Z": "5760"} {
+		got := b.do("GET", "/api/v1/targets/1/uptime?"+query, "", as(viewerKey))
+		if want := `"downtime_minutes":` + want + `,`; strings.Count(got.text, want) != 3 {
+			t.Errorf("%s: %d %s, want %s", query, got.Code, got.text, want)
+		}
+	}
+	if got := b.do("GET", "/api/v1/reports/2026-02", "", as(viewerKey)); !strings.Contains(got.text, `"downtime_minutes":5760,`) || !strings.Contains(got.text, `"down_slots":2,"downtime_minutes":5760}`) {
+		t.Errorf("report: %d %s", got.Code, got.text)
+	}
+}
+
 func TestUptimeQuestionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
