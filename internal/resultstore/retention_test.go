@@ -53,7 +53,7 @@ func TestRetentionIsWhatTheTablesSay(t *testing.T) {
 		if !IsPermanent(err) || !IsTooOld(err) || !strings.Contains(err.Error(), "older than results are kept") {
 			t.Errorf("%s: a row of a dropped day: %v", name, err)
 		}
-		if !one.TooOld(old.ScheduledAt) || one.TooOld(base().Add(-6*day+hour)) || one.RawKept() != 7*day {
+		if !one.TooOld(old.ScheduledAt) || one.TooOld(base().Add(-6*day+2*hour)) || one.RawKept() != 7*day {
 			t.Errorf("%s: knows of %v", name, one.RawKept())
 		}
 	}

@@ -145,6 +145,14 @@ type fakePast struct {
 }
 
 func (f *fakePast) Corrections(context.Context, []int64, time.Time, time.Time) (map[int64][]availability.Correction, error) {
+	newest := map[int64][]availability.Correction{}
+	for id, all := range f.corrections {
+		newest[id] = all[:min(len(all), resultstore.MaxCorrections)]
+	}
+	return newest, f.err
+}
+
+func (f *fakePast) Revised(context.Context, []int64, time.Time, time.Time) (map[int64][]availability.Correction, error) {
 	return f.corrections, f.err
 }
 

@@ -26,8 +26,10 @@ type Schedules interface {
 	Intervals(ctx context.Context, ids []int64) (map[int64]availability.Intervals, error)
 }
 
-// Corrections knows which hours with slots in [from, to) changed after they had closed.
+// Corrections knows which hours with slots in [from, to) changed after they had closed: the
+// newest changes of each target, and of every hour when it last did.
 type Corrections interface {
+	Revised(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
 	Corrections(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
 }
 
@@ -93,12 +95,42 @@ func bySlots(target uptime.Target, every availability.Intervals, window availabi
 	return availability.NewIntervals(append(slices.Clone(every[:len(every)-1]), slots...)...)
 }
 
-func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (map[int64][]availability.Correction, error) {
-	if a.Corrections == nil {
-		return nil, nil
+// corrected is what changed of a target: the newest changes, and the hours that any was of.
+type corrected struct{ told, hours []availability.Correction }
+
+type allCorrected struct {
+	told, hours map[int64][]availability.Correction
+}
+
+func (c allCorrected) of(id int64) corrected {
+	if hours, more := c.hours[id]; more {
+		return corrected{c.told[id], hours}
 	}
-	found, err := a.Corrections.Corrections(ctx, ids, window.From, window.To)
-	return found, down(clickHouse, err)
+	return corrected{c.told[id], c.told[id]}
+}
+
+// corrections asks for the hours, too, where there are more changes than are told.
+func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (all allCorrected, err error) {
+	if a.Corrections == nil {
+		return all, nil
+	}
+	if all.told, err = a.Corrections.Corrections(ctx, ids, window.From, window.To); err != nil {
+		return all, down(clickHouse, err)
+	}
+	var more []int64
+	total := 0
+	for id, told := range all.told {
+		if total += len(told); len(told) >= resultstore.MaxCorrections {
+			more = append(more, id)
+		}
+	}
+	if total >= resultstore.MostCorrections {
+		more = ids
+	}
+	if len(more) > 0 {
+		all.hours, err = a.Corrections.Revised(ctx, more, window.From, window.To)
+	}
+	return all, down(clickHouse, err)
 }
 
 // idsPerQuestion bounds what ClickHouse holds at once for one question.

@@ -90,7 +90,7 @@ func (a *api) uptime(ctx context.Context, in *struct {
 		if err != nil {
 			return uptimeBody{}, err
 		}
-		body := uptimeOf(accounts[in.ID], span, periods, corrections[in.ID])
+		body := uptimeOf(accounts[in.ID], span, periods, corrections.of(in.ID).hours)
 		body.From, body.To, body.Zone, body.By = instant(from), instant(to), zone.String(), in.By
 		return body, nil
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/resultstore"
 )
 
 // quarterOf is a cell of the quarter hour that begins at an instant.
@@ -127,11 +128,47 @@ func TestUptimeQuestionsThatAreRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"2026-13": 422, "march": 422, "2026-02?zone=Nowhere": 422, "2026-02?format=pdf": 422, "2026-02?ids=x": 422, "2026-02": 200, "1990-01": 200, "2030-01": 200, "2026-02?ids=77": 200,
+		"2026-13": 422, "march": 422, "2026-02?zone=Nowhere": 422, "2026-02?format=pdf": 422, "2026-02?ids=x": 422, "2026-02": 200, "1990-01": 200, "2030-01": 200, "2026-02?ids=77": 422, "2026-02?ids=1,1": 200,
 	} {
 		if got := b.do("GET", "/api/v1/reports/"+path, "", as(viewerKey)); got.Code != want {
 			t.Errorf("reports/%s: %d, want %d: %s", path, got.Code, want, got.text)
 		}
+	}
+}
+
+// However often hours of a target changed, that of long ago is said to be revised.
+func TestOldRevisionsAreTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	troubled(b)
+	hour := quarterOf(0, "", "2026-02-20T00:00:00Z", availability.Counts{}).From
+	many := make([]availability.Correction, resultstore.MaxCorrections)
+	for i := range many {
+		many[i] = availability.Correction{Region: "eu", Hour: hour, RevisedAt: testNow}
+	}
+	b.past.corrections[1] = append(many, b.past.corrections[1]...)
+	const path = "/api/v1/targets/1/uptime?from=2026-02-09T00:00:00Z&to=2026-02-10T00:00:00Z"
+	if got := b.do("GET", path, "", as(viewerKey)); !strings.Contains(got.text, `"revised_at":"2026-03-01T11:00:00.000Z"`) {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	var report struct {
+		Targets []struct{ Corrections []any }
+	}
+	got := b.do("GET", "/api/v1/reports/2026-02", "", as(viewerKey))
+	got.into(t, &report)
+	if !strings.Contains(got.text, `"revised_at":"2026-03-01T10:00:00.000Z"`) || len(report.Targets[0].Corrections) != resultstore.MaxCorrections {
+		t.Errorf("report: %d, %d corrections", got.Code, len(report.Targets[0].Corrections))
+	}
+}
+
+// Who asks for a target that is not there is told which.
+func TestReportsNameTargetsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	got := b.do("GET", "/api/v1/reports/2026-02?ids=78,1,77&format=csv", "", as(viewerKey))
+	if p := got.problem(t); got.Code != 422 || len(p.Errors) != 2 || p.Errors[0].Parameter != "ids" || p.Errors[0].Message != "there is no target 77" || p.Errors[1].Message != "there is no target 78" {
+		t.Errorf("%d %s", got.Code, got.text)
 	}
 }
 
