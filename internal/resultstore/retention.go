@@ -98,7 +98,7 @@ func (s *Store) Keep(ctx context.Context, want Retentions) (altered []string, er
 		}
 		altered = append(altered, tier.table)
 	}
-	have.ttl["results"], have.ttl["rollup_1h"] = all.Raw, all.Hourly
+	have.ttl["results"], have.ttl["rollup_1h"], have.ttl["rollup_1d"] = all.Raw, all.Hourly, all.Daily
 	s.learnt(have.kept(s.now()))
 	return altered, nil
 }
@@ -127,6 +127,7 @@ func (s *Store) learnRetention(ctx context.Context) {
 func (s *Store) learnt(kept Retentions) {
 	s.kept.Store(int64(kept.Raw))
 	s.hourly.Store(int64(kept.Hourly))
+	s.daily.Store(int64(kept.Daily))
 }
 
 // surelyKept is how long results are kept, read if it is not known yet: neither may a row

@@ -56,6 +56,9 @@ func TestRetentionIsWhatTheTablesSay(t *testing.T) {
 		if !one.TooOld(old.ScheduledAt) || one.TooOld(base().Add(-6*day+2*hour)) || one.RawKept() != 7*day {
 			t.Errorf("%s: knows of %v", name, one.RawKept())
 		}
+		if want := time.Now().Add(-2401 * hour).Truncate(day).Add(day); !one.FiguresSince().Equal(want) {
+			t.Errorf("%s: figures since %v, want %v", name, one.FiguresSince(), want)
+		}
 	}
 }
 

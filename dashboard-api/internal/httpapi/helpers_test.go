@@ -63,6 +63,8 @@ func (f *fakeResults) RawKept() time.Duration {
 	return resultstore.Retention
 }
 
+func (f *fakeResults) FiguresSince() time.Time { return testNow.AddDate(-5, 0, 0) }
+
 func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {
 	f.asked = q
 	return f.rows[:min(q.Limit, len(f.rows))], f.err

@@ -161,6 +161,25 @@ func TestOldRevisionsAreTold(t *testing.T) {
 	}
 }
 
+// Where nothing is kept any more an answer says so: it would look like silence.
+func TestRangesOlderThanWhatIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	const says = `"kept_since":"2021-03-01T12:00:00.000Z"`
+	for path, want := range map[string]bool{
+		"/api/v1/targets/1/uptime?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z": true,
+		"/api/v1/targets/1/uptime?from=2021-03-01T12:00:00Z&to=2021-04-01T00:00:00Z": false,
+		"/api/v1/targets/1/series?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z": true,
+		"/api/v1/targets/1/series?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z": false,
+		"/api/v1/reports/2021-03": true, "/api/v1/reports/2021-04": false, "/api/v1/reports/1990-01": true,
+	} {
+		if got := b.do("GET", path, "", as(viewerKey)); got.Code != 200 || strings.Contains(got.text, says) != want {
+			t.Errorf("%s: %d %.300s", path, got.Code, got.text)
+		}
+	}
+}
+
 // Who asks for a target that is not there is told which.
 func TestReportsNameTargetsThatAreNotThere(t *testing.T) {
 	t.Parallel()
