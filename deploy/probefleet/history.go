@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/database"
@@ -56,8 +59,7 @@ func (c *historyRebuild) rebuild(ctx context.Context, to console, results *resul
 	if err != nil {
 		return service.Exit(service.ExitDependency, err)
 	}
-	// The results before it may be dropped at any moment, and would be missed.
-	oldest := now.Add(-kept.Raw + day).Truncate(time.Hour).Add(time.Hour)
+	oldest := resultstore.OldestHour(now, kept.Raw)
 	r, err := c.begin(ctx, notes, now, oldest)
 	if err != nil {
 		return err
@@ -78,12 +80,31 @@ func (c *historyRebuild) rebuild(ctx context.Context, to console, results *resul
 	}
 	if err := b.run(ctx); err != nil {
 		if ctx.Err() != nil {
-			_, _ = fmt.Fprintln(to.Err, "interrupted: go on with `probefleet history rebuild --resume`")
+			_, _ = fmt.Fprintf(to.Err, "interrupted: %s to %s is done, %s to %s is not; %d hours were computed, %d figures corrected. Go on with\n  %s\n",
+				b.rebuild.Before.Format(time.RFC3339), r.To.Format(time.RFC3339), r.From.Format(time.RFC3339), b.rebuild.Before.Format(time.RFC3339), b.hours, b.revised, c.toResume())
+			return service.Exit(service.ExitFailure, errUnfinished) // a context's end is a good one elsewhere
 		}
 		return service.Exit(service.ExitDependency, err)
 	}
 	_, _ = fmt.Fprintf(to.Out, "rebuilt %d hours from %s to %s, corrected %d figures\n", b.hours, r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), b.revised)
 	return nil
+}
+
+var errUnfinished = errors.New("the rebuild is not finished")
+
+// toResume is the command line that goes on. URLs hold passwords: whoever gave them has them.
+func (c *historyRebuild) toResume() string {
+	words := []string{"probefleet history rebuild --resume"}
+	for flag, given := range map[string]string{"--database-url": c.DatabaseURL, "--clickhouse-url": c.ClickHouseURL} {
+		if given != "" {
+			words = append(words, flag+"=…")
+		}
+	}
+	slices.Sort(words[1:])
+	if c.Dir != "" && c.Dir != "./data" {
+		words = append(words, "--dir="+strconv.Quote(c.Dir))
+	}
+	return strings.Join(words, " ")
 }
 
 // begin notes the rebuild that is asked for, or finds the one to go on with.

@@ -25,23 +25,34 @@ type rebuilder struct {
 	revised int64
 }
 
+// noteLimit is for noting a day that is done: also after a signal, which must not undo it.
+const noteLimit = 3 * time.Second
+
+func (b *rebuilder) note(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+	defer cancel()
+	return do(ctx)
+}
+
 func (b *rebuilder) run(ctx context.Context) error {
 	total := b.rebuild.To.Sub(b.first)
 	began := time.Now()
-	for end := b.rebuild.Before; end.After(b.first); {
+	resumed := b.rebuild.Before
+	for end := resumed; end.After(b.first); {
 		start := later(end.Add(-1).Truncate(day), b.first)
 		if err := b.part(ctx, start, end); err != nil {
 			return err
 		}
-		if err := b.notes.RebuildProgress(ctx, b.rebuild, start); err != nil {
+		if err := b.note(ctx, func(ctx context.Context) error { return b.notes.RebuildProgress(ctx, b.rebuild, start) }); err != nil {
 			return err
 		}
-		done, here := b.rebuild.To.Sub(start), b.rebuild.Before.Sub(start)
+		b.rebuild.Before = start
+		done, here := b.rebuild.To.Sub(start), resumed.Sub(start)
 		left := time.Duration(float64(time.Since(began)) * float64(start.Sub(b.first)) / float64(here)).Round(time.Second)
 		_, _ = fmt.Fprintf(b.to.Err, "%s done, %d%%, about %v left\n", start.Format(time.DateOnly), int(100*done.Hours()/total.Hours()), left)
 		end = start
 	}
-	return b.notes.FinishRebuild(ctx, b.rebuild, b.now)
+	return b.note(ctx, func(ctx context.Context) error { return b.notes.FinishRebuild(ctx, b.rebuild, b.now) })
 }
 
 // part computes the hours of a day, or of a part of it, and then the day when it is over.

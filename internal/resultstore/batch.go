@@ -33,8 +33,8 @@ const (
 // lastDateTime is the end of ClickHouse's 32-bit DateTime: certificates may outlive it.
 var lastDateTime = time.Unix(1<<32-1, 0)
 
-// Validate says why a row could never be stored, or nil. Insert also refuses slots
-// older than results are kept: their day is being dropped.
+// Validate says why a row could never be stored, or nil. Insert also refuses slots that
+// are too old to be rolled up before their results are dropped (OldestSlot).
 func Validate(r *uptime.Result) error {
 	ingested := r.IngestedAt
 	if ingested.IsZero() {
@@ -73,10 +73,11 @@ func Validate(r *uptime.Result) error {
 }
 
 // prepare gives the rows of an insert: valid, one a slot (the highest revision),
-// sorted by key, texts made safe, no slot older than age. The same input gives the same output.
-func prepare(rows []uptime.Result, now time.Time, age time.Duration) ([]*uptime.Result, error) {
+// sorted by key, texts made safe, no slot too old for results that are kept for a time. The
+// same input gives the same output.
+func prepare(rows []uptime.Result, now time.Time, raw time.Duration) ([]*uptime.Result, error) {
 	safe, order := slices.Clone(rows), make([]place, len(rows))
-	oldest := now.Add(-age)
+	oldest := OldestSlot(now, raw)
 	for i := range safe {
 		r := &safe[i]
 		if r.IngestedAt.IsZero() {
@@ -84,7 +85,7 @@ func prepare(rows []uptime.Result, now time.Time, age time.Duration) ([]*uptime.
 		}
 		err := Validate(r)
 		if err == nil && r.ScheduledAt.Before(oldest) {
-			err = &RowError{Problem: fmt.Sprintf("slot %v is older than results are kept, %v", r.ScheduledAt, age), TooOld: true}
+			err = &RowError{Problem: fmt.Sprintf("slot %v is older than results are kept, %v less a day", r.ScheduledAt, raw), TooOld: true}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("row %d of target %d in %s: %w", i, r.TargetID, r.Region, err)

@@ -209,7 +209,9 @@ func TestNarrowCellsAtTheEdgeOfWhatIsKept(t *testing.T) {
 	for at := edge.Truncate(time.Minute).Add(2 * time.Minute); at.Before(edge.Add(3 * hour)); at = at.Add(time.Minute) {
 		rows = append(rows, up(1, "eu", at))
 	}
+	s.now = func() time.Time { return time.Now().Add(-2 * day) } // they were taken when they were younger
 	insert(t, s, batchOf(rows...))
+	s.now = time.Now
 	for h := edge.Truncate(hour); h.Before(edge.Add(3 * hour)); h = h.Add(hour) {
 		recompute(t, s, Rollup{Bucket: h, Version: time.Now()})
 	}

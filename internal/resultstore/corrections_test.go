@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/probefleet/probefleet/internal/availability"
 )
 
 // However many corrections one target has, those of the others are told.
@@ -27,6 +29,13 @@ SETTINGS max_partitions_per_insert_block = 0`, []any{clickhouse.Named("target", 
 	}
 	if newest := all[1][0].RevisedAt.Unix(); newest != 2000+MaxCorrections {
 		t.Errorf("begins at %d", newest)
+	}
+	revised, err := s.Revised(t.Context(), []int64{1, 3}, from, from.Add(60*day))
+	if err != nil || len(revised[1]) != MaxCorrections+1 || len(revised) != 1 {
+		t.Fatalf("%d revised hours, %v", len(revised[1]), err)
+	}
+	if i := slices.IndexFunc(revised[1], func(c availability.Correction) bool { return c.Hour.Equal(from) }); i < 0 || revised[1][i].RevisedAt.Unix() != 2000 || revised[1][i].Region != "eu" {
+		t.Errorf("of the oldest nothing is known: %d", i)
 	}
 }
 

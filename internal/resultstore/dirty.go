@@ -50,10 +50,10 @@ func (s *Store) DirtyHours(ctx context.Context, marked, from, to time.Time) ([]D
 }
 
 // MaxCorrections is the largest number of corrections of one target in an answer, and
-// mostCorrections that of all of them.
+// MostCorrections that of all of them.
 const (
 	MaxCorrections  = 1000
-	mostCorrections = 100_000
+	MostCorrections = 100_000
 )
 
 const readCorrectionsSQL = `SELECT target_id, region, bucket, revised_at, was_up, was_degraded, was_down, was_unknown, was_missed, up, degraded, down, unknown, missed, was_total_us_sum, total_us_sum
@@ -69,7 +69,7 @@ func (s *Store) Corrections(ctx context.Context, ids []int64, from, to time.Time
 		return all, nil
 	}
 	err := s.query(ctx, pageBound, readCorrectionsSQL, []any{
-		clickhouse.Named("ids", unsigned(ids)), seconds("from", from.UTC().Truncate(hour)), seconds("to", to.Add(time.Second-1)), clickhouse.Named("limit", uint32(MaxCorrections)), clickhouse.Named("most", uint32(mostCorrections)),
+		clickhouse.Named("ids", unsigned(ids)), seconds("from", from.UTC().Truncate(hour)), seconds("to", to.Add(time.Second-1)), clickhouse.Named("limit", uint32(MaxCorrections)), clickhouse.Named("most", uint32(MostCorrections)),
 	}, func(rows driver.Rows) error {
 		var c availability.Correction
 		var id uint64
@@ -81,6 +81,32 @@ func (s *Store) Corrections(ctx context.Context, ids []int64, from, to time.Time
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read corrections: %w", err)
+	}
+	return all, nil
+}
+
+const revisedSQL = `SELECT target_id, region, bucket, max(revised_at) FROM corrections
+WHERE target_id IN {ids:Array(UInt64)} AND bucket >= {from:DateTime('UTC')} AND bucket < {to:DateTime('UTC')} GROUP BY target_id, region, bucket`
+
+// Revised gives, by target, each hour with slots in [from, to) that changed after it had
+// closed, and when it last did; what it said before and says now is left out.
+func (s *Store) Revised(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error) {
+	all := map[int64][]availability.Correction{}
+	if len(ids) == 0 || !from.Before(to) {
+		return all, nil
+	}
+	err := s.query(ctx, sweepBound, revisedSQL, []any{
+		clickhouse.Named("ids", unsigned(ids)), seconds("from", from.UTC().Truncate(hour)), seconds("to", to.Add(time.Second-1)),
+	}, func(rows driver.Rows) error {
+		var c availability.Correction
+		var id uint64
+		err := rows.Scan(&id, &c.Region, &c.Hour, &c.RevisedAt)
+		c.Hour, c.RevisedAt = c.Hour.UTC(), c.RevisedAt.UTC()
+		all[int64(id)] = append(all[int64(id)], c)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read when hours were revised: %w", err)
 	}
 	return all, nil
 }

@@ -10,7 +10,11 @@ import (
 const (
 	// LeastRetention leaves a day for rows to arrive late, and one for the rollups.
 	LeastRetention = 2 * day
-	mostRetention  = 3650 * day
+	// Rows are refused a day before results of their time are dropped, and hours are computed
+	// until half a day before: what is taken is rolled up, even if nobody did for half a day.
+	refusedBefore = day
+	leftBefore    = 12 * hour
+	mostRetention = 3650 * day
 
 	marksOutlive = 2 * day // a mark is needed for as long as its rows can be read
 	learnEvery   = 10 * time.Minute
@@ -94,7 +98,7 @@ func (s *Store) Keep(ctx context.Context, want Retentions) (altered []string, er
 		}
 		altered = append(altered, tier.table)
 	}
-	have.ttl["results"], have.ttl["rollup_1h"] = all.Raw, all.Hourly
+	have.ttl["results"], have.ttl["rollup_1h"], have.ttl["rollup_1d"] = all.Raw, all.Hourly, all.Daily
 	s.learnt(have.kept(s.now()))
 	return altered, nil
 }
@@ -123,6 +127,7 @@ func (s *Store) learnRetention(ctx context.Context) {
 func (s *Store) learnt(kept Retentions) {
 	s.kept.Store(int64(kept.Raw))
 	s.hourly.Store(int64(kept.Hourly))
+	s.daily.Store(int64(kept.Daily))
 }
 
 // surelyKept is how long results are kept, read if it is not known yet: neither may a row
@@ -147,11 +152,21 @@ func (s *Store) surelyKept(ctx context.Context) (time.Duration, error) {
 	return kept.Raw, nil
 }
 
-// TooOld says that results of a slot are not kept any more, as far as is known: an insert
+// OldestSlot is the first of which rows are taken when results are kept for a time. Those
+// before could not surely be rolled up.
+func OldestSlot(now time.Time, raw time.Duration) time.Time { return now.Add(refusedBefore - raw) }
+
+// OldestHour is the first that may be computed: the results of those before may be dropped
+// at any moment, and would be missed in the figures.
+func OldestHour(now time.Time, raw time.Duration) time.Time {
+	return now.Add(leftBefore - raw).Truncate(hour).Add(hour)
+}
+
+// TooOld says that results of a slot are not taken any more, as far as is known: an insert
 // would refuse them. Before the table was asked nothing is too old.
 func (s *Store) TooOld(slot time.Time) bool {
 	d := s.kept.Load()
-	return d != 0 && slot.Before(s.now().Add(-time.Duration(d)))
+	return d != 0 && slot.Before(OldestSlot(s.now(), time.Duration(d)))
 }
 
 // RawKept is how long results are kept, as far as this store knows: what the table was last

@@ -53,8 +53,11 @@ func TestRetentionIsWhatTheTablesSay(t *testing.T) {
 		if !IsPermanent(err) || !IsTooOld(err) || !strings.Contains(err.Error(), "older than results are kept") {
 			t.Errorf("%s: a row of a dropped day: %v", name, err)
 		}
-		if !one.TooOld(old.ScheduledAt) || one.TooOld(base().Add(-6*day)) || one.RawKept() != 7*day {
+		if !one.TooOld(old.ScheduledAt) || one.TooOld(base().Add(-6*day+2*hour)) || one.RawKept() != 7*day {
 			t.Errorf("%s: knows of %v", name, one.RawKept())
+		}
+		if want := time.Now().Add(-2401 * hour).Truncate(day).Add(day); !one.FiguresSince().Equal(want) {
+			t.Errorf("%s: figures since %v, want %v", name, one.FiguresSince(), want)
 		}
 	}
 }

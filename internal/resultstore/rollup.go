@@ -18,8 +18,10 @@ const (
 	hour = time.Hour
 	day  = 24 * time.Hour
 
-	// rollupBound is for computing one hour or one day again.
+	// rollupBound is for computing one hour or one day again, with all that it takes.
 	rollupBound = 5 * time.Minute
+	// dayTries is how often a day is computed while its hours go on changing.
+	dayTries = 5
 )
 
 //go:embed sql/rollup_hour.sql
@@ -57,6 +59,8 @@ func (s *Store) RecomputeHour(ctx context.Context, r Rollup) (done Recomputed, e
 	if err := r.valid(hour); err != nil {
 		return done, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, rollupBound)
+	defer cancel()
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("compute the hour %s: %w", r.Bucket.UTC().Format(time.RFC3339), err)
@@ -79,15 +83,58 @@ func (s *Store) RecomputeHour(ctx context.Context, r Rollup) (done Recomputed, e
 
 // RecomputeDay writes rollup_1d for a UTC day from rollup_1h FINAL, also in the place of a
 // row with a higher version. Closed and Unseen are not used: a day is as revised as its hours.
+//
+// Somebody else may change an hour meanwhile and be done with the day before this is, whose
+// rows then lack that hour and are the last: so the day is computed until its hours stood still.
 func (s *Store) RecomputeDay(ctx context.Context, r Rollup) (done Recomputed, err error) {
 	if err := r.valid(day); err != nil {
 		return done, err
 	}
-	if done.Rows, err = s.rollup(ctx, daySQL, r, day); err != nil {
-		return done, fmt.Errorf("compute the day %s: %w", r.Bucket.UTC().Format(time.DateOnly), err)
+	ctx, cancel := context.WithTimeout(ctx, rollupBound)
+	defer cancel()
+	before, err := s.hoursOf(ctx, r)
+	for try := 1; err == nil; try++ {
+		var after hourVersions
+		if done.Rows, err = s.rollup(ctx, daySQL, r, day); err == nil {
+			after, err = s.hoursOf(ctx, r)
+		}
+		if err == nil && after == before {
+			return done, nil
+		}
+		if before = after; err == nil && try == dayTries {
+			err = errors.New("its hours go on changing")
+		}
 	}
-	return done, nil
+	return done, fmt.Errorf("compute the day %s: %w", r.Bucket.UTC().Format(time.DateOnly), err)
 }
+
+// hourVersions tell the hours of a day from any they were before: a row that is made or
+// replaced raises them.
+type hourVersions struct{ rows, sum uint64 }
+
+const hourVersionsSQL = `SELECT count(), sum(toUInt64(toUnixTimestamp(version))) FROM rollup_1h FINAL
+WHERE bucket >= {bucket:DateTime('UTC')} AND bucket < {bucket:DateTime('UTC')} + {length:UInt32} AND /*targets*/`
+
+func (s *Store) hoursOf(ctx context.Context, r Rollup) (v hourVersions, err error) {
+	sql, args := r.question(hourVersionsSQL, day)
+	err = s.query(ctx, rollupBound, sql, args, func(rows driver.Rows) error { return rows.Scan(&v.rows, &v.sum) })
+	return v, err
+}
+
+// MarkAgain marks the targets of an hour, or of a UTC day, as if rows of them had arrived
+// now: for one that could not be computed.
+func (s *Store) MarkAgain(ctx context.Context, r Rollup, length time.Duration) error {
+	sql, args := r.question(markAgainSQL, length)
+	if _, err := s.write(ctx, sql, args); err != nil {
+		return fmt.Errorf("mark %s again: %w", r.Bucket.UTC().Format(time.RFC3339), err)
+	}
+	return nil
+}
+
+// One hour of a day is enough: who computes it computes the day of its targets.
+const markAgainSQL = `INSERT INTO rollup_dirty (bucket, target_id, dirty_at)
+SELECT max(bucket), target_id, now64(3) FROM rollup_dirty
+WHERE bucket >= {bucket:DateTime('UTC')} AND bucket < {bucket:DateTime('UTC')} + {length:UInt32} AND /*targets*/ GROUP BY target_id`
 
 func (r Rollup) valid(length time.Duration) error {
 	if r.Bucket.Unix()%int64(length/time.Second) != 0 || r.Bucket.Unix() <= 0 || r.Version.Unix() <= 0 {
@@ -105,13 +152,20 @@ const markedTargets = `target_id IN (SELECT target_id FROM rollup_dirty
 
 // rollup runs a statement for its bucket and targets, and says how many rows it wrote.
 func (s *Store) rollup(ctx context.Context, sql string, r Rollup, length time.Duration, args ...any) (wrote int64, err error) {
+	sql, its := r.question(sql, length)
+	return s.write(ctx, sql, append(args, its...))
+}
+
+// question is a statement for its bucket and targets.
+func (r Rollup) question(sql string, length time.Duration) (string, []any) {
 	targets := "true"
 	if !r.Marked.IsZero() {
 		targets = markedTargets
 	}
-	return s.write(ctx, fragments(sql, targets), append(args,
+	return fragments(sql, targets), []any{
 		seconds("bucket", r.Bucket), clickhouse.Named("length", uint32(length/time.Second)),
-		millis("marked", r.Marked), seconds("version", r.Version)))
+		millis("marked", r.Marked), seconds("version", r.Version),
+	}
 }
 
 // write runs an INSERT … SELECT and says how many rows it wrote. The server stops it
@@ -119,9 +173,10 @@ func (s *Store) rollup(ctx context.Context, sql string, r Rollup, length time.Du
 func (s *Store) write(ctx context.Context, sql string, args []any) (wrote int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, rollupBound)
 	defer cancel()
+	end, _ := ctx.Deadline()
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
-		"max_execution_time": int(rollupBound / time.Second),
-		"insert_deduplicate": 0, // what a shard wrote before may be right again
+		"max_execution_time": max(1, int(time.Until(end).Seconds())), // what a caller left of the bound
+		"insert_deduplicate": 0,                                      // what a shard wrote before may be right again
 	}), clickhouse.WithProgress(func(p *clickhouse.Progress) { wrote += int64(p.WroteRows) }))
 	err = s.conn.Exec(ctx, sql, args...)
 	return wrote, err

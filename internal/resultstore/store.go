@@ -19,6 +19,9 @@ const Retention = 30 * 24 * time.Hour
 // hourlyRetention is how long rollups of hours are, likewise.
 const hourlyRetention = 730 * 24 * time.Hour
 
+// dailyRetention is how long rollups of days are, likewise.
+const dailyRetention = 1825 * 24 * time.Hour
+
 // Bounds of one call. A deadline on the caller's context may shorten them.
 const (
 	dialTimeout  = 5 * time.Second
@@ -39,6 +42,7 @@ type Store struct {
 	verified atomic.Bool  // the schema was seen to be new enough
 	kept     atomic.Int64 // how long results are kept, in ns; 0: not read yet
 	hourly   atomic.Int64 // how long rollups of hours are, likewise
+	daily    atomic.Int64 // how long rollups of days are, likewise
 	learned  atomic.Int64 // when that was read, in Unix ns
 	rolledUp atomic.Int64 // see RolledUp, in Unix ms
 	present  atomic.Int64 // about how many rows Current has

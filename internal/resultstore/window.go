@@ -5,6 +5,16 @@ import "time"
 // KeptSince is the instant from which on results are there, as far as is known.
 func (s *Store) KeptSince() time.Time { return s.keeps().raw }
 
+// FiguresSince is the first day of which figures are surely there, as far as is known: those
+// of older ones may have been dropped, and nothing shows where.
+func (s *Store) FiguresSince() time.Time {
+	daily := dailyRetention
+	if d := s.daily.Load(); d != 0 {
+		daily = time.Duration(d)
+	}
+	return ceilTo(s.now().Add(-daily), day).UTC()
+}
+
 // keptWindow is the part of [from, to) of which results are kept, to the millisecond. With
 // none it is a *BoundError.
 func (s *Store) keptWindow(from, to time.Time) (time.Time, time.Time, error) {

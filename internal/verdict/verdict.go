@@ -45,6 +45,7 @@ type Observation struct {
 	Status                 uptime.Status
 	Failure                uptime.Failure
 	HTTPStatus             int
+	Said                   string // what an answer said in place of an HTTP status; mostly empty
 	ScheduledAt, CheckedAt time.Time
 	TotalUS                uint32
 }
@@ -196,6 +197,9 @@ func cause(o Observation) string {
 	case uptime.FailureTLSOther:
 		return "TLS failed"
 	case uptime.FailureStatusCode:
+		if o.Said != "" {
+			return o.Said
+		}
 		return fmt.Sprintf("status %d", o.HTTPStatus)
 	case uptime.FailureBody:
 		return "body not as expected"

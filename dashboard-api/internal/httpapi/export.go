@@ -79,7 +79,7 @@ func (a *api) export(ctx context.Context, in *exportInput) (*huma.StreamResponse
 		defer a.exporting.Release(1)
 		r, w := humago.Unwrap(hc)
 		e := exportOf(w, in)
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if takesGzip(r.Header) {
 			e.compress(w.Header())
 		}
 		e.begin(w.Header(), in, q)

@@ -63,6 +63,8 @@ func (f *fakeResults) RawKept() time.Duration {
 	return resultstore.Retention
 }
 
+func (f *fakeResults) FiguresSince() time.Time { return testNow.AddDate(-5, 0, 0) }
+
 func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {
 	f.asked = q
 	return f.rows[:min(q.Limit, len(f.rows))], f.err
@@ -145,6 +147,14 @@ type fakePast struct {
 }
 
 func (f *fakePast) Corrections(context.Context, []int64, time.Time, time.Time) (map[int64][]availability.Correction, error) {
+	newest := map[int64][]availability.Correction{}
+	for id, all := range f.corrections {
+		newest[id] = all[:min(len(all), resultstore.MaxCorrections)]
+	}
+	return newest, f.err
+}
+
+func (f *fakePast) Revised(context.Context, []int64, time.Time, time.Time) (map[int64][]availability.Correction, error) {
 	return f.corrections, f.err
 }
 

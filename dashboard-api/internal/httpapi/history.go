@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/heartbeat"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -25,8 +26,10 @@ type Schedules interface {
 	Intervals(ctx context.Context, ids []int64) (map[int64]availability.Intervals, error)
 }
 
-// Corrections knows which hours with slots in [from, to) changed after they had closed.
+// Corrections knows which hours with slots in [from, to) changed after they had closed: the
+// newest changes of each target, and of every hour when it last did.
 type Corrections interface {
+	Revised(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
 	Corrections(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
 }
 
@@ -62,17 +65,81 @@ func (a *api) terms(ctx context.Context, targets []uptime.Target, window availab
 		if len(every) == 0 { // no publisher has adopted it yet
 			every = availability.NewIntervals(availability.Interval{From: target.CreatedAt, Every: target.Interval})
 		}
-		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: every}
+		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: bySlots(target, every, window)}
 	}
 	return terms, nil
 }
 
-func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (map[int64][]availability.Correction, error) {
-	if a.Corrections == nil {
-		return nil, nil
+// bySlots replaces the interval of a cron expression, which is the longest time between two
+// of its slots, by the time between them: from when on it is the target's.
+func bySlots(target uptime.Target, every availability.Intervals, window availability.Span) availability.Intervals {
+	last := every[len(every)-1]
+	if h := target.Spec.Heartbeat; h == nil || h.Cron == "" || last.Every != target.Interval {
+		return every
 	}
-	found, err := a.Corrections.Corrections(ctx, ids, window.From, window.To)
-	return found, down(clickHouse, err)
+	if len(every) > 1 && last.From.After(window.From) {
+		window.From = last.From
+	}
+	schedule, err := heartbeat.New(*target.Spec.Heartbeat)
+	if err != nil || window.Empty() { // it was judged: only the machine's table of time zones can have changed
+		return every
+	}
+	slots := schedule.Intervals(window)
+	switch {
+	case len(slots) == 0:
+		return every
+	case len(every) == 1:
+		return slots
+	}
+	slots[0].From = window.From
+	return availability.NewIntervals(append(slices.Clone(every[:len(every)-1]), slots...)...)
+}
+
+// keptSince is from when on there are figures, for an answer about a range that begins
+// before: what it has of older times looks like silence.
+func (a *api) keptSince(from time.Time) nullable[instant] {
+	if since := a.Results.FiguresSince(); from.Before(since) {
+		return some(instant(since))
+	}
+	return nullable[instant]{}
+}
+
+// corrected is what changed of a target: the newest changes, and the hours that any was of.
+type corrected struct{ told, hours []availability.Correction }
+
+type allCorrected struct {
+	told, hours map[int64][]availability.Correction
+}
+
+func (c allCorrected) of(id int64) corrected {
+	if hours, more := c.hours[id]; more {
+		return corrected{c.told[id], hours}
+	}
+	return corrected{c.told[id], c.told[id]}
+}
+
+// corrections asks for the hours, too, where there are more changes than are told.
+func (a *api) corrections(ctx context.Context, ids []int64, window availability.Span) (all allCorrected, err error) {
+	if a.Corrections == nil {
+		return all, nil
+	}
+	if all.told, err = a.Corrections.Corrections(ctx, ids, window.From, window.To); err != nil {
+		return all, down(clickHouse, err)
+	}
+	var more []int64
+	total := 0
+	for id, told := range all.told {
+		if total += len(told); len(told) >= resultstore.MaxCorrections {
+			more = append(more, id)
+		}
+	}
+	if total >= resultstore.MostCorrections {
+		more = ids
+	}
+	if len(more) > 0 {
+		all.hours, err = a.Corrections.Revised(ctx, more, window.From, window.To)
+	}
+	return all, down(clickHouse, err)
 }
 
 // idsPerQuestion bounds what ClickHouse holds at once for one question.

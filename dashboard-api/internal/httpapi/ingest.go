@@ -101,7 +101,7 @@ func (a *api) record(ctx context.Context, rows []uptime.Result) error {
 		return noRoom(err)
 	}
 	if resultstore.IsTooOld(err) { // they were young enough by what was known here
-		return withCause(mistakes([]Mistake{{Pointer: "/items", Code: codeTimeTooOld, Message: "some of these are older than results are kept by now and are not taken; the others may be stored"}}), err)
+		return withCause(mistakes([]Mistake{{Pointer: "/items", Code: codeTimeTooOld, Message: "some of these are older by now than results are taken (a day less than they are kept) and are not stored; the others may be stored"}}), err)
 	}
 	return err
 }

@@ -175,7 +175,7 @@ func TestReceiveAtTheLimits(t *testing.T) {
 	for name, items := range map[string][]string{
 		"a thousand":     slicesOf(`{"at":"2026-03-01T11:59:00Z","status":"up"}`, 1000),
 		"a minute ahead": {`{"at":"2026-03-01T12:01:00Z","status":"up"}`},
-		"30 days":        {`{"at":"2026-01-30T12:00:00Z","status":"up"}`},
+		"29 days":        {`{"at":"2026-01-31T12:00:00Z","status":"up"}`},
 		"an hour":        {`{"at":"2026-03-01T11:59:00Z","status":"up","latency_ms":3600000,"wait_us":3600000000}`},
 		"region":         {`{"at":"2026-03-01T11:59:00Z","status":"up","region":"` + strings.Repeat("a", 28) + `"}`},
 		"its full name":  {`{"at":"2026-03-01T11:59:00Z","status":"up","region":"ext-office"}`},
@@ -237,7 +237,8 @@ func slicesOf(text string, n int) []string {
 }
 
 // TestTooOldIsWhatTheRetentionSays: longer or shorter than usual, results are taken in as
-// far back as they are kept, and the ledger answers as far.
+// far back as they are kept, less the day in which they are rolled up, and the ledger answers
+// as far as they are kept.
 func TestTooOldIsWhatTheRetentionSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -245,8 +246,8 @@ func TestTooOldIsWhatTheRetentionSays(t *testing.T) {
 		says       string
 		good, late string
 	}{
-		{90 * 24 * time.Hour, "90 days", "2025-12-01T12:00:00Z", "2025-12-01T11:59:59.999Z"},
-		{60 * time.Hour, "60 hours", "2026-02-27T00:00:00Z", "2026-02-26T23:59:59.999Z"},
+		{90 * 24 * time.Hour, "90 days", "2025-12-02T12:00:00Z", "2025-12-02T11:59:59.999Z"},
+		{60 * time.Hour, "60 hours", "2026-02-28T00:00:00Z", "2026-02-27T23:59:59.999Z"},
 	} {
 		b := newBench(t)
 		b.results.kept = c.kept

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -93,13 +94,13 @@ func (s *sender) at(pointer string, in *string) time.Time {
 		return time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339Nano, *in)
-	switch oldest := s.now.Add(-s.kept); {
+	switch oldest := resultstore.OldestSlot(s.now, s.kept); {
 	case err != nil:
 		s.mistake(pointer, codeInvalidTime, "write an instant with its zone (RFC 3339), such as 2026-03-01T12:00:00.000Z")
 	case at.After(s.now.Add(clockAhead)):
 		s.mistake(pointer, codeTimeAhead, "this is %v ahead of the clock here, and a minute is allowed: set the checker's clock", at.Sub(s.now).Round(time.Second))
 	case at.Truncate(time.Millisecond).Before(oldest):
-		s.mistake(pointer, codeTimeTooOld, "results are kept for %s, those of before %s are gone: this could not be kept", days(s.kept), oldest.UTC().Format(time.RFC3339))
+		s.mistake(pointer, codeTimeTooOld, "results are kept for %s and taken until a day before they go: those of before %s could not be counted any more", days(s.kept), oldest.UTC().Format(time.RFC3339))
 	}
 	return time.UnixMilli(at.UnixMilli()).UTC()
 }

@@ -13,7 +13,7 @@ import (
 func reportColumns() []string {
 	return []string{
 		"month", "zone", "target_id", "name", "region", "uptime_percent", "low_percent", "high_percent", "coverage_percent", "checks",
-		"up", "degraded", "down", "unknown", "missed", "excluded", "downtime_minutes", "incidents", "revised_at",
+		"up", "degraded", "down", "unknown", "missed", "excluded", "downtime_minutes", "incidents", "revised_at", "complete",
 	}
 }
 
@@ -45,7 +45,7 @@ func reportLine(r reportBody, target targetReportBody, region string, f Figures,
 		r.Month, r.Zone, strconv.FormatInt(target.TargetID, 10), harmless(target.Name), harmless(region),
 		counts.Uptime().Percent(percentDigits), counts.Low().Percent(percentDigits), counts.High().Percent(percentDigits), counts.Coverage().Percent(percentDigits), number(f.Checks),
 		number(f.Up), number(f.Degraded), number(f.Down), number(f.Unknown), number(f.Missed), number(f.Excluded),
-		strconv.FormatFloat(f.DowntimeMinutes, 'f', -1, 64), incidents, revised,
+		strconv.FormatFloat(f.DowntimeMinutes, 'f', -1, 64), incidents, revised, strconv.FormatBool(r.Complete),
 	}
 }
 

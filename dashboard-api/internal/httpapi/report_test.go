@@ -56,11 +56,11 @@ series	""	0	0	0	0	0	0	0
 	}
 
 	csv := b.do("GET", path+"&format=csv", "", as(viewerKey))
-	want := `month,zone,target_id,name,region,uptime_percent,low_percent,high_percent,coverage_percent,checks,up,degraded,down,unknown,missed,excluded,downtime_minutes,incidents,revised_at
-2026-02,Asia/Kathmandu,1,'=cmd(),,66.666,66.666,66.666,100.000,6,4,0,2,0,0,3,10,1,2026-03-01T10:00:00.000Z
-2026-02,Asia/Kathmandu,1,'=cmd(),eu,66.666,66.666,66.666,100.000,6,4,0,2,0,0,3,10,,
-2026-02,Asia/Kathmandu,1,'=cmd(),us,60.000,50.000,66.666,83.333,5,3,0,2,0,1,3,10,,2026-03-01T11:00:00.000Z
-2026-02,Asia/Kathmandu,2,calm,,,,,,0,0,0,0,0,0,0,0,0,
+	want := `month,zone,target_id,name,region,uptime_percent,low_percent,high_percent,coverage_percent,checks,up,degraded,down,unknown,missed,excluded,downtime_minutes,incidents,revised_at,complete
+2026-02,Asia/Kathmandu,1,'=cmd(),,66.666,66.666,66.666,100.000,6,4,0,2,0,0,3,10,1,2026-03-01T10:00:00.000Z,true
+2026-02,Asia/Kathmandu,1,'=cmd(),eu,66.666,66.666,66.666,100.000,6,4,0,2,0,0,3,10,,,true
+2026-02,Asia/Kathmandu,1,'=cmd(),us,60.000,50.000,66.666,83.333,5,3,0,2,0,1,3,10,,2026-03-01T11:00:00.000Z,true
+2026-02,Asia/Kathmandu,2,calm,,,,,,0,0,0,0,0,0,0,0,0,,true
 `
 	if h := csv.Header(); csv.text != want || h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("X-Content-Hash") != hashOf(content) || !strings.Contains(h.Get("Content-Disposition"), "2026-02.csv") {
 		t.Errorf("%d %v\n%s, want\n%s", csv.Code, h, csv.text, want)
@@ -69,6 +69,9 @@ series	""	0	0	0	0	0	0	0
 	// A month that is not over is not complete; what changes later has another hash.
 	if open := b.do("GET", "/api/v1/reports/2026-03", "", as(viewerKey)); !strings.Contains(open.text, `"complete":false`) {
 		t.Errorf("a month that is not over: %s", open.text)
+	}
+	if open := b.do("GET", "/api/v1/reports/2026-03?format=csv", "", as(viewerKey)); strings.Count(open.text, ",false\n") != strings.Count(open.text, "\n")-1 {
+		t.Errorf("a month that is not over, in lines: %s", open.text)
 	}
 	b.results.cells[0].Up++
 	if changed := b.do("GET", path, "", as(viewerKey)); strings.Contains(changed.text, hashOf(content)) {

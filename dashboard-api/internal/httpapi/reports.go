@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -53,7 +54,7 @@ type targetReportBody struct {
 	Folded      Figures          `json:"folded" doc:"of the target as a whole"`
 	Regions     []regionFigures  `json:"regions" nullable:"false"`
 	Incidents   []incidentBody   `json:"incidents" nullable:"false" doc:"when the target as a whole was down"`
-	Corrections []correctionBody `json:"corrections" nullable:"false" doc:"hours that changed after they had closed; they are not part of the content that is hashed"`
+	Corrections []correctionBody `json:"corrections" nullable:"false" doc:"hours that changed after they had closed, the newest 1000 changes; they are not part of the content that is hashed"`
 }
 
 type reportBody struct {
@@ -62,6 +63,7 @@ type reportBody struct {
 	Zone        string             `json:"zone"`
 	From        instant            `json:"from"`
 	To          instant            `json:"to"`
+	KeptSince   nullable[instant]  `json:"kept_since,omitzero" doc:"only where the range begins before it: from then on figures are kept. Older ones were dropped, or are about to be: what is missing there was not silence"`
 	Complete    bool               `json:"complete" doc:"the month is over and its last hour has closed: only a correction changes it now"`
 	ContentHash string             `json:"content_hash" doc:"of the figures and incidents: made again from the results it is the same"`
 	Targets     []targetReportBody `json:"targets" nullable:"false" doc:"by id"`
@@ -136,7 +138,10 @@ func (a *api) report(ctx context.Context, in *struct {
 // reported are the targets of a report, by id: those asked for, or all.
 func (a *api) reported(ctx context.Context, ids []int64) (all []uptime.Target, err error) {
 	if len(ids) > 0 {
-		return a.Targets.ByIDs(ctx, ids)
+		if all, err = a.Targets.ByIDs(ctx, ids); err != nil {
+			return nil, err
+		}
+		return all, unknownIDs(ids, all)
 	}
 	const page = 1000
 	for after := int64(0); ; after = all[len(all)-1].ID {
@@ -148,6 +153,21 @@ func (a *api) reported(ctx context.Context, ids []int64) (all []uptime.Target, e
 			return all, nil
 		}
 	}
+}
+
+// unknownIDs is the problem of asking for targets that are not there: a sum over fewer than
+// were asked for looks like that of all. Nil when all are there.
+func unknownIDs(ids []int64, there []uptime.Target) error {
+	var gone []Mistake
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if !slices.ContainsFunc(there, func(target uptime.Target) bool { return target.ID == id }) {
+			gone = append(gone, Mistake{Parameter: "ids", Code: codeInvalidParameter, Message: fmt.Sprintf("there is no target %d", id)})
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return mistakes(gone)
 }
 
 // compile makes a report. Incidents take a closer look at those targets that were down.
@@ -172,26 +192,27 @@ func (a *api) compile(ctx context.Context, month availability.Period, zone strin
 		return reportBody{}, err
 	}
 	content := availability.Report{Month: month, Zone: zone, Targets: make([]availability.TargetReport, len(targets))}
-	body := reportBody{Month: month.Name, Zone: zone, From: instant(month.From), To: instant(month.To), Complete: availability.Closed(month.To, a.Now()), Targets: make([]targetReportBody, len(targets))}
+	body := reportBody{Month: month.Name, Zone: zone, From: instant(month.From), To: instant(month.To), KeptSince: a.keptSince(month.From), Complete: availability.Closed(month.To, a.Now()), Targets: make([]targetReportBody, len(targets))}
 	for i, target := range targets {
 		one := availability.TargetReport{TargetID: target.ID, Incidents: terms[target.ID].Incidents(quarters[target.ID])}
 		for region, account := range accounts[target.ID] {
 			one.Series = append(one.Series, availability.Series{Region: region, Figures: account.Total})
 		}
 		content.Targets[i] = one
-		body.Targets[i] = targetReportOf(target, accounts[target.ID], one.Incidents, corrections[target.ID], month.Span)
+		body.Targets[i] = targetReportOf(target, accounts[target.ID], one.Incidents, corrections.of(target.ID), month.Span)
 	}
 	body.ContentHash = content.Hash()
 	return body, nil
 }
 
-func targetReportOf(target uptime.Target, series map[string]*availability.Account, incidents []availability.Incident, corrections []availability.Correction, month availability.Span) targetReportBody {
+func targetReportOf(target uptime.Target, series map[string]*availability.Account, incidents []availability.Incident, corrected corrected, month availability.Span) targetReportBody {
+	corrections, revised := corrected.told, corrected.hours
 	body := targetReportBody{
-		TargetID: target.ID, Name: target.Name, Folded: figuresOf(series[""].Total, revisedAt(corrections, "", month)),
+		TargetID: target.ID, Name: target.Name, Folded: figuresOf(series[""].Total, revisedAt(revised, "", month)),
 		Regions: []regionFigures{}, Incidents: make([]incidentBody, len(incidents)), Corrections: make([]correctionBody, len(corrections)),
 	}
 	for _, region := range sortedRegions(series) {
-		body.Regions = append(body.Regions, regionFigures{region, figuresOf(series[region].Total, revisedAt(corrections, region, month))})
+		body.Regions = append(body.Regions, regionFigures{region, figuresOf(series[region].Total, revisedAt(revised, region, month))})
 	}
 	for i, one := range incidents {
 		body.Incidents[i] = incidentBody{instant(one.From), instant(one.To), one.Slots, availability.Figures{Downtime: one.Downtime}.DowntimeMinutes()}

@@ -22,7 +22,8 @@ type Results interface {
 	Failures(context.Context, resultstore.WindowQuery) (resultstore.Failures, error)
 	Histogram(context.Context, resultstore.WindowQuery) (resultstore.Histogram, error)
 	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
-	RawKept() time.Duration // how long results are kept, as it is set now
+	RawKept() time.Duration  // how long results are kept, as it is set now
+	FiguresSince() time.Time // from when on there are surely figures
 }
 
 const clickHouse = "ClickHouse"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/resultstore"
 )
 
 // quarterOf is a cell of the quarter hour that begins at an instant.
@@ -78,6 +79,28 @@ func TestUptimeByDaysOfAZone(t *testing.T) {
 	}
 }
 
+// A job that is due on weekdays and failed on a Tuesday was down until Wednesday, not for as
+// long as a weekend.
+func TestDowntimeByCronIsUntilTheNextSlot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"heartbeat://backup","heartbeat":{"cron":"30 2 * * 1-5","grace_s":600}}`)
+	for _, at := range []string{"2026-02-03T02:30:00Z", "2026-02-06T02:30:00Z"} { // a Tuesday and a Friday
+		for _, region := range []string{"", "push"} {
+			b.results.cells = append(b.results.cells, quarterOf(1, region, at, availability.Counts{Down: 1}))
+		}
+	}
+	for query, want := range map[string]string{"from=2026-02-02T00:00:00Z&to=2026-02-05T00:00:00Z": "1440", "from=2026-02-02T00:00:00Z&to=2026-02-28T00:00:00Z": "5760"} {
+		got := b.do("GET", "/api/v1/targets/1/uptime?"+query, "", as(viewerKey))
+		if want := `"downtime_minutes":` + want + `,`; strings.Count(got.text, want) != 3 {
+			t.Errorf("%s: %d %s, want %s", query, got.Code, got.text, want)
+		}
+	}
+	if got := b.do("GET", "/api/v1/reports/2026-02", "", as(viewerKey)); !strings.Contains(got.text, `"downtime_minutes":5760,`) || !strings.Contains(got.text, `"down_slots":2,"downtime_minutes":5760}`) {
+		t.Errorf("report: %d %s", got.Code, got.text)
+	}
+}
+
 func TestUptimeQuestionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -105,11 +128,66 @@ func TestUptimeQuestionsThatAreRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"2026-13": 422, "march": 422, "2026-02?zone=Nowhere": 422, "2026-02?format=pdf": 422, "2026-02?ids=x": 422, "2026-02": 200, "1990-01": 200, "2030-01": 200, "2026-02?ids=77": 200,
+		"2026-13": 422, "march": 422, "2026-02?zone=Nowhere": 422, "2026-02?format=pdf": 422, "2026-02?ids=x": 422, "2026-02": 200, "1990-01": 200, "2030-01": 200, "2026-02?ids=77": 422, "2026-02?ids=1,1": 200,
 	} {
 		if got := b.do("GET", "/api/v1/reports/"+path, "", as(viewerKey)); got.Code != want {
 			t.Errorf("reports/%s: %d, want %d: %s", path, got.Code, want, got.text)
 		}
+	}
+}
+
+// However often hours of a target changed, that of long ago is said to be revised.
+func TestOldRevisionsAreTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	troubled(b)
+	hour := quarterOf(0, "", "2026-02-20T00:00:00Z", availability.Counts{}).From
+	many := make([]availability.Correction, resultstore.MaxCorrections)
+	for i := range many {
+		many[i] = availability.Correction{Region: "eu", Hour: hour, RevisedAt: testNow}
+	}
+	b.past.corrections[1] = append(many, b.past.corrections[1]...)
+	const path = "/api/v1/targets/1/uptime?from=2026-02-09T00:00:00Z&to=2026-02-10T00:00:00Z"
+	if got := b.do("GET", path, "", as(viewerKey)); !strings.Contains(got.text, `"revised_at":"2026-03-01T11:00:00.000Z"`) {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	var report struct {
+		Targets []struct{ Corrections []any }
+	}
+	got := b.do("GET", "/api/v1/reports/2026-02", "", as(viewerKey))
+	got.into(t, &report)
+	if !strings.Contains(got.text, `"revised_at":"2026-03-01T10:00:00.000Z"`) || len(report.Targets[0].Corrections) != resultstore.MaxCorrections {
+		t.Errorf("report: %d, %d corrections", got.Code, len(report.Targets[0].Corrections))
+	}
+}
+
+// Where nothing is kept any more an answer says so: it would look like silence.
+func TestRangesOlderThanWhatIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	const says = `"kept_since":"2021-03-01T12:00:00.000Z"`
+	for path, want := range map[string]bool{
+		"/api/v1/targets/1/uptime?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z": true,
+		"/api/v1/targets/1/uptime?from=2021-03-01T12:00:00Z&to=2021-04-01T00:00:00Z": false,
+		"/api/v1/targets/1/series?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z": true,
+		"/api/v1/targets/1/series?from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z": false,
+		"/api/v1/reports/2021-03": true, "/api/v1/reports/2021-04": false, "/api/v1/reports/1990-01": true,
+	} {
+		if got := b.do("GET", path, "", as(viewerKey)); got.Code != 200 || strings.Contains(got.text, says) != want {
+			t.Errorf("%s: %d %.300s", path, got.Code, got.text)
+		}
+	}
+}
+
+// Who asks for a target that is not there is told which.
+func TestReportsNameTargetsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	got := b.do("GET", "/api/v1/reports/2026-02?ids=78,1,77&format=csv", "", as(viewerKey))
+	if p := got.problem(t); got.Code != 422 || len(p.Errors) != 2 || p.Errors[0].Parameter != "ids" || p.Errors[0].Message != "there is no target 77" || p.Errors[1].Message != "there is no target 78" {
+		t.Errorf("%d %s", got.Code, got.text)
 	}
 }
 

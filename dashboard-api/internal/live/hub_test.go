@@ -61,6 +61,34 @@ func pass(d time.Duration) { <-time.After(d); synctest.Wait() }
 
 func frameNow() { pass(frameEvery + time.Millisecond) }
 
+// The HTTP status of a gRPC answer says nothing: the sentence has the status that does.
+func TestGRPCFailuresAreSaidInItsWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind uptime.Kind
+		code int
+		want string
+	}{
+		{uptime.KindGRPC, 200, "Down in 1 of 1 region: eu gRPC status 14 UNAVAILABLE."},
+		{uptime.KindGRPC, 503, "Down in 1 of 1 region: eu status 503."},
+		{uptime.KindHTTP, 200, "Down in 1 of 1 region: eu status 200."},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := run(t)
+			one := target(1)
+			one.Kind = c.kind
+			h.Load([]uptime.Target{one}, nil, []string{"eu"})
+			r := result(1, "eu", time.Now(), uptime.StatusDown)
+			r.Failure, r.HTTPStatus, r.Message = uptime.FailureStatusCode, c.code, "grpc-status 14 (UNAVAILABLE): try later"
+			h.Apply([]uptime.Result{r})
+			frameNow()
+			if items := h.Snapshot().Items; len(items) != 1 || items[0].Why != c.want {
+				t.Errorf("%s, %d: %+v, want %q", c.kind, c.code, items, c.want)
+			}
+		})
+	}
+}
+
 func TestNoTickIsLostByCoalescing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

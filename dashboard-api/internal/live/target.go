@@ -1,6 +1,7 @@
 package live
 
 import (
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -76,9 +77,17 @@ func (e *entry) apply(r uptime.Result) bool {
 		return false
 	}
 	if r.Status.Measured() && !r.Late {
-		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
+		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, Said: e.said(r), ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
 	}
 	return true
+}
+
+// said is what an answer says where the HTTP status does not: 200 is what every gRPC answer has.
+func (e *entry) said(r uptime.Result) string {
+	if e.target.Kind != uptime.KindGRPC || r.Failure != uptime.FailureStatusCode || r.HTTPStatus != http.StatusOK {
+		return ""
+	}
+	return uptime.GRPCWord(r.Message)
 }
 
 func (e *entry) addTick(tick Tick) bool {

@@ -92,6 +92,9 @@ func TestGRPC(t *testing.T) {
 			if !strings.Contains(o.Message, c.message) {
 				t.Errorf("%q, want %q", o.Message, c.message)
 			}
+			if word := uptime.GRPCWord(o.Message); c.want == uptime.FailureStatusCode && c.code == 200 && (word == uptime.GRPCWord("") || !strings.HasPrefix(word, "gRPC ")) {
+				t.Errorf("%q is %q in a word", o.Message, word)
+			}
 		})
 	}
 }

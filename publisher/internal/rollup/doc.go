@@ -11,6 +11,9 @@
 //   - A row that changes an hour which had been published as complete, ten minutes after
 //     its end, leaves a correction. Nobody is notified of it.
 //   - A day is in the daily figures from ten minutes after its end; today is not.
+//   - An hour or a day that cannot be computed does not hold up the others: it is marked
+//     again, tried less and less often, told of in health and counted in put_aside. Only a
+//     run of which nothing could be computed does not count as one that finished.
 //   - A run goes on where the last one ended, whichever publisher that was, newest day
 //     first. Hours whose results are about to be dropped are not touched.
 package rollup

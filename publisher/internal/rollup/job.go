@@ -39,6 +39,7 @@ type Job struct {
 	metrics *metrics
 	kept    time.Time // when retention was last looked after
 	good    time.Time // when a run last finished, or the lease was taken
+	aside   map[bucket]*trouble
 }
 
 // New makes a job.
@@ -46,7 +47,7 @@ func New(o Options) *Job {
 	if o.Beat == nil {
 		o.Beat = func() {}
 	}
-	return &Job{Options: o, metrics: newMetrics(o.Metrics)}
+	return &Job{Options: o, metrics: newMetrics(o.Metrics), aside: map[bucket]*trouble{}}
 }
 
 // Run works until ctx ends, while the lease is held.
@@ -80,7 +81,9 @@ func (j *Job) Run(ctx context.Context) error {
 // idle is what a standby shows: it knows nothing.
 func (j *Job) idle() {
 	j.good, j.kept = time.Time{}, time.Time{}
+	clear(j.aside)
 	j.metrics.last.Set(0)
+	j.metrics.aside.Set(0)
 	j.Health.Set("rollups", service.OK, "")
 }
 
@@ -91,6 +94,7 @@ func (j *Job) once(ctx context.Context) error {
 		j.good = began
 	}
 	done, err := j.runOnce(ctx)
+	j.metrics.aside.Set(float64(len(j.aside)))
 	if err != nil {
 		if ctx.Err() != nil || !j.Lease.Held() {
 			return nil // it is gone on with elsewhere
@@ -105,7 +109,7 @@ func (j *Job) once(ctx context.Context) error {
 	j.metrics.runs.WithLabelValues("done").Inc()
 	j.metrics.last.Set(float64(done.started.Unix()))
 	j.metrics.took.Set(time.Since(began).Seconds())
-	j.Health.Set("rollups", service.OK, "")
+	j.tellTrouble()
 	if done.revised > 0 {
 		j.Log.Info("closed hours were corrected", "rows", done.revised, "hours", done.hours)
 	}

@@ -28,6 +28,9 @@ type world struct {
 	dirty    []resultstore.DirtyHour
 	computed []resultstore.Rollup
 	days     []resultstore.Rollup
+	bad      time.Time // the hour or day that cannot be computed
+	tried    int       // how often it was
+	again    []resultstore.Rollup
 	keeps    int
 	level    service.Level
 	beat     time.Time
@@ -63,7 +66,7 @@ func (w *world) beats() {
 }
 
 func (w *world) ServerTime(context.Context) (now time.Time, err error) {
-	return time.Now(), w.do(func() {})
+	return time.Now().UTC(), w.do(func() {})
 }
 
 func (w *world) DirtyHours(context.Context, time.Time, time.Time, time.Time) (dirty []resultstore.DirtyHour, err error) {
@@ -72,10 +75,29 @@ func (w *world) DirtyHours(context.Context, time.Time, time.Time, time.Time) (di
 
 func (w *world) RecomputeHour(_ context.Context, r resultstore.Rollup) (resultstore.Recomputed, error) {
 	time.Sleep(w.hang)
+	if w.isBad(r) {
+		return resultstore.Recomputed{}, errBad
+	}
 	return resultstore.Recomputed{Rows: 2, Revised: 1}, w.do(func() { w.computed = append(w.computed, r) })
 }
 
+func (w *world) isBad(r resultstore.Rollup) (bad bool) {
+	_ = w.do(func() {
+		if bad = w.bad.Equal(r.Bucket); bad {
+			w.tried++
+		}
+	})
+	return bad
+}
+
+func (w *world) MarkAgain(_ context.Context, r resultstore.Rollup, _ time.Duration) error {
+	return w.do(func() { w.again = append(w.again, r) })
+}
+
 func (w *world) RecomputeDay(_ context.Context, r resultstore.Rollup) (resultstore.Recomputed, error) {
+	if w.isBad(r) {
+		return resultstore.Recomputed{}, errBad
+	}
 	return resultstore.Recomputed{Rows: 2}, w.do(func() { w.days = append(w.days, r) })
 }
 

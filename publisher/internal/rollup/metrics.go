@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	runs                     *prometheus.CounterVec
 	hours, days, corrections prometheus.Counter
-	last, took               prometheus.Gauge
+	last, took, aside        prometheus.Gauge
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -23,12 +23,13 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		corrections: counter("corrections_total", "Hourly figures that were changed after their hour had been closed."),
 		last:        gauge("last_run_timestamp_seconds", "When the last run that finished began; 0 before the first, and on a standby."),
 		took:        gauge("last_run_seconds", "How long it took."),
+		aside:       gauge("put_aside", "Hours and days that could not be computed when they were last tried. They are tried again; others are computed meanwhile."),
 	}
 	for _, outcome := range []string{"done", "failed"} {
 		m.runs.WithLabelValues(outcome)
 	}
 	if registry != nil {
-		registry.MustRegister(m.runs, m.hours, m.days, m.corrections, m.last, m.took)
+		registry.MustRegister(m.runs, m.hours, m.days, m.corrections, m.last, m.took, m.aside)
 	}
 	return m
 }

@@ -144,10 +144,10 @@ func (r row) counts() resultstore.Uptime {
 }
 
 // run is what a run of the job changes, when the one before began at an instant (zero:
-// there was none) and it began at another.
-func (m *model) run(succeeded, started time.Time) {
+// there was none) and it began at another, and some hours cannot be computed.
+func (m *model) run(succeeded, started time.Time, bad ...time.Time) {
 	for c, now := range m.computed() {
-		if c.bucket.Before(oldest(started, resultstore.Retention)) {
+		if slices.ContainsFunc(bad, c.bucket.Equal) || c.bucket.Before(resultstore.OldestHour(started, resultstore.Retention)) {
 			continue
 		}
 		was := m.hourly[c]

@@ -40,12 +40,6 @@ func markedSince(succeeded, now time.Time) time.Time {
 	return succeeded.Add(-margin)
 }
 
-// oldest is the first hour that may be computed: the results of those before may be
-// dropped at any moment, and would be missed in the figures.
-func oldest(now time.Time, raw time.Duration) time.Time {
-	return now.Add(-raw + day).Truncate(hour).Add(hour)
-}
-
 // planned lays out a run that began at an instant, of which the days from before on are
 // done (zero: none).
 func planned(succeeded, started, before time.Time, dirty []resultstore.DirtyHour) plan {

@@ -16,6 +16,7 @@ type Results interface {
 	DirtyHours(ctx context.Context, marked, from, to time.Time) ([]resultstore.DirtyHour, error)
 	RecomputeHour(ctx context.Context, r resultstore.Rollup) (resultstore.Recomputed, error)
 	RecomputeDay(ctx context.Context, r resultstore.Rollup) (resultstore.Recomputed, error)
+	MarkAgain(ctx context.Context, r resultstore.Rollup, length time.Duration) error
 	Keep(ctx context.Context, want resultstore.Retentions) (altered []string, err error)
 	Kept(ctx context.Context) (resultstore.Retentions, error)
 }

@@ -53,7 +53,7 @@ func newHistories(t *testing.T, seed uint64, group int) *histories {
 		h.targets = append(h.targets, h.next)
 	}
 	now := time.Now().UTC()
-	for _, ago := range []time.Duration{0, 1, 2, 23, 24, 25, 26, 50, 27 * 24, 29*24 + 12} { // the last is not computed any more
+	for _, ago := range []time.Duration{0, 1, 2, 23, 24, 25, 26, 50, 27 * 24, 28*24 + 20} { // the last is hardly taken any more
 		h.hours = append(h.hours, now.Add(-ago*hour).Truncate(hour))
 	}
 	return h
@@ -68,7 +68,7 @@ func (h *histories) live(t *testing.T) {
 		if h.rng.IntN(3) == 0 {
 			h.remove(t)
 		}
-		switch h.rng.IntN(6) {
+		switch h.rng.IntN(7) {
 		case 0: // nothing runs
 			continue
 		case 1:
@@ -78,6 +78,10 @@ func (h *histories) live(t *testing.T) {
 			what += ", a rebuild"
 			h.run(t)
 			h.rebuild(t)
+		case 6:
+			what += ", an hour that could not be computed"
+			h.badHour(t)
+			h.run(t)
 		case 3:
 			what += ", two runs"
 			h.run(t)
@@ -139,9 +143,9 @@ func (h *histories) remove(t *testing.T) {
 // failHalfWay has a run fail, more results arrive or not, and the run gone on with.
 func (h *histories) failHalfWay(t *testing.T) {
 	succeeded := h.succeeded(t)
-	h.fails.Store(int64(h.rng.IntN(10)))
+	h.fails.left.Store(int64(h.rng.IntN(10)))
 	done, err := h.job.runOnce(t.Context())
-	h.fails.Store(-1)
+	h.fails.end()
 	if err == nil { // there was less to do
 		h.model.run(succeeded, done.started)
 		return
@@ -157,6 +161,24 @@ func (h *histories) failHalfWay(t *testing.T) {
 	h.run(t)
 	h.run(t)
 	h.adoptCorrections(t)
+}
+
+// badHour has a run that computes all but one hour.
+func (h *histories) badHour(t *testing.T) {
+	succeeded, bad := h.succeeded(t), h.hours[h.rng.IntN(len(h.hours))]
+	h.fails.bad.Store(&bad)
+	done, err := h.job.runOnce(t.Context())
+	h.fails.end()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bad.Truncate(day).Equal(bad) { // it is a day, too: both are put aside
+		clear(h.job.aside)
+		return
+	}
+	h.model.run(succeeded, done.started, bad)
+	h.check(t, "without the bad hour")
+	clear(h.job.aside) // its time has come
 }
 
 // adoptCorrections is for when it cannot be known what a run had seen when it failed: the
@@ -192,11 +214,11 @@ func (h *histories) rebuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := h.notes.StartRebuild(t.Context(), now.Add(-28*day), now, now, true)
+	r, err := h.notes.StartRebuild(t.Context(), now.Add(-29*day), now, now, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range h.hours[:len(h.hours)-1] {
+	for _, at := range h.hours {
 		if _, err := h.store.RecomputeHour(t.Context(), resultstore.Rollup{Bucket: at, Version: r.Version, Closed: true, Unseen: true}); err != nil {
 			t.Fatal(err)
 		}

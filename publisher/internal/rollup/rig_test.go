@@ -2,6 +2,7 @@ package rollup
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -32,8 +33,35 @@ type rig struct {
 	notes *rollupstore.Store
 	conn  driver.Conn
 	job   *Job
-	fails atomic.Int64 // computing fails after so many hours and days; negative: never
+	fails failures
 }
+
+// failures are when computing fails: for good after so many hours and days (negative:
+// never), and whenever it is of a bad hour or day.
+type failures struct {
+	left atomic.Int64
+	away atomic.Bool
+	bad  atomic.Pointer[time.Time]
+}
+
+func (f *failures) end() {
+	f.left.Store(-1)
+	f.away.Store(false)
+	f.bad.Store(nil)
+}
+
+func (f *failures) check(at time.Time) error {
+	if f.left.Add(-1) == -1 {
+		f.away.Store(true)
+		return context.DeadlineExceeded
+	}
+	if bad := f.bad.Load(); bad != nil && bad.Equal(at) {
+		return errBad
+	}
+	return nil
+}
+
+var errBad = errors.New("memory limit exceeded")
 
 type always struct{}
 
@@ -43,22 +71,29 @@ type deaf struct{}
 
 func (deaf) Set(string, service.Level, string) {}
 
-// failing is a store that goes away after some work.
+// failing is a store that goes away after some work, or cannot do some of it.
 type failing struct {
 	*resultstore.Store
-	left *atomic.Int64
+	*failures
+}
+
+func (f failing) ServerTime(ctx context.Context) (time.Time, error) {
+	if f.away.Load() {
+		return time.Time{}, context.DeadlineExceeded
+	}
+	return f.Store.ServerTime(ctx)
 }
 
 func (f failing) RecomputeHour(ctx context.Context, r resultstore.Rollup) (resultstore.Recomputed, error) {
-	if f.left.Add(-1) == -1 {
-		return resultstore.Recomputed{}, context.DeadlineExceeded
+	if err := f.check(r.Bucket); err != nil {
+		return resultstore.Recomputed{}, err
 	}
 	return f.Store.RecomputeHour(ctx, r)
 }
 
 func (f failing) RecomputeDay(ctx context.Context, r resultstore.Rollup) (resultstore.Recomputed, error) {
-	if f.left.Add(-1) == -1 {
-		return resultstore.Recomputed{}, context.DeadlineExceeded
+	if err := f.check(r.Bucket); err != nil {
+		return resultstore.Recomputed{}, err
 	}
 	return f.Store.RecomputeDay(ctx, r)
 }
@@ -83,7 +118,7 @@ func newRig(t *testing.T) *rig {
 	}
 	t.Cleanup(func() { _ = conn.Close(); _ = store.Close() })
 	r := &rig{model: newModel(), store: store, conn: conn, notes: rollupstore.New(databasetest.Open(t, testbackend.SQLite(t)))}
-	r.fails.Store(-1)
+	r.fails.end()
 	r.job = New(Options{Results: failing{store, &r.fails}, Notes: r.notes, Lease: always{}, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
 	return r
 }

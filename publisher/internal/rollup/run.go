@@ -3,6 +3,7 @@ package rollup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -17,6 +18,7 @@ var errStandby = errors.New("the lease is held elsewhere")
 type counts struct {
 	started     time.Time
 	hours, days int
+	aside       int   // hours and days that could not be computed
 	revised     int64 // rows of closed hours that changed
 }
 
@@ -34,10 +36,12 @@ func (j *Job) runOnce(ctx context.Context) (done counts, err error) {
 	if err != nil {
 		return done, err
 	}
-	dirty, err := j.Results.DirtyHours(ctx, run.Marked, oldest(now, kept.Raw), now.Add(ahead))
+	oldest := resultstore.OldestHour(now, kept.Raw)
+	dirty, err := j.Results.DirtyHours(ctx, run.Marked, oldest, now.Add(ahead))
 	if err != nil {
 		return done, err
 	}
+	j.giveUp(oldest)
 	done.started = run.Started
 	plan := planned(succeeded, run.Started, run.Before, dirty)
 	for i, d := range plan.days {
@@ -47,11 +51,22 @@ func (j *Job) runOnce(ctx context.Context) (done counts, err error) {
 		if i+1 == len(plan.days) {
 			break
 		}
+		if done.nothing(run) {
+			continue
+		}
 		if err := note(ctx, func(ctx context.Context) error { return j.Notes.Progress(ctx, run, d.start) }); err != nil {
 			return done, err
 		}
 	}
+	if done.nothing(run) { // that is no bad hour any more
+		return done, fmt.Errorf("nothing could be computed: %w", j.oldestTrouble().err)
+	}
 	return done, note(ctx, func(ctx context.Context) error { return j.Notes.Finish(ctx, run) })
+}
+
+// nothing says that all that a run has tried so far failed: none of it counts as done.
+func (c counts) nothing(run rollupstore.Run) bool {
+	return c.aside > 0 && c.hours+c.days == 0 && run.Before.IsZero()
 }
 
 // start begins a run, or takes up the one that ended half way.
@@ -71,14 +86,14 @@ func (j *Job) start(ctx context.Context, now time.Time) (succeeded time.Time, ru
 // day computes the hours of a day that need it, and then the day when it is over.
 func (j *Job) day(ctx context.Context, run rollupstore.Run, closed time.Time, d dayPlan, done *counts) error {
 	for _, h := range d.hours {
-		if err := j.carryOn(ctx); err != nil {
+		r := resultstore.Rollup{Bucket: h, Marked: marked(run), Version: run.Version, Closed: !closed.IsZero() && !h.Add(hour).After(closed)}
+		wrote, computed, err := j.compute(ctx, r, hour)
+		switch {
+		case err != nil:
 			return err
-		}
-		wrote, err := j.Results.RecomputeHour(ctx, resultstore.Rollup{
-			Bucket: h, Marked: marked(run), Version: run.Version, Closed: !closed.IsZero() && !h.Add(hour).After(closed),
-		})
-		if err != nil {
-			return err
+		case !computed:
+			done.aside++
+			continue
 		}
 		done.hours++
 		done.revised += wrote.Revised
@@ -88,15 +103,17 @@ func (j *Job) day(ctx context.Context, run rollupstore.Run, closed time.Time, d 
 	if !d.ended {
 		return nil
 	}
-	if err := j.carryOn(ctx); err != nil {
-		return err
-	}
 	r := resultstore.Rollup{Bucket: d.start, Version: run.Version}
 	if !d.all {
 		r.Marked = marked(run)
 	}
-	if _, err := j.Results.RecomputeDay(ctx, r); err != nil {
+	_, computed, err := j.compute(ctx, r, day)
+	switch {
+	case err != nil:
 		return err
+	case !computed:
+		done.aside++
+		return nil
 	}
 	done.days++
 	j.metrics.days.Inc()

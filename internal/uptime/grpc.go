@@ -1,0 +1,23 @@
+package uptime
+
+import "regexp"
+
+var (
+	grpcStatus = regexp.MustCompile(`^grpc-status (\d+)(?: \(([A-Z_]+)\))?`)
+	grpcHealth = regexp.MustCompile(` is ([A-Z_]+|\d+), expected SERVING$`)
+)
+
+// GRPCWord is what a gRPC health check came to, in a word or two: what a prober says of it
+// at length. The HTTP status says only that there was an answer.
+func GRPCWord(message string) string {
+	if found := grpcStatus.FindStringSubmatch(message); found != nil {
+		if found[2] == "" {
+			return "gRPC status " + found[1]
+		}
+		return "gRPC status " + found[1] + " " + found[2]
+	}
+	if found := grpcHealth.FindStringSubmatch(message); found != nil {
+		return "gRPC " + found[1]
+	}
+	return "gRPC health check failed"
+}
