@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/probefleet/probefleet/internal/availability"
 )
@@ -104,11 +105,44 @@ func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[st
 		}
 		return all[region]
 	}
-	sql, args := plan.question(q, byRegion)
-	if err := s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error { return scanStep(rows, of) }); err != nil {
+	sql, revisions, args := plan.question(q, byRegion)
+	var revised []revisedHour
+	tables, ctx := errgroup.WithContext(ctx)
+	if revisions != "" {
+		tables.Go(func() (err error) {
+			revised, err = s.revisedHours(ctx, revisions, args)
+			return err
+		})
+	}
+	tables.Go(func() error {
+		return s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error { return scanStep(rows, of) })
+	})
+	if err := tables.Wait(); err != nil {
 		return nil, plan, err
 	}
+	for _, r := range revised {
+		if err := of(r.region).reviseHour(r.from, r.at); err != nil {
+			return nil, plan, err
+		}
+	}
 	return all, plan, nil
+}
+
+// revisedHour is the correction of an hour that was read from results.
+type revisedHour struct {
+	region string
+	from   int64  // ms
+	at     uint32 // s
+}
+
+func (s *Store) revisedHours(ctx context.Context, sql string, args []any) (revised []revisedHour, err error) {
+	err = s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error {
+		var r revisedHour
+		err := rows.Scan(&r.region, &r.from, &r.at)
+		revised = append(revised, r)
+		return err
+	})
+	return revised, err
 }
 
 func scanStep(rows driver.Rows, of func(region string) *Series) error {
@@ -124,9 +158,6 @@ func scanStep(rows driver.Rows, of func(region string) *Series) error {
 		return err
 	}
 	s := of(region)
-	if len(quantiles) == 0 {
-		return s.reviseHour(step, revised)
-	}
 	i, err := s.index(step)
 	if err != nil {
 		return err

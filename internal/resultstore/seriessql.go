@@ -10,8 +10,7 @@ import (
 
 // Every question for a series answers: region, step since the epoch, the five counts, three
 // quantiles, the sums of the five phases, and when it was last corrected (Unix seconds).
-// What is read from results does not know its corrections: those are rows of their own, with
-// the hour in ms instead of the step, and no quantiles.
+// What is read from results does not know its corrections: those are a question of their own.
 const (
 	// exactSteps folds results alone.
 	exactSteps = `SELECT %s AS series, intDiv(toUnixTimestamp64Milli(scheduled_at), {step:Int64}) AS at,
@@ -37,8 +36,8 @@ FROM %[1]s FINAL WHERE ` + seriesOf + ` AND region != '' AND bucket >= fromUnixT
  sumIf(wait_us, status <= 'degraded') AS wait, sumIf(transfer_us, status <= 'degraded') AS transfer, toUInt32(0) AS revised
 FROM results FINAL WHERE ` + seriesOf + slotsFrom + ` GROUP BY region, at`
 
-	revisedHours = ` UNION ALL SELECT %s AS series, toInt64(toUnixTimestamp(bucket)) * 1000 AS at, toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0),
- CAST([], 'Array(Float64)'), toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), toUnixTimestamp(max(revised_at))
+	// revisedHours answers: region, the hour in ms, and when it was last corrected.
+	revisedHours = `SELECT %s AS series, toInt64(toUnixTimestamp(bucket)) * 1000 AS at, toUnixTimestamp(max(revised_at))
 FROM corrections WHERE ` + seriesOf + ` AND region != '' AND bucket >= toStartOfHour(fromUnixTimestamp64Milli({raw_from:Int64}, 'UTC')) AND bucket < fromUnixTimestamp64Milli({raw_to:Int64}, 'UTC')
 GROUP BY series, at`
 
@@ -54,8 +53,9 @@ func (t Tier) rollups() string {
 	return "rollup_1h"
 }
 
-// question is the plan as one statement: a series a region, or one of all as region "".
-func (p seriesPlan) question(q SeriesQuery, byRegion bool) (sql string, args []any) {
+// question is the plan as one statement: a series a region, or one of all as region "". What
+// it reads from results was corrected as revisions, of the same arguments, says; "" if nothing is.
+func (p seriesPlan) question(q SeriesQuery, byRegion bool) (sql, revisions string, args []any) {
 	name := "''"
 	if byRegion {
 		name = "toString(region)"
@@ -75,9 +75,9 @@ func (p seriesPlan) question(q SeriesQuery, byRegion bool) (sql string, args []a
 		sql = fmt.Sprintf(mergedSteps, name, strings.Join(parts, " UNION ALL "))
 	}
 	if p.parts[len(p.parts)-1].tier == TierRaw {
-		sql += fmt.Sprintf(revisedHours, name)
+		revisions = fmt.Sprintf(revisedHours, name)
 	}
-	return sql, args
+	return sql, revisions, args
 }
 
 // keeps says how far history goes, as far as is known.
