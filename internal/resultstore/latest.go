@@ -1,11 +1,8 @@
 package resultstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -64,14 +61,10 @@ func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, erro
 		about = 0
 		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
 	}
-	// One row a series: handing them among threads, and sorting what FINAL leaves all but sorted, takes longer than reading them.
-	current, err := s.ticks(ctx, pageBound, about, sql+` SETTINGS max_threads = 1`, args)
+	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`, args)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
 	}
-	slices.SortFunc(current, func(a, b uptime.Result) int {
-		return cmp.Or(cmp.Compare(a.TargetID, b.TargetID), strings.Compare(a.Region, b.Region))
-	})
 	if ids == nil {
 		s.present.Store(int64(len(current) + len(current)/16))
 	}
