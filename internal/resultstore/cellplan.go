@@ -10,9 +10,9 @@ import (
 const (
 	// exactWindow is how long a window may be that is counted from results alone.
 	exactWindow = 49 * time.Hour
-	// rollupAge is how old an hour is before it is read from rollups: by then they have it,
-	// and nearly every late row.
-	rollupAge = 2 * time.Hour
+	// rollupAge is how long ago an hour ended before it is read from rollups, when a run of
+	// theirs that began since has finished. What arrives later still is in them with the next run.
+	rollupAge = CloseAfter
 	// maxExact bounds the edges within quarters that are counted from results: each is a
 	// question of its own. Maintenance has two.
 	maxExact = 16

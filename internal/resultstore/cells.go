@@ -55,7 +55,7 @@ GROUP BY target_id, region, start`
 FROM (SELECT target_id, toUnixTimestamp64Milli(scheduled_at) AS at, ` + foldedStatus + ` AS came ` + cellResults + ` GROUP BY target_id, at)
 GROUP BY target_id, start`
 
-	rolledCells  = ` AND ({whole:Bool} = false OR region = '') AND target_id IN {ids:Array(UInt64)}`
+	rolledCells  = ` AND empty(region) >= {whole:UInt8} AND target_id IN {ids:Array(UInt64)}`
 	rolledSums   = `SELECT target_id, region, ` + cellStart + ` AS start, sum(ups), sum(degradeds), sum(downs), sum(unknowns), sum(misseds) FROM `
 	bucketCells  = `(SELECT target_id, region, toInt64(toUnixTimestamp(bucket)) * 1000 AS at, up AS ups, degraded AS degradeds, down AS downs, unknown AS unknowns, missed AS misseds`
 	bucketBounds = `bucket >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND bucket < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`
@@ -109,7 +109,13 @@ const tablesAtOnce = 3
 func (s *Store) cells(ctx context.Context, q cellPart, fn func(targetID int64, region string, c availability.Cell) error) error {
 	grid := newGrid(q.CellQuery)
 	from, to := q.From, q.To
-	var sql string
+	var (
+		sql   string
+		whole uint8
+	)
+	if q.Whole {
+		whole = 1
+	}
 	switch q.tier {
 	case fromResults:
 		from, to = s.keptRange(from, to)
@@ -136,7 +142,7 @@ func (s *Store) cells(ctx context.Context, q cellPart, fn func(targetID int64, r
 	)
 	return s.query(ctx, sweepBound, sql, []any{
 		clickhouse.Named("ids", unsigned(q.IDs)), millis("from", from), millis("to", to),
-		clickhouse.Named("cuts", grid.cuts), clickhouse.Named("first", grid.cuts[0]), clickhouse.Named("width", grid.width), clickhouse.Named("whole", q.Whole),
+		clickhouse.Named("cuts", grid.cuts), clickhouse.Named("first", grid.cuts[0]), clickhouse.Named("width", grid.width), clickhouse.Named("whole", whole),
 	}, func(rows driver.Rows) error {
 		if err := rows.Scan(&id, &region, &start, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed); err != nil || c == (availability.Counts{}) {
 			return err

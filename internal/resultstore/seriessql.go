@@ -27,7 +27,7 @@ FROM (%s) GROUP BY series, at`
 
 	rolledPart = `SELECT region, intDiv(toInt64(toUnixTimestamp(bucket)) * 1000, {step:Int64}) AS at, up AS ups, degraded AS degradeds, down AS downs, unknown AS unknowns, missed AS misseds,
  latency AS latencies, dns_us_sum AS dns, connect_us_sum AS connect, tls_us_sum AS tls, wait_us_sum AS wait, transfer_us_sum AS transfer, toUnixTimestamp(revised_at) AS revised
-FROM %[1]s FINAL WHERE ` + seriesOf + ` AND region != '' AND bucket >= fromUnixTimestamp64Milli({%[2]s_from:Int64}, 'UTC') AND bucket < fromUnixTimestamp64Milli({%[2]s_to:Int64}, 'UTC')`
+FROM %[1]s FINAL WHERE ` + seriesOf + ` AND empty(region) = 0 AND bucket >= fromUnixTimestamp64Milli({%[2]s_from:Int64}, 'UTC') AND bucket < fromUnixTimestamp64Milli({%[2]s_to:Int64}, 'UTC')`
 
 	resultsPart = `SELECT region, intDiv(toUnixTimestamp64Milli(scheduled_at), {step:Int64}) AS at,
  countIf(status = 'up') AS ups, countIf(status = 'degraded') AS degradeds, countIf(status = 'down') AS downs, countIf(status = 'unknown') AS unknowns, countIf(status = 'missed') AS misseds,

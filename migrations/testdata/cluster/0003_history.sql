@@ -17,7 +17,8 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_dirty_mv ON CLUSTER 'fleet' TO rol
 SELECT toStartOfHour(toDateTime(scheduled_at, 'UTC')) AS bucket, target_id, now64(3) AS dirty_at
 FROM results_local GROUP BY bucket, target_id;
 
--- region '' is the target as a whole: counts only, one a slot time; its latencies are those of its regions merged.
+-- region '' is the target as a whole: counts only, one a slot time; its latencies are those of its regions merged. These
+-- rows lie apart, at the end: uptime is asked of them alone, and series of the others alone (empty(region) = 1, or = 0).
 -- quarter: the same counts per quarter of the hour, always four, so that days of any time zone are exact.
 -- latency: percentiles are within 2 %; at 1 % its states, the larger half of a row, would be half as large again.
 -- By weeks: an hour, or a day, is computed again from a partition of its own, not from a month.
@@ -56,7 +57,7 @@ CREATE TABLE IF NOT EXISTS rollup_1h_local ON CLUSTER 'fleet'
     was_missed         UInt32                  CODEC(ZSTD(1)),
     was_total_us_sum   UInt64                  CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version) PARTITION BY toMonday(bucket) ORDER BY (target_id, region, bucket)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version) PARTITION BY toMonday(bucket) ORDER BY (empty(region), target_id, region, bucket)
 TTL bucket + INTERVAL 730 DAY
 SETTINGS index_granularity = 512, min_compress_block_size = 16384, ttl_only_drop_parts = 1,
          min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
@@ -86,7 +87,7 @@ CREATE TABLE IF NOT EXISTS rollup_1d_local ON CLUSTER 'fleet'
     version         DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     revised_at      DateTime('UTC')         CODEC(ZSTD(1))
 )
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version) PARTITION BY toYear(bucket) ORDER BY (target_id, region, bucket)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version) PARTITION BY toYear(bucket) ORDER BY (empty(region), target_id, region, bucket)
 TTL bucket + INTERVAL 1825 DAY
 SETTINGS index_granularity = 512, min_compress_block_size = 16384, ttl_only_drop_parts = 1,
          min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;

@@ -16,7 +16,8 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS rollup_dirty_mv TO rollup_dirty AS
 SELECT toStartOfHour(toDateTime(scheduled_at, 'UTC')) AS bucket, target_id, now64(3) AS dirty_at
 FROM results GROUP BY bucket, target_id;
 
--- region '' is the target as a whole: counts only, one a slot time; its latencies are those of its regions merged.
+-- region '' is the target as a whole: counts only, one a slot time; its latencies are those of its regions merged. These
+-- rows lie apart, at the end: uptime is asked of them alone, and series of the others alone (empty(region) = 1, or = 0).
 -- quarter: the same counts per quarter of the hour, always four, so that days of any time zone are exact.
 -- latency: percentiles are within 2 %; at 1 % its states, the larger half of a row, would be half as large again.
 -- By weeks: an hour, or a day, is computed again from a partition of its own, not from a month.
@@ -55,7 +56,7 @@ CREATE TABLE IF NOT EXISTS rollup_1h
     was_missed         UInt32                  CODEC(ZSTD(1)),
     was_total_us_sum   UInt64                  CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version) PARTITION BY toMonday(bucket) ORDER BY (target_id, region, bucket)
+ENGINE = ReplacingMergeTree(version) PARTITION BY toMonday(bucket) ORDER BY (empty(region), target_id, region, bucket)
 TTL bucket + INTERVAL 730 DAY
 SETTINGS index_granularity = 512, min_compress_block_size = 16384, ttl_only_drop_parts = 1,
          min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
@@ -84,7 +85,7 @@ CREATE TABLE IF NOT EXISTS rollup_1d
     version         DateTime('UTC')         CODEC(DoubleDelta, ZSTD(1)),
     revised_at      DateTime('UTC')         CODEC(ZSTD(1))
 )
-ENGINE = ReplacingMergeTree(version) PARTITION BY toYear(bucket) ORDER BY (target_id, region, bucket)
+ENGINE = ReplacingMergeTree(version) PARTITION BY toYear(bucket) ORDER BY (empty(region), target_id, region, bucket)
 TTL bucket + INTERVAL 1825 DAY
 SETTINGS index_granularity = 512, min_compress_block_size = 16384, ttl_only_drop_parts = 1,
          min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;

@@ -35,7 +35,7 @@ type answers struct {
 
 // askAll asks every question of random targets, one after the other, while results arrive.
 func (b *bench) askAll(t *testing.T) answers {
-	l := b.goLive()
+	l := b.goLive(t)
 	found := answers{Questions: map[string]latency{}}
 	rng := rand.New(rand.NewPCG(7, 7))
 	var oldest time.Time

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/publisher/internal/rollup"
 )
 
 // liveRate is how many rows a second arrive while questions are asked: that of a fleet
-// twenty times as large as one of 6,000 series. Its clock runs as much faster.
+// twenty times as large as one of 6,000 series. Its clock runs as much faster, so the results are
+// of some hours ago (headStart).
 const liveRate = 2000
 
 // live stores results after those that are loaded, at the rate, in batches as probers with
@@ -20,19 +22,36 @@ const liveRate = 2000
 type live struct {
 	b       *bench
 	cancel  context.CancelFunc
-	ended   chan error
+	ended   chan error   // of what stores, and of what rolls up
 	clock   atomic.Int64 // slots up to here are stored, in Unix ms
 	stored  atomic.Int64
 	began   time.Time
 	slowest time.Duration // insert; read when it has ended
+	rolled  int           // runs of the rollups; likewise
 }
 
-func (b *bench) goLive() *live {
+func (b *bench) goLive(t *testing.T) *live {
 	ctx, cancel := context.WithCancel(b.ctx)
-	l := &live{b: b, cancel: cancel, ended: make(chan error, 1), began: time.Now()}
+	l := &live{b: b, cancel: cancel, ended: make(chan error, 2), began: time.Now()}
 	l.clock.Store(b.Live.UnixMilli())
 	go func() { l.ended <- l.run(ctx) }()
+	job := l.rollUp(t)
+	go func() { l.ended <- job.Run(ctx) }()
 	return l
+}
+
+// rollUp is the publisher's job, to compute what arrives: each minute, as it does, though the
+// results' clock goes twenty times as far meanwhile. The store is told how far it is.
+func (l *live) rollUp(t *testing.T) *rollup.Job {
+	var at, marks time.Time
+	notes := &watched{since: time.Now().Add(-2 * time.Minute)}
+	notes.started = func() { at, marks = l.now(), time.Now() }
+	notes.finished = func() {
+		l.b.store.RolledUp(at)
+		notes.since = marks.Add(-2 * time.Minute)
+		l.rolled++
+	}
+	return l.b.job(t, l.b.store, notes)
 }
 
 // now is the time where the results come from.
@@ -72,14 +91,16 @@ func (l *live) insert(ctx context.Context, rows []uptime.Result) error {
 // stop gives the rate that was kept up.
 func (l *live) stop(t *testing.T) float64 {
 	l.cancel()
-	if err := <-l.ended; err != nil {
-		t.Fatal(err)
+	for range cap(l.ended) {
+		if err := <-l.ended; err != nil {
+			t.Fatal(err)
+		}
 	}
 	// What was begun is sent again with the next size: the same slots, counted once.
 	l.b.Live = l.now()
 	l.b.save(t)
 	rate := float64(l.stored.Load()) / time.Since(l.began).Seconds()
-	t.Logf("  meanwhile %.0f rows a second arrived; the slowest insert took %v", rate, l.slowest.Round(time.Millisecond))
+	t.Logf("  meanwhile %.0f rows a second arrived; the slowest insert took %v; rollups were computed %d times", rate, l.slowest.Round(time.Millisecond), l.rolled)
 	if rate < .9*liveRate {
 		t.Logf("  THE MACHINE IS TOO BUSY: that is less than the %d rows a second that were to arrive", liveRate)
 	}

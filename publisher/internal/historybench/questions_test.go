@@ -64,7 +64,6 @@ func percentiles24h(ctx context.Context, a asking) (got, want int, err error) {
 func dailyUptime(ctx context.Context, a asking) (got, want int, err error) {
 	ids := a.targets[:min(200, len(a.targets))]
 	from := a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
-	a.store.RolledUp(a.now)
 	err = a.store.Cells(ctx, resultstore.CellQuery{IDs: ids, From: from, To: a.now, Width: day, Whole: true}, func(_ int64, _ string, c availability.Cell) error {
 		if c.Counts.Planned() > 0 {
 			got++
@@ -76,7 +75,6 @@ func dailyUptime(ctx context.Context, a asking) (got, want int, err error) {
 
 func phases90d(ctx context.Context, a asking) (got, want int, err error) {
 	from := a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
-	a.store.RolledUp(a.now)
 	answer, err := a.store.Series(ctx, resultstore.SeriesQuery{TargetID: a.targets[0], From: from, To: a.now, Step: day})
 	for i, wait := range answer.Wait {
 		if wait > 0 && answer.P99[i] > 0 {

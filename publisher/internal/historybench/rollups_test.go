@@ -84,6 +84,21 @@ type computing struct {
 // computeRollups has the publisher's job do all there is to do, once. It has notes of its
 // own: to it nothing has been published yet, so that older results are no corrections.
 func (b *bench) computeRollups(t *testing.T) (done computing) {
+	ctx, stop := context.WithCancel(b.ctx)
+	defer stop()
+	counted := &counting{Store: b.store, t: t}
+	began := time.Now()
+	if err := b.job(t, counted, &watched{finished: stop}).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if b.ctx.Err() != nil {
+		t.Fatal(b.ctx.Err())
+	}
+	return computing{counted.hours.Load(), counted.days.Load(), time.Since(began).Seconds()}
+}
+
+// job is the publisher's, with notes of its own.
+func (b *bench) job(t *testing.T, results rollup.Results, notes *watched) *rollup.Job {
 	url := "sqlite:" + filepath.Join(b.dir, "notes.db")
 	if err := migrations.UpRelational(b.ctx, url, nil); err != nil {
 		t.Fatal(err)
@@ -92,22 +107,9 @@ func (b *bench) computeRollups(t *testing.T) (done computing) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	ctx, stop := context.WithCancel(b.ctx)
-	defer stop()
-	notes := &watched{Store: rollupstore.New(db), finished: stop}
-	counted := &counting{Store: b.store, t: t}
-	job := rollup.New(rollup.Options{
-		Results: counted, Notes: notes, Lease: always{}, Health: deaf{}, Log: slog.New(slog.DiscardHandler),
-	})
-	began := time.Now()
-	if err := job.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if b.ctx.Err() != nil {
-		t.Fatal(b.ctx.Err())
-	}
-	return computing{counted.hours.Load(), counted.days.Load(), time.Since(began).Seconds()}
+	t.Cleanup(func() { _ = db.Close() })
+	notes.Store = rollupstore.New(db)
+	return rollup.New(rollup.Options{Results: results, Notes: notes, Lease: always{}, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
 }
 
 type always struct{}
@@ -118,13 +120,22 @@ type deaf struct{}
 
 func (deaf) Set(string, service.Level, string) {}
 
-// watched says when a run has finished, and begins each afresh.
+// watched says when a run begins and when it has finished. To it nothing has been published
+// yet; what is to be done is what was marked since an instant.
 type watched struct {
 	*rollupstore.Store
-	finished func()
+	since             time.Time
+	started, finished func()
 }
 
 func (w *watched) State(context.Context) (rollupstore.State, error) { return rollupstore.State{}, nil }
+
+func (w *watched) Start(ctx context.Context, now, _ time.Time) (rollupstore.Run, error) {
+	if w.started != nil {
+		w.started()
+	}
+	return w.Store.Start(ctx, now, w.since)
+}
 
 func (w *watched) Finish(ctx context.Context, run rollupstore.Run) error {
 	err := w.Store.Finish(ctx, run)
