@@ -2,12 +2,13 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
-	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net/http"
 	"strings"
 
@@ -19,11 +20,12 @@ import (
 const (
 	maxCodings    = 2       // of one body, one within the other
 	maxZstdWindow = 8 << 20 // what RFC 9659 lets servers use
-	maxBrotliBits = 22      // 4 MiB, what encoders use unless told otherwise
+
+	maxBrotliWindow = 20 // its logarithm; what is read of a body is no more, but for 16 bytes
 )
 
-// decoder undoes the content codings of an answer (RFC 9110 §8.4). What lies between two of
-// them ends in errCut beyond most bytes. release ends it.
+// decoder undoes the content codings of an answer (RFC 9110 §8.4), of which no more than most
+// bytes may be read. What lies between two of them ends in errCut beyond as many. release ends it.
 func decoder(headers http.Header, body io.Reader, most int64) (decoded io.Reader, release func(), err error) {
 	release = func() {}
 	lines := headers["Content-Encoding"]
@@ -45,7 +47,7 @@ func decoder(headers http.Header, body io.Reader, most int64) (decoded io.Reader
 		case "deflate":
 			body = &lazy{from: body, open: openDeflate}
 		case "br":
-			body = &lazy{from: body, open: openBrotli}
+			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return openBrotli(r, most) }}
 		case "zstd":
 			inner, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 			if err != nil {
@@ -93,17 +95,22 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 	return flate.NewReader(from), nil
 }
 
-var errBrotliWindow = errors.New("it wants more memory than a check may take")
-
-// openBrotli looks at the window before a decoder makes room for it (RFC 7932 §9.1).
-func openBrotli(r io.Reader) (io.Reader, error) {
+// openBrotli opens a stream of which no more than most bytes are read decoded, nor more than
+// 16 less than the largest window. Encoders say that they look back 4 MiB (16 at most) whatever
+// they send, and a decoder makes room for that; nothing can look back further than to the first
+// byte, so a window as large as what is read gives the same. The first byte says it: 1 in the
+// lowest bit, 17 less than its logarithm in the next three (RFC 7932 §9.1; its other forms are
+// of 128 KiB at most).
+func openBrotli(r io.Reader, most int64) (io.Reader, error) {
 	from := r.(*bufio.Reader) // of lazy
-	head, err := from.Peek(1)
+	head, err := from.ReadByte()
 	if err != nil {
 		return nil, err
 	}
-	if n := head[0] >> 1 & 7; head[0]&1 == 1 && n != 0 && 17+int(n) > maxBrotliBits {
-		return nil, errBrotliWindow
+	window := byte(max(18, min(bits.Len64(uint64(most)), maxBrotliWindow)))
+	if head&1 == 1 && 17+head>>1&7 > window {
+		head = head&^0xf | (window-17)<<1 | 1
 	}
-	return brotli.NewReader(from), nil
+	inner := brotli.NewReader(io.MultiReader(bytes.NewReader([]byte{head}), from))
+	return &counting{from: inner, most: 1<<window - 16}, nil
 }

@@ -225,7 +225,7 @@ func grow(b []byte, room int) []byte {
 	if cap(b)-len(b) > 0 {
 		return b
 	}
-	larger := make([]byte, len(b), len(b)+min(max(2<<10, len(b)), room))
+	larger := make([]byte, len(b), len(b)+min(max(2<<10, 3*len(b)), room))
 	copy(larger, b)
 	return larger
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // question is what a page asks, through the store's own functions. It answers with how many
@@ -42,7 +43,7 @@ func questions() []question {
 
 func latest90(ctx context.Context, a asking) (got, want int, err error) {
 	ids := a.targets[:min(50, len(a.targets))]
-	answer, err := a.store.LatestN(ctx, ids, 90, a.now.Add(-90*interval*3/2))
+	answer, err := a.store.LatestN(ctx, ids, 90, a.now.Add(-90*interval-uptime.Expiry(interval))) // as the API does
 	for _, id := range ids {
 		got += len(answer[id])
 	}

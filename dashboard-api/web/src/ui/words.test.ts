@@ -59,7 +59,7 @@ test("addresses of every kind are short and say what is checked", () => {
 
 test("kinds have names, also those to come", () => {
   expect(["http", "icmp", "grpc", "smoke", ""].map(kindWord)).toEqual(["Web", "Ping", "gRPC", "smoke", ""]);
-  expect(explain("status_code", "", tellingStatus("grpc", 200))).toBe("Unexpected status code");
+  expect(explain("status_code", "", tellingStatus("grpc", 200))).toBe("Unexpected status");
   expect(explain("status_code", "", tellingStatus("http", 200))).toBe("Unexpected status code 200");
 });
 

@@ -30,7 +30,7 @@ const failures: Record<string, string> = {
   tls_name: "The certificate is for another name",
   tls_untrusted: "The certificate is not trusted",
   tls_other: "The TLS handshake failed",
-  status_code: "Unexpected status code",
+  status_code: "Unexpected status",
   body: "The body did not match",
   header: "A header did not match",
   latency: "Slower than allowed",
