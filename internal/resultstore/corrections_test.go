@@ -65,3 +65,43 @@ func TestCorrectionsOfARunThatIsGoneOnWith(t *testing.T) {
 		t.Errorf("counts before and after, the newest first: %v, want %v", ups, want)
 	}
 }
+
+// A day's series tells a correction as soon as the store is told of the run that made it, or a
+// minute later whoever made it, and asks for none of a target that has none.
+func TestCorrectionOfAnHourIsSeenInItsSeries(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at, now := pastHour(), time.Now()
+	s.now = func() time.Time { return now }
+	run := now.Truncate(time.Second)
+	correct := func(target int64) {
+		t.Helper()
+		insert(t, s, batchOf(up(target, "eu", at)))
+		run = run.Add(time.Second)
+		recompute(t, s, Rollup{Bucket: at, Version: run, Closed: true})
+	}
+	revised := func(target int64, want bool) {
+		t.Helper()
+		series, err := s.Series(t.Context(), SeriesQuery{TargetID: target, From: at, To: at.Add(hour), Step: hour})
+		if err != nil || len(series.RevisedAt) != 1 || series.RevisedAt[0].IsZero() == want {
+			t.Errorf("target %d was revised at %v, want it %v: %v", target, series.RevisedAt, want, err)
+		}
+	}
+	insert(t, s, batchOf(missed(1, "eu", at), missed(2, "eu", at)))
+	recompute(t, s, Rollup{Bucket: at, Version: run})
+	correct(1)
+	revised(1, true) // it was told of no run: it asks each time
+	s.RolledUp(run)
+	revised(1, true)
+	revised(2, false)
+	correct(2)
+	revised(2, false)
+	s.RolledUp(run)
+	revised(2, true)
+	insert(t, s, batchOf(missed(3, "eu", at)))
+	recompute(t, s, Rollup{Bucket: at, Version: run})
+	revised(3, false)
+	correct(3)
+	now = now.Add(latelyKept + time.Second)
+	revised(3, true)
+}

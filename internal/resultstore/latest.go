@@ -61,7 +61,7 @@ func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, erro
 		about = 0
 		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
 	}
-	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`, args)
+	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`+oneThread, args)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
 	}

@@ -23,7 +23,7 @@ FROM results FINAL WHERE ` + seriesOf + slotsFrom + ` GROUP BY series, at`
 	// mergedSteps folds what parts of several tables say.
 	mergedSteps = `SELECT %s AS series, at, sum(ups), sum(degradeds), sum(downs), sum(unknowns), sum(misseds),
  arrayMap(q -> toFloat64(q), quantilesDDMerge(0.02, 0.5, 0.95, 0.99)(latencies)), sum(dns), sum(connect), sum(tls), sum(wait), sum(transfer), max(revised)
-FROM (%s) GROUP BY series, at`
+FROM (%s) GROUP BY series, at` + oneThread
 
 	rolledPart = `SELECT region, intDiv(toInt64(toUnixTimestamp(bucket)) * 1000, {step:Int64}) AS at, up AS ups, degraded AS degradeds, down AS downs, unknown AS unknowns, missed AS misseds,
  latency AS latencies, dns_us_sum AS dns, connect_us_sum AS connect, tls_us_sum AS tls, wait_us_sum AS wait, transfer_us_sum AS transfer, toUnixTimestamp(revised_at) AS revised
