@@ -109,11 +109,8 @@ func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[st
 	var revised []revisedHour
 	tables, ctx := errgroup.WithContext(ctx)
 	if revisions != "" {
-		tables.Go(func() error {
-			was, err := s.corrected(ctx, q.TargetID, plan.parts[len(plan.parts)-1].from)
-			if was && err == nil {
-				revised, err = s.revisedHours(ctx, revisions, args)
-			}
+		tables.Go(func() (err error) {
+			revised, err = s.revisedHours(ctx, revisions, args)
 			return err
 		})
 	}

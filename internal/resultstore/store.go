@@ -46,7 +46,6 @@ type Store struct {
 	learned  atomic.Int64 // when that was read, in Unix ns
 	rolledUp atomic.Int64 // see RolledUp, in Unix ms
 	present  atomic.Int64 // about how many rows Current has
-	lately   atomic.Pointer[lately]
 }
 
 // ErrSchema is what errors.Is finds in the refusal of a schema that is older than
