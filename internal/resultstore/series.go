@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -105,18 +106,25 @@ func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[st
 		}
 		return all[region]
 	}
-	sql, revisions, args := plan.question(q, byRegion)
+	questions, revisions := plan.questions(q, byRegion)
 	var revised []revisedHour
 	tables, ctx := errgroup.WithContext(ctx)
-	if revisions != "" {
+	if revisions != nil {
 		tables.Go(func() (err error) {
-			revised, err = s.revisedHours(ctx, revisions, args)
+			revised, err = s.revisedHours(ctx, *revisions)
 			return err
 		})
 	}
-	tables.Go(func() error {
-		return s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error { return scanStep(rows, of) })
-	})
+	var one sync.Mutex // at a time, of the answers
+	for _, question := range questions {
+		tables.Go(func() error {
+			return s.query(ctx, pageBound, question.sql, question.args, func(rows driver.Rows) error {
+				one.Lock()
+				defer one.Unlock()
+				return scanStep(rows, of)
+			})
+		})
+	}
 	if err := tables.Wait(); err != nil {
 		return nil, plan, err
 	}
@@ -135,8 +143,8 @@ type revisedHour struct {
 	at     uint32 // s
 }
 
-func (s *Store) revisedHours(ctx context.Context, sql string, args []any) (revised []revisedHour, err error) {
-	err = s.query(ctx, pageBound, sql, args, func(rows driver.Rows) error {
+func (s *Store) revisedHours(ctx context.Context, revisions ask) (revised []revisedHour, err error) {
+	err = s.query(ctx, pageBound, revisions.sql, revisions.args, func(rows driver.Rows) error {
 		var r revisedHour
 		err := rows.Scan(&r.region, &r.from, &r.at)
 		revised = append(revised, r)

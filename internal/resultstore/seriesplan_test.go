@@ -95,7 +95,7 @@ func TestSeriesPlansCoverTheirWindow(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
 	length := map[Tier]time.Duration{TierHourly: hour, TierDaily: day}
-	seen, refused := map[Tier]int{}, 0
+	seen, refused, divided := map[Tier]int{}, 0, 0
 	for range 20_000 {
 		have := keeps{raw: planNow.Add(-time.Duration(2+random.IntN(60)) * day), hourly: planNow.Add(-time.Duration(62+random.IntN(700)) * day)}
 		have.rolled = later(ceilTo(have.raw, hour), planNow.Add(-time.Duration(random.Int64N(int64(40*day)))))
@@ -129,11 +129,27 @@ func TestSeriesPlansCoverTheirWindow(t *testing.T) {
 		if !at.Equal(p.to) {
 			t.Fatalf("%+v: ends at %v: %+v", q, at, p.parts)
 		}
+		at = p.from
+		for i, parts := range p.apart() { // the same, and no step is in two questions
+			if step := p.step.Milliseconds(); i > 0 && at.UnixMilli()%step != 0 {
+				t.Fatalf("%+v by %v: divided at %v", q, p.step, at)
+			}
+			for _, part := range parts {
+				if !part.from.Equal(at) || !part.from.Before(part.to) {
+					t.Fatalf("%+v: %+v of %+v", q, parts, p.parts)
+				}
+				at = part.to
+			}
+			divided += i
+		}
+		if !at.Equal(p.to) {
+			t.Fatalf("%+v: ends at %v: %+v", q, at, p.apart())
+		}
 		if p.tier == TierRaw && p.from.Before(have.raw.Add(-keptSlack)) || p.tier == TierHourly && p.from.Before(have.hourly.Add(-hour)) {
 			t.Fatalf("%+v of %+v: from the tier %s", q, have, p.tier)
 		}
 	}
-	if len(seen) != 3 || refused == 0 {
-		t.Errorf("seen %v, %d refused", seen, refused)
+	if len(seen) != 3 || refused == 0 || divided == 0 {
+		t.Errorf("seen %v, %d refused, %d divided", seen, refused, divided)
 	}
 }

@@ -53,31 +53,63 @@ func (t Tier) rollups() string {
 	return "rollup_1h"
 }
 
-// question is the plan as one statement: a series a region, or one of all as region "". What
-// it reads from results was corrected as revisions, of the same arguments, says; "" if nothing is.
-func (p seriesPlan) question(q SeriesQuery, byRegion bool) (sql, revisions string, args []any) {
+// ask is a statement with its arguments.
+type ask struct {
+	sql  string
+	args []any
+}
+
+// questions are the plan as statements that have no step in common: a series a region, or one
+// of all as region "". What they read from results was corrected as revisions says; nil if nothing is.
+func (p seriesPlan) questions(q SeriesQuery, byRegion bool) (questions []ask, revisions *ask) {
 	name := "''"
 	if byRegion {
 		name = "toString(region)"
 	}
-	args = []any{clickhouse.Named("id", uint64(q.TargetID)), clickhouse.Named("region", q.Region), clickhouse.Named("step", p.step.Milliseconds())}
-	var parts []string
-	for _, part := range p.parts {
-		args = append(args, millis(string(part.tier)+"_from", part.from), millis(string(part.tier)+"_to", part.to))
-		if part.tier == TierRaw {
-			parts = append(parts, resultsPart)
-		} else {
-			parts = append(parts, fmt.Sprintf(rolledPart, part.tier.rollups(), part.tier))
+	of := func(parts ...seriesPart) []any {
+		args := []any{clickhouse.Named("id", uint64(q.TargetID)), clickhouse.Named("region", q.Region), clickhouse.Named("step", p.step.Milliseconds())}
+		for _, part := range parts {
+			args = append(args, millis(string(part.tier)+"_from", part.from), millis(string(part.tier)+"_to", part.to))
 		}
+		return args
 	}
-	sql = fmt.Sprintf(exactSteps, name)
-	if p.tier != TierRaw {
-		sql = fmt.Sprintf(mergedSteps, name, strings.Join(parts, " UNION ALL "))
+	if last := p.parts[len(p.parts)-1]; last.tier == TierRaw {
+		revisions = &ask{fmt.Sprintf(revisedHours, name), of(last)}
 	}
-	if p.parts[len(p.parts)-1].tier == TierRaw {
-		revisions = fmt.Sprintf(revisedHours, name)
+	if p.tier == TierRaw {
+		return []ask{{fmt.Sprintf(exactSteps, name), of(p.parts...)}}, revisions
 	}
-	return sql, revisions, args
+	for _, parts := range p.apart() {
+		var texts []string
+		for _, part := range parts {
+			if part.tier == TierRaw {
+				texts = append(texts, resultsPart)
+			} else {
+				texts = append(texts, fmt.Sprintf(rolledPart, part.tier.rollups(), part.tier))
+			}
+		}
+		questions = append(questions, ask{fmt.Sprintf(mergedSteps, name, strings.Join(texts, " UNION ALL ")), of(parts...)})
+	}
+	return questions, revisions
+}
+
+// apart divides the parts where a step begins, so that most of the first, which is of nearly
+// all the time, is asked for by itself: to merge it with the others takes longer than all else.
+func (p seriesPlan) apart() [][]seriesPart {
+	first := p.parts[0]
+	if len(p.parts) == 1 {
+		return [][]seriesPart{p.parts}
+	}
+	step := p.step.Milliseconds()
+	edge := time.UnixMilli(floorDiv(p.parts[1].from.UnixMilli(), step) * step)
+	if !edge.After(first.from) {
+		return [][]seriesPart{p.parts}
+	}
+	rest := p.parts[1:]
+	if edge.Before(first.to) {
+		rest = append([]seriesPart{{first.tier, edge, first.to}}, rest...)
+	}
+	return [][]seriesPart{{{first.tier, first.from, edge}}, rest}
 }
 
 // keeps says how far history goes, as far as is known.
