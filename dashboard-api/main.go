@@ -94,7 +94,11 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 	kept := answercache.New(answercache.Options{Metrics: s.Metrics})
-	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) { kept.Forget(id) }})
+	copies := httpapi.NewCopies()
+	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) {
+		kept.Forget(id)
+		copies.Forget(id)
+	}})
 	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
 	announcer := livefeed.NewAnnouncer(stores.redis)
 	after := httpapi.NewAftermath(announcer, stores.redis, s.Log)
@@ -134,7 +138,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
-		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Exports: stores.results, Schedules: schedules, Ledger: account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
+		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})

@@ -53,6 +53,7 @@ type Options struct {
 	Maintenance Maintenance // nil: there is none
 	Exports     Exports
 	Recent      *answercache.Cache // answers about the past, for a moment; nil: none are kept
+	Copies      *Copies            // of answers about the past, for outages; nil: its own
 	Ledger      Ledger
 	Sessions    *session.Sessions
 	Answers     Answers
@@ -80,7 +81,6 @@ type api struct {
 	Options
 	metrics  *metrics
 	inFlight *flights
-	copies   *copies
 	rate     *jobs.Limiter // of checks on demand
 	pings    *pingLimiter
 
@@ -103,7 +103,10 @@ func newAPI(options Options) (*router, error) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), copies: newCopies(), rate: jobs.NewLimiter(), pings: newPingLimiter(), exporting: semaphore.NewWeighted(maxExports)}
+	if options.Copies == nil {
+		options.Copies = NewCopies()
+	}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), exporting: semaphore.NewWeighted(maxExports)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

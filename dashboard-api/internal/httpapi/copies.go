@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func fresh[T any](ctx context.Context, a *api, question string, ask func(context
 	}
 	raw, err := encode(body)
 	if err == nil {
-		a.copies.put(question, raw, asked)
+		a.Copies.put(question, raw, asked)
 	}
 	return raw, err
 }
@@ -82,7 +83,7 @@ func lastCopy[T any](a *api, question string, now time.Time, err error) (*pastOu
 	if _, is := errors.AsType[*outage](err); !is {
 		return nil, err
 	}
-	raw, at, found := a.copies.get(question)
+	raw, at, found := a.Copies.get(question)
 	if !found {
 		return nil, err
 	}
@@ -150,8 +151,9 @@ func window(from, to, now time.Time) string {
 	return fmt.Sprintf("%d-%d", from.UnixMilli(), to.UnixMilli())
 }
 
-// copies are the last good answers by question. The least recently used goes first.
-type copies struct {
+// Copies are the last good answers by question, for when the store does not answer. The least
+// recently used goes first.
+type Copies struct {
 	mu         sync.Mutex
 	byQuestion map[string]*chain.Element
 	order      *chain.List // of *copied, the most recently used in front
@@ -164,9 +166,10 @@ type copied struct {
 	at       time.Time
 }
 
-func newCopies() *copies { return &copies{byQuestion: map[string]*chain.Element{}, order: chain.New()} }
+// NewCopies makes an empty one.
+func NewCopies() *Copies { return &Copies{byQuestion: map[string]*chain.Element{}, order: chain.New()} }
 
-func (c *copies) put(question string, body []byte, at time.Time) {
+func (c *Copies) put(question string, body []byte, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old, found := c.byQuestion[question]; found {
@@ -182,13 +185,25 @@ func (c *copies) put(question string, body []byte, at time.Time) {
 	}
 }
 
-func (c *copies) drop(e *chain.Element) {
+func (c *Copies) drop(e *chain.Element) {
 	gone := c.order.Remove(e).(*copied)
 	delete(c.byQuestion, gone.question)
 	c.bytes -= len(gone.body)
 }
 
-func (c *copies) get(question string) (body []byte, at time.Time, found bool) {
+// Forget drops the copies that are about a target: its id is a word of their question, or they name it.
+func (c *Copies) Forget(target int64) {
+	word, name := regexp.MustCompile(fmt.Sprintf(`\b%d\b`, target)), fmt.Appendf(nil, `"target_id":%d,`, target)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for question, e := range c.byQuestion {
+		if word.MatchString(question) || bytes.Contains(e.Value.(*copied).body, name) {
+			c.drop(e)
+		}
+	}
+}
+
+func (c *Copies) get(question string) (body []byte, at time.Time, found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, found := c.byQuestion[question]

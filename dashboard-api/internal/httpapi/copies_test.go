@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -113,7 +115,7 @@ func TestNobodyWaitsForAStoreThatFroze(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fleet := &freezing{}
-		a := &api{Options: Options{Fleet: fleet, Now: time.Now}, metrics: newMetrics(prometheus.NewRegistry()), copies: newCopies()}
+		a := &api{Options: Options{Fleet: fleet, Now: time.Now, Copies: NewCopies()}, metrics: newMetrics(prometheus.NewRegistry())}
 		body, freeze := uptimeBody{Figures: Figures{Up: 7}}, time.Duration(0)
 		ask := func(ctx context.Context) (uptimeBody, error) {
 			if freeze > 0 {
@@ -183,7 +185,7 @@ func TestFleetSaysSinceWhenItIsNotKnown(t *testing.T) {
 
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
-	c := newCopies()
+	c := NewCopies()
 	check := func(what string, want int) {
 		t.Helper()
 		bytes := 0
@@ -214,4 +216,23 @@ func TestCopiesAreBounded(t *testing.T) {
 		t.Error("an older answer outlived one that is too large to keep")
 	}
 	check("too large", maxCopyBytes/maxCopySize-1)
+}
+
+// Of a target that was deleted no copy stays, whoever is named beside it.
+func TestCopiesOfADeletedTargetAreForgotten(t *testing.T) {
+	t.Parallel()
+	c := NewCopies()
+	for question, body := range map[string]string{
+		"results 7 last 1h0m0s": `{"items":[]}`,
+		"latest 90[5 7]":        `{"items":[]}`,
+		"current f00":           `{"items":[{"target_id":7,"region":"eu"}]}`,
+		"results 77 last 7h":    `{"items":[]}`,
+		"current ba4":           `{"items":[{"target_id":77,"region":"eu"}]}`,
+	} {
+		c.put(question, []byte(body), testNow)
+	}
+	c.Forget(7)
+	if got := slices.Sorted(maps.Keys(c.byQuestion)); !slices.Equal(got, []string{"current ba4", "results 77 last 7h"}) {
+		t.Errorf("kept %q", got)
+	}
 }
