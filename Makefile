@@ -74,7 +74,7 @@ bench-history: ## every question of the history at 10, 25, 50 and 100 million re
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 sim: ## faults of regions and outages of targets against the rules of verdicts, RUNS (200) times each: false pages, blindness, detection
-	$(GO) test -count=1 -timeout 60m -tags bench -run '^TestSimulation$$' ./internal/sim -args -runs $${RUNS:-200}
+	$(GO) test -count=1 -v -timeout 60m -tags bench -run '^TestSimulation$$' ./internal/sim -args -runs $${RUNS:-200}
 
 faults: ## one row of docs/faults.md in full, until it has N good trials (ROW=F10 N=50; also TARGETS INTERVAL OUTAGE, SEED FIRST to repeat)
 	$(GO) test -count=1 -v -timeout 12h -tags faults -run 'TestRow$$' ./internal/faults

@@ -55,7 +55,6 @@ const header = "| fault in one region | regions | interval | checks | false page
 // check holds an outcome against what is promised.
 func check(t *testing.T, p plan, o outcome) {
 	t.Helper()
-	t.Log(o.row(p))
 	if p.alone() && p.fault == loss {
 		return // nothing is promised: whoever looks from one region only sees what it sees
 	}

@@ -22,7 +22,7 @@ func NextDeadline(s FoldState, rules Rules, c Conditions) (next time.Time) {
 		soonest(b.From)
 		soonest(b.To)
 	}
-	for _, v := range s.voices(rules, c) {
+	for _, v := range s.voices(&rules, c) {
 		soonest(rules.FreshUntil(v.newest.ScheduledAt).Add(tick))
 	}
 	if s.Waiting != nil {

@@ -22,7 +22,7 @@ type Verdict struct {
 
 // voice is what one region says.
 type voice struct {
-	newest  Observation
+	newest  *Observation
 	failing bool
 	since   time.Time // first slot of failing, or of being good again
 	streak  int       // results in a row that go against failing, on their way to a threshold
@@ -30,7 +30,7 @@ type voice struct {
 
 // tally is what the voices come to.
 type tally struct {
-	fresh, down, degraded []voice
+	fresh, down, degraded []*voice
 	need                  int
 	lastGood              time.Time // newest slot of those who were good and are not asked any more
 }
@@ -40,7 +40,8 @@ type tally struct {
 // to an interval off). previous carries Since over while the state stays.
 func Fold(rules Rules, observations []Observation, previous Verdict, now time.Time) Verdict {
 	voices := make([]voice, 0, len(observations))
-	for _, o := range observations {
+	for i := range observations {
+		o := &observations[i]
 		voices = append(voices, voice{newest: o, failing: o.Status == uptime.StatusDown, since: o.ScheduledAt})
 	}
 	v, t := rules.judge(voices, Conditions{}, previous, now)
@@ -49,9 +50,10 @@ func Fold(rules Rules, observations []Observation, previous Verdict, now time.Ti
 }
 
 // judge holds the rules of a state, once. It leaves Why to those who need it.
-func (r Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Time) (Verdict, tally) {
-	v, t := Verdict{}, tally{}
-	for _, one := range voices {
+func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Time) (Verdict, tally) {
+	v, t := Verdict{}, tally{fresh: make([]*voice, 0, len(voices))}
+	for i := range voices {
+		one := &voices[i]
 		o := one.newest
 		if o.ScheduledAt.After(v.LastResultAt) {
 			v.LastResultAt = o.ScheduledAt
@@ -78,7 +80,7 @@ func (r Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Ti
 		switch {
 		case c.blindAt(region, now):
 			v.BlindRegions = append(v.BlindRegions, region)
-		case !slices.ContainsFunc(t.fresh, func(one voice) bool { return one.newest.Region == region }):
+		case !slices.ContainsFunc(t.fresh, func(one *voice) bool { return one.newest.Region == region }):
 			v.SilentRegions = append(v.SilentRegions, region)
 		}
 	}
@@ -106,7 +108,7 @@ func (r Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Ti
 	return v, t
 }
 
-func (r Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now time.Time) time.Time {
+func (r *Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now time.Time) time.Time {
 	switch {
 	case v.State == previous.State:
 		return previous.Since
@@ -132,7 +134,7 @@ func (r Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now tim
 
 // began is the slot at which what is wrong began: that by which the quorum failed, or
 // earlier by at most an interval. Who was good and fell silent was no part of it until then.
-func (r Rules) began(observed State, t tally) time.Time {
+func (r *Rules) began(observed State, t tally) time.Time {
 	var slots []time.Time
 	for _, one := range t.down {
 		slots = append(slots, one.since)
@@ -160,7 +162,7 @@ func (r Rules) began(observed State, t tally) time.Time {
 }
 
 // recovered is the slot since which all of them are good.
-func recovered(voices []voice) (last time.Time) {
+func recovered(voices []*voice) (last time.Time) {
 	for _, one := range voices {
 		if !one.failing && one.since.After(last) {
 			last = one.since

@@ -95,7 +95,7 @@ func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
 }
 
 // degraded says what makes a result that is not down degraded; "" when nothing does.
-func (r Rules) degraded(o Observation) string {
+func (r *Rules) degraded(o *Observation) string {
 	rule := r.Policy.Degraded
 	switch left := o.CertNotAfter.Sub(o.ScheduledAt); {
 	case o.Status == uptime.StatusDegraded:

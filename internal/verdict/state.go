@@ -103,7 +103,7 @@ const (
 )
 
 // take gives the region with a result among its newest. It copies what it changes.
-func (r RegionState) take(o Observation, rules Rules, c Conditions) (RegionState, fit) {
+func (r RegionState) take(o *Observation, rules *Rules, c Conditions) (RegionState, fit) {
 	if !o.ScheduledAt.After(r.Floor) {
 		return r, fitNothing
 	}
@@ -117,7 +117,7 @@ func (r RegionState) take(o Observation, rules Rules, c Conditions) (RegionState
 		return r, fitReplaced
 	case found:
 		r.Newest = slices.Clone(r.Newest)
-		r.Newest[i] = o
+		r.Newest[i] = *o
 		return r, fitReplaced
 	}
 	how := fitLate
@@ -126,9 +126,9 @@ func (r RegionState) take(o Observation, rules Rules, c Conditions) (RegionState
 	}
 	depth := rules.depth()
 	newest := make([]Observation, 0, depth+1)
-	newest = append(append(append(newest, r.Newest[:i]...), o), r.Newest[i:]...)
+	newest = append(append(append(newest, r.Newest[:i]...), *o), r.Newest[i:]...)
 	for len(newest) > depth {
-		r.Base = r.Base.after(newest[0], rules, c)
+		r.Base = r.Base.after(&newest[0], rules, c)
 		r.Floor = newest[0].ScheduledAt
 		newest = newest[1:]
 	}
@@ -136,10 +136,10 @@ func (r RegionState) take(o Observation, rules Rules, c Conditions) (RegionState
 	return r, how
 }
 
-func (r Rules) depth() int { return max(r.Policy.downAfter(), r.Policy.upAfter()) + spare }
+func (r *Rules) depth() int { return max(r.Policy.downAfter(), r.Policy.upAfter()) + spare }
 
 // after is the standing one result later.
-func (s Standing) after(o Observation, rules Rules, c Conditions) Standing {
+func (s Standing) after(o *Observation, rules *Rules, c Conditions) Standing {
 	if c.blindAt(o.Region, o.ScheduledAt) {
 		return s
 	}
@@ -166,9 +166,10 @@ func (s Standing) after(o Observation, rules Rules, c Conditions) Standing {
 }
 
 // voice is what the region says; false when it has nothing to say.
-func (r RegionState) voice(rules Rules, c Conditions) (voice, bool) {
+func (r *RegionState) voice(rules *Rules, c Conditions) (voice, bool) {
 	standing, v, heard := r.Base, voice{}, false
-	for _, o := range r.Newest {
+	for i := range r.Newest {
+		o := &r.Newest[i]
 		if c.blindAt(r.Region, o.ScheduledAt) {
 			continue
 		}
@@ -180,9 +181,10 @@ func (r RegionState) voice(rules Rules, c Conditions) (voice, bool) {
 }
 
 // voices are those of the regions that are to check the target, and of external checkers.
-func (s *FoldState) voices(rules Rules, c Conditions) []voice {
+func (s *FoldState) voices(rules *Rules, c Conditions) []voice {
 	all := make([]voice, 0, len(s.Regions))
-	for _, region := range s.Regions {
+	for i := range s.Regions {
+		region := &s.Regions[i]
 		if !uptime.Outside(region.Region) && !slices.Contains(rules.Regions, region.Region) {
 			continue
 		}
@@ -195,7 +197,7 @@ func (s *FoldState) voices(rules Rules, c Conditions) []voice {
 
 // Verdict is what the state shows at now.
 func (s FoldState) Verdict(rules Rules, c Conditions, now time.Time) Verdict {
-	v, t := rules.judge(s.voices(rules, c), c, Verdict{State: s.State, Since: s.Since}, now)
+	v, t := rules.judge(s.voices(&rules, c), c, Verdict{State: s.State, Since: s.Since}, now)
 	v.Why = rules.why(v, t, c)
 	return v
 }

@@ -55,9 +55,9 @@ func once(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decisio
 	}
 	correction := ""
 	if e.Result != nil {
-		correction = now.take(*e.Result)
+		correction = now.take(e.Result)
 	}
-	now.verdict, now.tally = rules.judge(now.voices(rules, c), c, Verdict{State: s.State, Since: s.Since}, now.At)
+	now.verdict, now.tally = rules.judge(now.voices(&rules, c), c, Verdict{State: s.State, Since: s.Since}, now.At)
 	now.State, now.Observed, now.Since = now.verdict.State, now.verdict.Observed, now.verdict.Since
 	if correction != "" {
 		now.correct(correction)
@@ -70,17 +70,17 @@ func once(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decisio
 }
 
 // take puts a result in its place and tells what that corrects.
-func (s *step) take(o Observation) (correction string) {
+func (s *step) take(o *Observation) (correction string) {
 	i, found := slices.BinarySearchFunc(s.Regions, o.Region, func(r RegionState, name string) int { return strings.Compare(r.Region, name) })
 	before := RegionState{Region: o.Region}
 	if found {
 		before = s.Regions[i]
 	}
-	after, how := before.take(o, s.rules, s.conditions)
+	after, how := before.take(o, &s.rules, s.conditions)
 	if how == fitNothing {
 		return ""
 	}
-	s.how, s.result = how, o
+	s.how, s.result = how, *o
 	if found {
 		s.Regions = slices.Clone(s.Regions)
 		s.Regions[i] = after
@@ -90,8 +90,8 @@ func (s *step) take(o Observation) (correction string) {
 	if how == fitNewest {
 		return ""
 	}
-	was, _ := before.voice(s.rules, s.conditions)
-	is, _ := after.voice(s.rules, s.conditions)
+	was, _ := before.voice(&s.rules, s.conditions)
+	is, _ := after.voice(&s.rules, s.conditions)
 	if was.failing == is.failing && was.since.Equal(is.since) {
 		return ""
 	}
@@ -112,7 +112,7 @@ func standing(region string, v voice) string {
 	return region + " has been good since " + clock(v.since)
 }
 
-func told(o Observation) string {
+func told(o *Observation) string {
 	if o.Status == uptime.StatusDown {
 		return "down, " + cause(o)
 	}
@@ -150,7 +150,7 @@ func (s *step) bad() Severity {
 
 // fails says whether the event is evidence, in order, for what is observed.
 func (s *step) fails() bool {
-	here := func(v voice) bool { return v.newest.Region == s.result.Region }
+	here := func(v *voice) bool { return v.newest.Region == s.result.Region }
 	return s.how == fitNewest && (slices.ContainsFunc(s.tally.down, here) || s.bad() == SeverityDegraded && slices.ContainsFunc(s.tally.degraded, here))
 }
 
@@ -321,7 +321,7 @@ func (s *step) follow(bad Severity) {
 // goodNews says whether the event is a reason to believe in recovery: a region that is
 // good, or what was known is corrected.
 func (s *step) goodNews() bool {
-	return s.how != fitNewest || slices.ContainsFunc(s.tally.fresh, func(v voice) bool { return v.newest.Region == s.result.Region && !v.failing })
+	return s.how != fitNewest || slices.ContainsFunc(s.tally.fresh, func(v *voice) bool { return v.newest.Region == s.result.Region && !v.failing })
 }
 
 // recovery is the first slot at which it was good again.

@@ -12,7 +12,7 @@ import (
 // clock writes an instant for people.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-func (r Rules) why(v Verdict, t tally, c Conditions) string {
+func (r *Rules) why(v Verdict, t tally, c Conditions) string {
 	var parts []string
 	switch v.State {
 	case StatePaused:
@@ -49,7 +49,7 @@ func (r Rules) why(v Verdict, t tally, c Conditions) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-func (r Rules) silence(v Verdict) string {
+func (r *Rules) silence(v Verdict) string {
 	switch {
 	case len(r.Regions) == 0:
 		return "No data: no region is checking it"
@@ -64,7 +64,7 @@ func (r Rules) silence(v Verdict) string {
 }
 
 // doubted are failing results that are too few for their region to count as failing.
-func (r Rules) doubted(fresh []voice) string {
+func (r *Rules) doubted(fresh []*voice) string {
 	var all []string
 	for _, one := range fresh {
 		if !one.failing && one.newest.Status == uptime.StatusDown {
@@ -83,7 +83,7 @@ func plural(n int) string {
 }
 
 // causes lists region and failure, in the order of the regions.
-func (r Rules) causes(voices []voice) string {
+func (r *Rules) causes(voices []*voice) string {
 	var causes []string
 	for _, one := range voices {
 		text := r.degraded(one.newest)
@@ -100,7 +100,7 @@ func (r Rules) causes(voices []voice) string {
 }
 
 // cause is a failure in words that go on after a region's name.
-func cause(o Observation) string {
+func cause(o *Observation) string {
 	switch o.Failure {
 	case uptime.FailureDNS:
 		return "finds no address"
