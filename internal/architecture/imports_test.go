@@ -29,6 +29,7 @@ var rules = []rule{
 	{"github.com/coder/websocket", []string{"dashboard-api/internal/wsconn", "internal/e2e"}, true, "one importer of the websocket library"},
 	{"nhooyr.io/websocket", nil, true, "frozen and deprecated: see decision 0001"},
 	{"github.com/alicebob/miniredis", []string{"deploy/embedded", "internal/testbackend"}, false, "a test server: used only where it says so to the operator"},
+	{"github.com/teambition/rrule-go", []string{"internal/maintenance"}, true, "rules are bounded, and clocks that change are judged, in one place"},
 	{"github.com/ebitengine/purego", []string{"deploy/embedded"}, true, "foreign code is loaded in one child process only"},
 }
 

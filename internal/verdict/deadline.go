@@ -1,0 +1,39 @@
+package verdict
+
+import "time"
+
+// tick is how exactly deadlines are told: slots have whole milliseconds.
+const tick = time.Millisecond
+
+// NextDeadline is the first instant after the last event at which time alone changes
+// something: evidence goes stale, a wait is over, a window begins or ends. Zero when
+// nothing is to come.
+func NextDeadline(s FoldState, rules Rules, c Conditions) (next time.Time) {
+	soonest := func(t time.Time) {
+		if t.After(s.At) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, span := range c.Maintenance {
+		soonest(span.From)
+		soonest(span.To)
+	}
+	for _, b := range c.Blind {
+		soonest(b.From)
+		soonest(b.To)
+	}
+	for _, v := range s.voices(&rules, c) {
+		soonest(rules.FreshUntil(v.newest.ScheduledAt).Add(tick))
+	}
+	if s.Waiting != nil {
+		waits := step{FoldState: s, rules: rules, conditions: c}
+		soonest(waits.opensAt(*s.Waiting))
+		if waits.ripe(*s.Waiting) {
+			soonest(s.At.Add(tick)) // a late result may not open it: the next instant does
+		}
+	}
+	if s.Flap.Active {
+		soonest(s.flapEndOf(rules))
+	}
+	return next
+}

@@ -1,0 +1,172 @@
+package verdict
+
+import (
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Verdict is the state with its explanation.
+type Verdict struct {
+	State         State
+	Observed      State     // what the measurements say: differs from State in maintenance
+	Since         time.Time // first slot known to be in this state; zero when not known
+	Why           string    // one sentence for people
+	DownRegions   []string
+	SilentRegions []string
+	BlindRegions  []string
+	LastResultAt  time.Time // newest measured slot; zero when none
+	FreshUntil    time.Time // when the newest evidence goes stale; zero when none
+}
+
+// voice is what one region says.
+type voice struct {
+	newest  *Observation
+	failing bool
+	since   time.Time // first slot of failing, or of being good again
+	streak  int       // results in a row that go against failing, on their way to a threshold
+}
+
+// tally is what the voices come to.
+type tally struct {
+	fresh, down, degraded []*voice
+	need                  int
+	lastGood              time.Time // newest slot of those who were good and are not asked any more
+}
+
+// Fold gives the verdict at now from each region's newest measurement: for a policy
+// without thresholds it is that of the State which saw them all (only Since can be up
+// to an interval off). previous carries Since over while the state stays.
+func Fold(rules Rules, observations []Observation, previous Verdict, now time.Time) Verdict {
+	voices := make([]voice, 0, len(observations))
+	for i := range observations {
+		o := &observations[i]
+		voices = append(voices, voice{newest: o, failing: o.Status == uptime.StatusDown, since: o.ScheduledAt})
+	}
+	v, t := rules.judge(voices, Conditions{}, previous, now)
+	v.Why = rules.why(v, t, Conditions{})
+	return v
+}
+
+// judge holds the rules of a state, once. It leaves Why to those who need it.
+func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Time) (Verdict, tally) {
+	v, t := Verdict{}, tally{fresh: make([]*voice, 0, len(voices))}
+	for i := range voices {
+		one := &voices[i]
+		o := one.newest
+		if o.ScheduledAt.After(v.LastResultAt) {
+			v.LastResultAt = o.ScheduledAt
+		}
+		if c.blindAt(o.Region, now) || r.FreshUntil(o.ScheduledAt).Before(now) {
+			if !one.failing && o.ScheduledAt.After(t.lastGood) {
+				t.lastGood = o.ScheduledAt
+			}
+			continue
+		}
+		t.fresh = append(t.fresh, one)
+		switch {
+		case one.failing:
+			t.down = append(t.down, one)
+			v.DownRegions = append(v.DownRegions, o.Region)
+		case o.Status != uptime.StatusDown && r.degraded(o) != "":
+			t.degraded = append(t.degraded, one)
+		}
+	}
+	if !v.LastResultAt.IsZero() {
+		v.FreshUntil = r.FreshUntil(v.LastResultAt)
+	}
+	for _, region := range r.Regions {
+		switch {
+		case c.blindAt(region, now):
+			v.BlindRegions = append(v.BlindRegions, region)
+		case !slices.ContainsFunc(t.fresh, func(one *voice) bool { return one.newest.Region == region }):
+			v.SilentRegions = append(v.SilentRegions, region)
+		}
+	}
+	slices.Sort(v.DownRegions)
+	t.need = r.Policy.Quorum.need(len(t.fresh))
+	switch {
+	case len(t.fresh) == 0:
+		v.Observed = StateNoData
+	case len(t.down) >= t.need:
+		v.Observed = StateDown
+	case len(t.degraded) > 0, len(t.down) > 0 && !r.Policy.Degraded.IgnoreMinority:
+		v.Observed = StateDegraded
+	default:
+		v.Observed = StateUp
+	}
+	switch {
+	case !r.Active:
+		v.State, v.Observed = StatePaused, StatePaused
+	case c.maintained(now):
+		v.State = StateMaintenance
+	default:
+		v.State = v.Observed
+	}
+	v.Since = r.since(v, t, c, previous, now)
+	return v, t
+}
+
+func (r *Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now time.Time) time.Time {
+	switch {
+	case v.State == previous.State:
+		return previous.Since
+	case v.State == StateMaintenance:
+		var from time.Time
+		for _, s := range c.Maintenance {
+			if s.Holds(now) && (from.IsZero() || s.From.Before(from)) {
+				from = s.From
+			}
+		}
+		return from
+	case v.State == StateNoData && v.FreshUntil.After(now):
+		return now // the regions are blind
+	case v.State == StateNoData:
+		return v.FreshUntil
+	case previous.State == "":
+		return time.Time{} // no history at hand: the state may be older than the newest result
+	case v.State == StatePaused, v.State == StateUp:
+		return recovered(t.fresh)
+	}
+	return r.began(v.Observed, t)
+}
+
+// began is the slot at which what is wrong began: that by which the quorum failed, or
+// earlier by at most an interval. Who was good and fell silent was no part of it until then.
+func (r *Rules) began(observed State, t tally) time.Time {
+	var slots []time.Time
+	for _, one := range t.down {
+		slots = append(slots, one.since)
+	}
+	if observed != StateDown {
+		for _, one := range t.degraded {
+			slots = append(slots, one.newest.ScheduledAt)
+		}
+		if len(slots) == 0 {
+			return time.Time{}
+		}
+		return slices.MinFunc(slots, time.Time.Compare)
+	}
+	slices.SortFunc(slots, time.Time.Compare)
+	quorum := slots[min(t.need, len(slots))-1]
+	if t.lastGood.After(quorum) {
+		quorum = t.lastGood
+	}
+	for _, slot := range slots {
+		if !slot.Before(quorum.Add(-r.Interval)) {
+			return slot
+		}
+	}
+	return quorum
+}
+
+// recovered is the slot since which all of them are good.
+func recovered(voices []*voice) (last time.Time) {
+	for _, one := range voices {
+		if !one.failing && one.since.After(last) {
+			last = one.since
+		}
+	}
+	return last
+}

@@ -1,0 +1,128 @@
+package verdict
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// State is the folded status of a target.
+type State string
+
+// States a page can show.
+const (
+	StateUp          State = "up"
+	StateDegraded    State = "degraded"
+	StateDown        State = "down"
+	StateMaintenance State = "maintenance"
+	StateNoData      State = "no_data"
+	StatePaused      State = "paused"
+)
+
+// Severity is how bad an incident is.
+type Severity string
+
+// Severities.
+const (
+	SeverityDown     Severity = "down"
+	SeverityDegraded Severity = "degraded"
+)
+
+// Rules are what folding needs to know of a target.
+type Rules struct {
+	Interval, Timeout time.Duration
+	Active            bool
+	Regions           []string // that are to check it now
+	Policy            Policy   // valid; the zero value is the default
+}
+
+// Conditions are what holds around a target: facts that others found out. They may be
+// corrected later, and change with time only at their edges.
+type Conditions struct {
+	Maintenance []Span      // windows that hold the target
+	Blind       []Blindness // of any region
+	Parent      *Parent     // a target this one depends on, while that is down; nil: none is
+}
+
+// Span is a stretch of time [From, To); a zero To has no end yet.
+type Span struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to,omitzero"`
+}
+
+// Holds says whether an instant is in it.
+func (s Span) Holds(t time.Time) bool {
+	return !t.Before(s.From) && (s.To.IsZero() || t.Before(s.To))
+}
+
+// Blindness is a stretch in which a region could not be believed.
+type Blindness struct {
+	Region string `json:"region"`
+	Span
+}
+
+// Parent is a target that others depend on, and that is down.
+type Parent struct {
+	TargetID int64  `json:"target_id"`
+	Name     string `json:"name"`
+}
+
+// Observation is a region's measurement.
+type Observation struct {
+	Region       string         `json:"region"`
+	Status       uptime.Status  `json:"status"`
+	Failure      uptime.Failure `json:"failure,omitempty"`
+	HTTPStatus   int            `json:"http_status,omitempty"`
+	Said         string         `json:"said,omitempty"` // what an answer said in place of an HTTP status; mostly empty
+	ScheduledAt  time.Time      `json:"scheduled_at"`
+	CheckedAt    time.Time      `json:"checked_at,omitzero"`
+	TotalUS      uint32         `json:"total_us,omitempty"`
+	CertNotAfter time.Time      `json:"cert_not_after,omitzero"`
+	Revision     uint64         `json:"revision,omitempty"` // ranks the results of one slot
+	Late         bool           `json:"-"`                  // measured after its expiry: no evidence
+}
+
+// Observed is the evidence that a result is.
+func Observed(r *uptime.Result) Observation {
+	return Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(),
+		TotalUS: r.TotalUS, CertNotAfter: r.CertNotAfter, Revision: r.Revision(), Late: r.Late}
+}
+
+// FreshUntil is the instant after which a measurement is no longer evidence.
+func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
+	return scheduledAt.Add(2*r.Interval + r.Timeout)
+}
+
+// degraded says what makes a result that is not down degraded; "" when nothing does.
+func (r *Rules) degraded(o *Observation) string {
+	rule := r.Policy.Degraded
+	switch left := o.CertNotAfter.Sub(o.ScheduledAt); {
+	case o.Status == uptime.StatusDegraded:
+		return cmp.Or(cause(o), "degraded")
+	case rule.LatencyMS > 0 && int64(o.TotalUS) > int64(rule.LatencyMS)*1000:
+		return "slower than allowed"
+	case rule.CertificateDays > 0 && !o.CertNotAfter.IsZero() && left < time.Duration(rule.CertificateDays)*24*time.Hour:
+		return "certificate ends soon"
+	}
+	return ""
+}
+
+// blindAt says whether a region could not be believed at an instant.
+func (c Conditions) blindAt(region string, t time.Time) bool {
+	for _, b := range c.Blind {
+		if b.Region == region && b.Holds(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Conditions) maintained(t time.Time) bool {
+	for _, s := range c.Maintenance {
+		if s.Holds(t) {
+			return true
+		}
+	}
+	return false
+}

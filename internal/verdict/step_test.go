@@ -1,0 +1,80 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+)
+
+const allUp = "0 ap,eu,us up\n"
+
+func TestIncidents(t *testing.T) {
+	t.Parallel()
+	one := "60 eu,us down\n"
+	for name, c := range map[string]struct {
+		policy  Policy
+		lines   string
+		want    string
+		state   State
+		because string // in the last decision
+	}{
+		"a quorum opens at once, one good region of three ends it": {Policy{}, allUp + "60 ap up\n60 eu,us down\n120 ap,eu,us up",
+			"61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1m0s. Down in 1 of 3 regions: us status 503."},
+		"a minority is degraded, and nobody is told":                        {Policy{}, allUp + "60 eu down\n60 ap,us up", "", StateDegraded, ""},
+		"a minority can be left out":                                        {Policy{Degraded: Degraded{IgnoreMinority: true}}, allUp + "60 eu down\n60 ap,us up", "", StateUp, ""},
+		"back-dated to the quorum, not to a region that failed long before": {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n120 ap,us up\n180 eu down\n180 us down", "181 opened 180 page", StateDown, "It began at 2026-03-01 12:03:00 UTC. Rule: 2 of 3 regions must fail (majority)."},
+		"back-dated to a region that began up to an interval before":        {Policy{}, allUp + "60 eu down\n120 us down", "121 opened 60 page", StateDown, ""},
+		"all must fail":                                 {Policy{Quorum: Quorum{Rule: QuorumAll}}, allUp + "60 eu,us down\n120 eu,us,ap down", "121 opened 60 page", StateDown, "3 of 3 regions must fail (all)"},
+		"any may":                                       {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down", "61 opened 60 page", StateDown, "1 of 3 regions must fail (set number)"},
+		"a firm number":                                 {Policy{Quorum: Quorum{AtLeast: 3, Firm: true}}, allUp + "60 blind us 60-\n60 eu,ap down", "", StateDegraded, ""},
+		"results in a row":                              {Policy{DownAfter: 2, UpAfter: 3}, allUp + "60 eu,us down\n120 eu,us down\n180 eu,us up\n240 eu,us up\n300 eu,us up", "121 opened 60 page\n301 resolved 60 note", StateUp, "Ended after 2m0s"},
+		"a row is broken":                               {Policy{DownAfter: 2}, allUp + "60 eu,us down\n120 eu,us up\n180 eu,us down", "", StateUp, ""},
+		"unknown breaks none":                           {Policy{DownAfter: 2}, allUp + "60 eu,us down\n120 eu,us unknown\n180 eu,us down", "181 opened 60 page", StateDown, ", each 2 times in a row."},
+		"for a time":                                    {Policy{ForS: 90}, allUp + "60 eu,us down\n120 eu,us down\n149 tick\n150 tick", "150 opened 60 page", StateDown, ", for 1m30s."},
+		"not for long enough":                           {Policy{ForS: 90}, allUp + "60 eu,us down\n120 eu,us up\n150 tick", "", StateUp, ""},
+		"waits for the first word of everyone":          {Policy{}, "0 eu down\n1 us up\n2 ap up", "", StateDegraded, ""},
+		"but not for long":                              {Policy{}, "0 eu down\n60 eu down\n85.9 tick\n86 tick", "86 opened 0 page", StateDown, ""},
+		"silence of the good ones opens nothing":        {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n180 eu down\n195 tick", "", StateDown, ""},
+		"a failing result after that does":              {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n180 eu down\n195 tick\n240 eu down", "241 opened 60 page", StateDown, "the only region that can judge must fail"},
+		"silence ends nothing":                          {Policy{}, allUp + one + "200 tick\n600 tick", "61 opened 60 page", StateNoData, ""},
+		"nor does a page stay for ever":                 {Policy{}, allUp + one + "600 tick\n660 eu,us up", "61 opened 60 page\n661 resolved 60 note", StateUp, "Ended after 10m0s"},
+		"pausing ends it":                               {Policy{}, allUp + one + "90 pause", "61 opened 60 page\n90 resolved 60 note", StatePaused, "it is not known how it ended"},
+		"degraded opens if asked to":                    {Policy{OpenOn: SeverityDegraded}, allUp + "60 eu down\n60 us down\n120 us up\n180 eu up", "61 opened 60 page\n61 severity_changed 60 page\n121 severity_changed 60\n181 resolved 60 note", StateUp, ""},
+		"maintenance":                                   {Policy{}, allUp + "50 maintain 50-100\n" + one + "90 tick\n100 tick\n110 tick\n120 eu,us down", "61 suppressed 60 by maintenance\n121 opened 60 page", StateDown, "Until now it was suppressed by maintenance."},
+		"over before maintenance":                       {Policy{}, allUp + "50 maintain 50-100\n" + one + "90 eu,us up of 80\n110 tick", "61 suppressed 60 by maintenance\n90 resolved 60 by maintenance", StateUp, "No longer down."},
+		"a result from maintenance that comes after it": {Policy{}, allUp + "50 maintain 50-100\n101 eu,us down of 90\n120 eu,us up", "101 suppressed 90 by maintenance\n121 resolved 90 by maintenance", StateUp, ""},
+		"maintenance begins later":                      {Policy{}, allUp + one + "90 maintain 90-300\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateMaintenance, "Ended after 1m0s. In maintenance; Down in 1 of 3"},
+		"the parent is down":                            {Policy{}, allUp + "59 parent\n" + one + "120 eu,us down", "61 suppressed 60 by parent", StateDown, "it depends on the router, which is down"},
+		"the parent is back, and it is not":             {Policy{}, allUp + "59 parent\n" + one + "90 no parent\n120 eu,us down", "61 suppressed 60 by parent\n121 opened 60 page", StateDown, "suppressed by parent"},
+		"the parent is back, and so is it":              {Policy{}, allUp + "59 parent\n" + one + "90 no parent\n120 eu,us up", "61 suppressed 60 by parent\n121 resolved 60 by parent", StateUp, ""},
+		"a blind region is not asked":                   {Policy{}, allUp + "59 blind ap 50-\n60 eu,ap down\n60 us up", "", StateDegraded, ""},
+		"the others are enough":                         {Policy{}, allUp + "59 blind ap 50-\n60 ap,eu,us down", "61 opened 60 page", StateDown, "blind, so not asked: ap. It began"},
+		"all are blind":                                 {Policy{}, "0 eu up\n1 blind eu 1-\n60 eu down", "", StateNoData, ""},
+		"found blind later":                             {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down\n70 blind eu 55-70\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1m0s"},
+		"blindness opens nothing":                       {Policy{}, allUp + "60 eu down\n61 blind us 55-\n62 blind us 55-", "", StateDegraded, ""},
+		"late down opens nothing":                       {Policy{DownAfter: 2}, allUp + "60 us down\n60 eu down\n180 eu,us down of 120\n181 eu,us down of 60\n190 tick", "180 opened 60 page", StateDown, ""},
+		"late down makes a row, the next one opens":     {Policy{DownAfter: 2}, allUp + "120 eu,us down\n130 eu,us down of 60\n140 tick\n180 eu down", "130 corrected 60\n130 corrected 60\n181 opened 60 page", StateDown, ""},
+		"late down moves the beginning":                 {Policy{}, allUp + "120 eu,us down\n130 eu,us down of 60", "121 opened 120 page\n130 corrected 120\n130 corrected 120", StateDown, "us's result of 2026-03-01 12:01:00 UTC (down, status 503) came late: us has been failing since 2026-03-01 12:01:00 UTC"},
+		"late up ends what was none":                    {Policy{DownAfter: 2}, allUp + "60 eu,us down\n180 eu,us down\n190 eu up of 120", "181 opened 60 page\n190 corrected 60\n190 resolved 60 note", StateDegraded, ""},
+		"a correction":                                  {Policy{}, allUp + "60 eu,us down\n70 us up of 60", "61 opened 60 page\n70 corrected 60\n70 resolved 60 note", StateDegraded, ""},
+		"an old result says nothing":                    {Policy{}, allUp + "60 eu,us up\n120 eu,us up\n180 eu,us up\n240 eu,us up\n300 eu,us up\n360 eu,us up\n420 eu,us up of 60\n420 eu,us down of -60", "", StateUp, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := play(t, c.policy, c.lines)
+			if got := s.told(); got != c.want {
+				t.Errorf("decisions\n%s\nwant\n%s", got, c.want)
+			}
+			v := s.state.Verdict(s.rules, s.conditions, s.state.At)
+			if s.state.State != c.state || v.State != c.state {
+				t.Errorf("is %s, %q", s.state.State, v.Why)
+			}
+			last := v.Why
+			if len(s.decisions) > 0 {
+				last = s.decisions[len(s.decisions)-1].Why
+			}
+			if !strings.Contains(last, c.because) {
+				t.Errorf("says %q, want %q", last, c.because)
+			}
+		})
+	}
+}
