@@ -51,10 +51,6 @@ type Store struct {
 // nil tells nobody.
 func New(db *database.DB, planner Planner) *Store { return &Store{db: db, planner: planner} }
 
-func millis(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: t.UnixMilli(), Valid: !t.IsZero()}
-}
-
 func instant(ms sql.NullInt64) time.Time {
 	if !ms.Valid {
 		return time.Time{}
