@@ -69,6 +69,11 @@ type Options struct {
 	Heartbeats Heartbeats
 	Pinged     func() // a heartbeat's row waits; must not block
 
+	Incidents Incidents
+	Alerts    Alerts
+	Tester    Tester
+	Notified  func() // something may be due; must not block
+
 	Socket  http.Handler // the websocket, behind the same policy as any route
 	Pages   http.Handler // everything outside /api
 	Version string
@@ -83,6 +88,7 @@ type api struct {
 	inFlight *flights
 	rate     *jobs.Limiter // of checks on demand
 	pings    *pingLimiter
+	tests    *jobs.Limiter // of channels
 
 	exporting *semaphore.Weighted // a unit an export
 }
@@ -106,7 +112,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), exporting: semaphore.NewWeighted(maxExports)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), exporting: semaphore.NewWeighted(maxExports)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

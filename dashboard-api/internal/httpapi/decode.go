@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"io"
@@ -129,6 +130,12 @@ func decodeMember(raw []byte, into reflect.Value, at string, null nulls) []Mista
 	}
 	if secret, is := into.Addr().Interface().(*secretText); is {
 		if secret.UnmarshalJSON(raw) != nil {
+			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a text"}}
+		}
+		return nil
+	}
+	if _, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
+		if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) || json.Unmarshal(raw, into.Addr().Interface()) != nil {
 			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a text"}}
 		}
 		return nil

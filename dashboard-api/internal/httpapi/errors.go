@@ -14,6 +14,7 @@ import (
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
@@ -88,6 +89,23 @@ var mapping = [...]struct {
 	{heartbeatstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such heartbeat") }},
 	{heartbeatstore.ErrBehind, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, codeUnavailable, "deadlines of an outage are being made up for: ping again").retryAfter(time.Second)
+	}},
+	{incidentstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such incident") }},
+	{incidentstore.ErrResolved, func(error) *Problem {
+		return problem(http.StatusConflict, "incident_resolved", "the incident is over: there is nothing to look after any more")
+	}},
+	{incidentstore.ErrChannelNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such channel") }},
+	{incidentstore.ErrRuleNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such notification rule")
+	}},
+	{incidentstore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "it has changed since you read it: read it again")
+	}},
+	{incidentstore.ErrNameTaken, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/name", Code: codeDuplicateName, Message: "another one has this name"}})
+	}},
+	{incidentstore.ErrInUse, func(error) *Problem {
+		return problem(http.StatusConflict, "channel_in_use", "a notification rule tells this channel: take it out there first")
 	}},
 	{jobs.ErrFull, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, "checks_full", "too many checks are waiting: try again").retryAfter(checkRetryAfter)

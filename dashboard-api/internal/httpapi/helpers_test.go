@@ -19,11 +19,13 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -190,6 +192,14 @@ func (f *fakeFleet) HistoryOK() bool            { return !f.down }
 func (f *fakeFleet) Regions() []string          { return f.regions }
 func (f *fakeFleet) OpenRanges() []netip.Prefix { return f.open }
 
+// fakeTester says that it has sent what a test wants it to.
+type fakeTester struct{ sent notify.Sent }
+
+func (f *fakeTester) Test(_ context.Context, _ incidentstore.Channel, _ bool, _ string, now time.Time) notify.Sent {
+	f.sent.At = now
+	return f.sent
+}
+
 // bench is an API on a real database with everything else faked.
 type bench struct {
 	*testing.T
@@ -210,10 +220,15 @@ type bench struct {
 	rows    *fakeRecorder
 	beats   *heartbeatstore.Store
 	pinged  int
-	checks  *jobs.Service // not running: what is accepted stays queued
-	now     time.Time
-	setup   string
-	log     *bytes.Buffer
+
+	incidents *incidentstore.Store
+	tester    *fakeTester
+	notified  int
+
+	checks *jobs.Service // not running: what is accepted stays queued
+	now    time.Time
+	setup  string
+	log    *bytes.Buffer
 }
 
 // Keys of the roles, as a bench makes them.
@@ -267,8 +282,10 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		Owner: "test", Store: jobstore.New(db), Regions: func() []string { return b.fleet.regions }, Tell: func(jobstore.Job) {}, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	b.rows, b.beats = &fakeRecorder{}, heartbeatstore.New(db)
+	b.incidents, b.tester = incidentstore.New(db, notify.Planner{PublicURL: "https://pf.example"}), &fakeTester{}
 	options := Options{
-		Box:      box,
+		Box:       box,
+		Incidents: b.incidents, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
 		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: b.past, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -55,7 +56,27 @@ func (r *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 		r.errs = append(r.errs, fmt.Errorf("route %q has no policy: declare who may use it in routes.go", pattern))
 		return
 	}
+	if action := actionPattern.FindStringSubmatch(pattern); action != nil { // the mux knows no part of a segment
+		r.mux.Handle(action[1]+"}", r.action(action[2], r.guard(policy, pattern, http.HandlerFunc(handler))))
+		return
+	}
 	r.mux.Handle(pattern, r.guard(policy, pattern, http.HandlerFunc(handler)))
+}
+
+// actionPattern is a route that does something with what its id names: POST /things/{id}:do.
+var actionPattern = regexp.MustCompile(`^(\w+ .*/\{id)\}:(\w+)$`)
+
+// action serves the requests whose id ends in the action's word.
+func (r *router) action(word string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		id, is := strings.CutSuffix(req.PathValue("id"), ":"+word)
+		if !is {
+			r.noRoute(w, req)
+			return
+		}
+		req.SetPathValue("id", id)
+		next.ServeHTTP(w, req)
+	})
 }
 
 // ServeHTTP serves a request by the declared routes.
@@ -148,18 +169,20 @@ func (o operation) huma() huma.Operation {
 
 // finish answers what no route matches under /api, and reports every route that was refused.
 func (r *router) finish() error {
-	r.mux.HandleFunc("/api/", func(w http.ResponseWriter, req *http.Request) {
-		if allowed := r.allowed(req); len(allowed) > 0 {
-			p := problem(http.StatusMethodNotAllowed, "method_not_allowed", req.Method+" is not possible here")
-			for _, method := range allowed {
-				p.headers = http.Header{"Allow": append(p.headers["Allow"], method)}
-			}
-			p.write(w, req)
-			return
-		}
-		problem(http.StatusNotFound, codeNotFound, "there is no such route").write(w, req)
-	})
+	r.mux.HandleFunc("/api/", r.noRoute)
 	return errors.Join(r.errs...)
+}
+
+func (r *router) noRoute(w http.ResponseWriter, req *http.Request) {
+	if allowed := r.allowed(req); len(allowed) > 0 {
+		p := problem(http.StatusMethodNotAllowed, "method_not_allowed", req.Method+" is not possible here")
+		for _, method := range allowed {
+			p.headers = http.Header{"Allow": append(p.headers["Allow"], method)}
+		}
+		p.write(w, req)
+		return
+	}
+	problem(http.StatusNotFound, codeNotFound, "there is no such route").write(w, req)
 }
 
 // allowed are the methods that do have a route at the request's path.
@@ -168,7 +191,7 @@ func (r *router) allowed(req *http.Request) []string {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		probe := req.Clone(req.Context())
 		probe.Method = method
-		if _, pattern := r.mux.Handler(probe); pattern != "/api/" && pattern != "" {
+		if _, pattern := r.mux.Handler(probe); pattern != "/api/" && pattern != "" && (r.policies[pattern] != undeclared || strings.Contains(req.URL.Path, ":")) {
 			methods = append(methods, method)
 		}
 	}
