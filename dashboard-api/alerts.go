@@ -1,25 +1,37 @@
 package main
 
 import (
+	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/lease"
+	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
-// alerts is what tells people of incidents.
+// alerts is what finds incidents, and tells people of them.
 type alerts struct {
 	store     *incidentstore.Store
 	deliverer *notify.Deliverer
 	worker    *notify.Worker
+	lease     *lease.Lease
+	evaluator *evaluator.Evaluator
 }
 
-func newAlerts(cfg Config, stores *stores, box *seal.Box, node string, s *service.Service) *alerts {
+func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node string, s *service.Service) *alerts {
 	a := &alerts{
 		store:     incidentstore.New(stores.database, notify.Planner{PublicURL: cfg.PublicURL}),
 		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL}),
 	}
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
+	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
+	a.evaluator = evaluator.New(evaluator.Options{
+		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results,
+		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+	})
 	return a
 }

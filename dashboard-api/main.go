@@ -67,6 +67,7 @@ func main() {
 //	{pf}:results, {pf}:changes, marks of rows and runs of rollups ──▶ kept answers ──▶ httpapi
 //	ClickHouse ──▶ history watch ──▶ history, ledger; the hub's state at start
 //	httpapi ── results from outside ──▶ recorder ──▶ ClickHouse, else spool
+//	{pf}:results, ClickHouse ──▶ evaluator (one node) ──▶ verdicts, incidents
 //	incidents ──▶ outbox in the database ──▶ notify ──▶ channels
 //	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
@@ -137,7 +138,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err != nil {
 		return err
 	}
-	alerts := newAlerts(cfg, stores, box, taken.node, s)
+	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
@@ -154,7 +155,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, alerts.worker.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

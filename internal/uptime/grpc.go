@@ -21,3 +21,13 @@ func GRPCWord(message string) string {
 	}
 	return "gRPC health check failed"
 }
+
+// Said is what the answer to a check of a kind said where its HTTP status does not tell: 200 is
+// what every answer over gRPC has. "" when the status tells, or nothing is known.
+func (r Result) Said(kind Kind) string {
+	const answered = 200
+	if kind != KindGRPC || r.Failure != FailureStatusCode || r.HTTPStatus != answered {
+		return ""
+	}
+	return GRPCWord(r.Message)
+}

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -77,17 +76,9 @@ func (e *entry) apply(r uptime.Result) bool {
 		return false
 	}
 	if r.Status.Measured() && !r.Late {
-		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, Said: e.said(r), ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
+		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, Said: r.Said(e.target.Kind), ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
 	}
 	return true
-}
-
-// said is what an answer says where the HTTP status does not: 200 is what every gRPC answer has.
-func (e *entry) said(r uptime.Result) string {
-	if e.target.Kind != uptime.KindGRPC || r.Failure != uptime.FailureStatusCode || r.HTTPStatus != http.StatusOK {
-		return ""
-	}
-	return uptime.GRPCWord(r.Message)
 }
 
 func (e *entry) addTick(tick Tick) bool {
@@ -166,6 +157,23 @@ func (e *entry) evidence() []verdict.Observation {
 		}
 	}
 	return found
+}
+
+// Watched is a target with the rules it is judged by.
+type Watched struct {
+	Target uptime.Target
+	Rules  verdict.Rules
+}
+
+// Watched gives all targets the hub knows.
+func (h *Hub) Watched() []Watched {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make([]Watched, 0, len(h.entries))
+	for _, e := range h.entries {
+		all = append(all, Watched{e.target, e.rules})
+	}
+	return all
 }
 
 // Heartbeats lists the targets that are some.

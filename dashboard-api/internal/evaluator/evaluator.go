@@ -1,0 +1,280 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/lease"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdictstore"
+)
+
+const (
+	commitEvery = 500 * time.Millisecond
+	rulesEvery  = 2 * time.Second
+	latestEvery = time.Minute
+	leaseLook   = 500 * time.Millisecond
+
+	commitBound = 10 * time.Second
+	loadBound   = 30 * time.Second
+	retryPause  = 2 * time.Second
+	// silence is how long the stream may say nothing before time stops: it has a pulse at least every two seconds.
+	silence = 5 * time.Second
+	// waiting is how many entries may lie between the reader and the fold.
+	waiting = 256
+)
+
+// Options of an Evaluator; all are required but Now.
+type Options struct {
+	Lease    Lease
+	Follower Follower
+	Targets  Targets
+	Results  Results
+	Store    Store
+	Health   Health
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+	Now      func() time.Time
+	// Told is called when something was committed that people may be told of.
+	Told func()
+}
+
+// Lease says whether this node is the one to evaluate.
+type Lease interface {
+	Held() bool
+	Yield(d time.Duration)
+}
+
+// Follower is the reading end of the stream of results; pulse is called when all there was is read.
+type Follower interface {
+	Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error
+}
+
+// Targets are those there are, with the rules they are judged by.
+type Targets interface{ Watched() []live.Watched }
+
+// Results are the newest of every target and region.
+type Results interface {
+	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
+}
+
+// Store remembers.
+type Store interface {
+	Load(ctx context.Context) (verdictstore.Saved, error)
+	Commit(ctx context.Context, c verdictstore.Commit) (turn int64, err error)
+}
+
+// Health is where trouble is told.
+type Health interface {
+	Set(component string, level service.Level, reason string)
+}
+
+var (
+	_ Lease   = (*lease.Lease)(nil)
+	_ Results = (*resultstore.Store)(nil)
+	_ Store   = (*verdictstore.Store)(nil)
+	_ Health  = (*service.Health)(nil)
+	_ Targets = (*live.Hub)(nil)
+)
+
+// Feed makes a Follower of the stream's.
+type Feed struct{ *livefeed.Follower }
+
+// Follow reads on after an entry.
+func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error {
+	return f.WithPulse(pulse).Follow(ctx, fromID, fn)
+}
+
+// Evaluator evaluates while it holds the lease. Run it once.
+type Evaluator struct {
+	Options
+	metrics *metrics
+}
+
+// New makes an evaluator.
+func New(o Options) *Evaluator {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Told == nil {
+		o.Told = func() {}
+	}
+	return &Evaluator{Options: o, metrics: newMetrics(o.Metrics)}
+}
+
+// Run evaluates until ctx ends.
+func (e *Evaluator) Run(ctx context.Context) error {
+	look := time.NewTicker(leaseLook)
+	defer look.Stop()
+	for {
+		if e.Lease.Held() {
+			err := e.lead(ctx)
+			e.metrics.leading.Set(0)
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case errors.Is(err, verdictstore.ErrOvertaken):
+				e.Log.Warn("another node evaluates: leaving it to that one")
+				e.Lease.Yield(retryPause)
+			case err != nil:
+				e.Log.Warn("verdicts are not evaluated", "error", err)
+				e.Health.Set("evaluator", service.Degraded, "incidents are neither opened nor resolved by this node: "+err.Error())
+				e.Lease.Yield(retryPause)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+	}
+}
+
+// entry is one of the stream.
+type entry struct {
+	id      string
+	results []uptime.Result
+	at      time.Time // when it was announced
+}
+
+// lead evaluates from what was committed last until the lease is lost.
+func (e *Evaluator) lead(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	began := e.Now()
+	load, cancel := context.WithTimeout(ctx, loadBound)
+	saved, err := e.Store.Load(load)
+	cancel()
+	if err != nil {
+		return err
+	}
+	f := newFold(saved)
+	f.judge(e.Targets.Watched(), began)
+	if err := e.latest(ctx, f); err != nil {
+		e.Log.Warn("the newest results are not known: what the stream did not bring is folded later", "error", err)
+	}
+	entries, pulses, ended := e.follow(ctx, saved.Entry, began)
+	e.Log.Info("evaluating", "from", saved.Entry, "states", len(saved.States), "folded_anew", len(saved.Unread))
+	e.metrics.leading.Set(1)
+	e.Health.Set("evaluator", service.OK, "")
+
+	commit, rules, newest := time.NewTicker(commitEvery), time.NewTicker(rulesEvery), time.NewTicker(latestEvery)
+	defer commit.Stop()
+	defer rules.Stop()
+	defer newest.Stop()
+	heard := began
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-ended:
+			return err
+		case one := <-entries:
+			f.take(one)
+			heard = e.Now()
+		case <-pulses:
+			if len(entries) == 0 {
+				f.reached(e.Now())
+			}
+			heard = e.Now()
+		case <-rules.C:
+			f.judge(e.Targets.Watched(), e.Now())
+		case <-newest.C:
+			if err := e.latest(ctx, f); err != nil {
+				e.Log.Warn("the newest results are not known", "error", err)
+			}
+		case <-commit.C:
+			if !e.Lease.Held() {
+				return nil
+			}
+			if now := e.Now(); len(entries) == 0 && now.Sub(heard) < silence {
+				f.reached(now)
+			}
+			if err := e.commit(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// follow reads the stream on from an entry, or as far back as it is kept.
+func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (entries chan entry, pulses chan struct{}, ended chan error) {
+	if oldest := now.Add(-livefeed.Keep); announced(from).Before(oldest) {
+		from = strconv.FormatInt(oldest.UnixMilli(), 10) + "-0"
+	}
+	entries, pulses, ended = make(chan entry, waiting), make(chan struct{}, 1), make(chan error, 1)
+	pulse := func() {
+		select {
+		case pulses <- struct{}{}:
+		default:
+		}
+	}
+	go func() {
+		ended <- e.Follower.Follow(ctx, from, pulse, func(id string, results []uptime.Result) error {
+			select {
+			case entries <- entry{id, results, announced(id)}:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	return entries, pulses, ended
+}
+
+// announced is when an entry was, by the clock of Redis; zero for none.
+func announced(id string) time.Time {
+	ms, _, _ := strings.Cut(id, "-")
+	n, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC()
+}
+
+// latest folds what the stores have of every series that the stream did not bring.
+func (e *Evaluator) latest(ctx context.Context, f *fold) error {
+	ctx, cancel := context.WithTimeout(ctx, loadBound)
+	defer cancel()
+	since := e.Now().Add(-f.longest())
+	results, err := e.Results.LastMeasured(ctx, since)
+	if err != nil {
+		return err
+	}
+	f.catchUp(results)
+	return nil
+}
+
+// commit writes what was folded since the last time.
+func (e *Evaluator) commit(ctx context.Context, f *fold) error {
+	c, some := f.pending(e.Now())
+	if !some {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, commitBound)
+	defer cancel()
+	turn, err := e.Store.Commit(ctx, c)
+	if err != nil {
+		return err
+	}
+	f.committed(turn)
+	e.metrics.commits.Inc()
+	for _, d := range c.Decisions {
+		e.metrics.decisions.WithLabelValues(string(d.Kind)).Inc()
+		e.Log.Info("verdict", "decision", d.Kind, "target_id", d.TargetID, "slot", d.Slot, "severity", d.Severity, "why", d.Why)
+	}
+	if len(c.Decisions) > 0 {
+		e.Told()
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package evaluator
+
+import (
+	"container/heap"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/redact"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
+	"github.com/probefleet/probefleet/internal/verdictstore"
+)
+
+// fold is all that is in memory of one term of evaluating. It is used by one goroutine.
+type fold struct {
+	turn    int64
+	entry   string // newest that is folded in
+	written string // newest that was committed
+	targets map[int64]*target
+	due     deadlines
+	now     time.Time // how far time has passed
+
+	changed   map[int64]bool
+	decisions []verdictstore.Decision
+	saved     map[int64]verdict.FoldState // of targets that are not known yet
+}
+
+// target is one that is watched.
+type target struct {
+	live.Watched
+	state    verdict.FoldState
+	stored   verdict.FoldState // as it was committed last; zero: never
+	deadline time.Time
+	seen     bool // in the list that was read last
+}
+
+func newFold(saved verdictstore.Saved) *fold {
+	return &fold{turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States}
+}
+
+// judge takes in which targets there are, and by what rules each is judged from now on.
+func (f *fold) judge(watched []live.Watched, now time.Time) {
+	for _, t := range f.targets {
+		t.seen = false
+	}
+	for _, w := range watched {
+		t, known := f.targets[w.Target.ID]
+		if !known {
+			t = &target{state: verdict.NewState(w.Target.ID)}
+			if saved, found := f.saved[w.Target.ID]; found {
+				t.state, t.stored = saved, saved
+				delete(f.saved, w.Target.ID)
+			}
+			f.targets[w.Target.ID] = t
+		}
+		t.seen = true
+		if known && reflect.DeepEqual(t.Rules, w.Rules) {
+			t.Target = w.Target
+			continue
+		}
+		t.Watched = w
+		if known { // from now on it is judged by other rules
+			f.step(t, verdict.Tick(later(f.now, t.state.At)))
+		}
+		f.schedule(t)
+	}
+	for id, t := range f.targets {
+		if !t.seen { // deleted: its incidents went with it
+			delete(f.targets, id)
+			delete(f.changed, id)
+			t.deadline = time.Time{}
+		}
+	}
+}
+
+// take folds an entry of the stream in.
+func (f *fold) take(e entry) {
+	f.pass(e.at)
+	for i := range e.results {
+		f.result(&e.results[i], e.at)
+	}
+	f.entry = e.id
+}
+
+// catchUp folds in what the stores have. What is known already changes nothing.
+func (f *fold) catchUp(results []uptime.Result) {
+	slices.SortFunc(results, func(a, b uptime.Result) int { return known(&a).Compare(known(&b)) })
+	for i := range results {
+		f.result(&results[i], known(&results[i]))
+	}
+}
+
+// known is when a result was told, or a little before.
+func known(r *uptime.Result) time.Time {
+	if r.IngestedAt.IsZero() {
+		return r.ScheduledAt
+	}
+	return r.IngestedAt
+}
+
+func (f *fold) result(r *uptime.Result, at time.Time) {
+	t, found := f.targets[r.TargetID]
+	if !found {
+		return // not there any more, or not known yet: then its newest results are read within a minute
+	}
+	o := verdict.Observed(r)
+	o.Said = r.Said(t.Target.Kind)
+	f.step(t, verdict.Event{At: at, Result: &o})
+	f.schedule(t)
+}
+
+// reached says that everything up to an instant was folded in.
+func (f *fold) reached(now time.Time) { f.pass(now.UTC()) }
+
+// pass lets time pass.
+func (f *fold) pass(now time.Time) {
+	if !now.After(f.now) {
+		return
+	}
+	f.now = now
+	for len(f.due) > 0 && !f.due[0].at.After(now) {
+		next := heap.Pop(&f.due).(deadline)
+		if t := next.target; f.targets[t.Target.ID] == t && t.deadline.Equal(next.at) {
+			f.step(t, verdict.Tick(next.at))
+			f.schedule(t)
+		}
+	}
+}
+
+func (f *fold) step(t *target, e verdict.Event) {
+	var decisions []verdict.Decision
+	t.state, decisions = verdict.Step(t.state, t.Rules, verdict.Conditions{}, e)
+	for _, d := range decisions {
+		f.decisions = append(f.decisions, verdictstore.Decision{Decision: d, Subject: subject(&t.Target), Failure: string(failure(t.state, d)), HTTPStatus: status(t.state, d)})
+	}
+	if len(decisions) > 0 || matters(t.state) || matters(t.stored) {
+		f.changed[t.Target.ID] = true
+	}
+}
+
+// schedule notes when time alone changes a target next.
+func (f *fold) schedule(t *target) {
+	next := verdict.NextDeadline(t.state, t.Rules, verdict.Conditions{})
+	if next.Equal(t.deadline) {
+		return
+	}
+	if t.deadline = next; !next.IsZero() {
+		heap.Push(&f.due, deadline{next, t})
+	}
+}
+
+// matters says whether a state has what the newest results alone would not give again.
+func matters(s verdict.FoldState) bool {
+	if s.Waiting != nil || s.Incident != nil || s.Flap.Active || s.Flap.Score > 0 || !s.LastKey.IsZero() {
+		return true
+	}
+	for _, r := range s.Regions {
+		if r.Base.Failing || r.Base.Against > 0 || slices.ContainsFunc(r.Newest, func(o verdict.Observation) bool { return o.Status == uptime.StatusDown }) {
+			return true
+		}
+	}
+	return false
+}
+
+// longest is how far back the newest result of a target may lie and say something.
+func (f *fold) longest() time.Duration {
+	longest := time.Hour
+	for _, t := range f.targets {
+		longest = max(longest, 2*t.Rules.Interval+t.Rules.Timeout)
+	}
+	return longest
+}
+
+// pending is what is to be committed, and whether there is anything.
+func (f *fold) pending(now time.Time) (c verdictstore.Commit, some bool) {
+	if len(f.changed) == 0 && len(f.decisions) == 0 && f.entry == f.written {
+		return c, false
+	}
+	c = verdictstore.Commit{Entry: f.entry, Turn: f.turn, At: now, Decisions: f.decisions}
+	for id := range f.changed {
+		c.States = append(c.States, f.targets[id].state)
+	}
+	slices.SortFunc(c.States, func(a, b verdict.FoldState) int { return int(a.TargetID - b.TargetID) })
+	return c, true
+}
+
+// committed says that what was pending is written.
+func (f *fold) committed(turn int64) {
+	for id := range f.changed {
+		f.targets[id].stored = f.targets[id].state
+	}
+	clear(f.changed)
+	f.turn, f.written, f.decisions = turn, f.entry, nil
+}
+
+func subject(t *uptime.Target) incidentstore.Subject {
+	return incidentstore.Subject{Name: t.Name, URL: redact.URL(t.URL), Kind: string(t.Kind)}
+}
+
+// failing is the newest failing result of a region that a decision names.
+func failing(s verdict.FoldState, d verdict.Decision) (newest verdict.Observation) {
+	for _, r := range s.Regions {
+		for _, o := range r.Newest {
+			if slices.Contains(d.Regions, r.Region) && o.Status == uptime.StatusDown && o.ScheduledAt.After(newest.ScheduledAt) {
+				newest = o
+			}
+		}
+	}
+	return newest
+}
+
+func failure(s verdict.FoldState, d verdict.Decision) uptime.Failure { return failing(s, d).Failure }
+
+func status(s verdict.FoldState, d verdict.Decision) int { return failing(s, d).HTTPStatus }
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// deadlines are a heap; those that were replaced stay in it until they pass.
+type deadlines []deadline
+
+type deadline struct {
+	at     time.Time
+	target *target
+}
+
+func (d deadlines) Len() int           { return len(d) }
+func (d deadlines) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
+func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d *deadlines) Push(x any)        { *d = append(*d, x.(deadline)) }
+func (d *deadlines) Pop() any {
+	old := *d
+	last := old[len(old)-1]
+	*d = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,21 @@
+package evaluator
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	leading   prometheus.Gauge
+	commits   prometheus.Counter
+	decisions *prometheus.CounterVec
+}
+
+func newMetrics(registry prometheus.Registerer) *metrics {
+	m := &metrics{
+		leading:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "probefleet_evaluator_leading", Help: "1 while this node evaluates verdicts."}),
+		commits:   prometheus.NewCounter(prometheus.CounterOpts{Name: "probefleet_evaluator_commits_total", Help: "Transactions with what was folded."}),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "probefleet_evaluator_decisions_total", Help: "Decisions by kind: opened, resolved, severity_changed, suppressed, corrected, flapping_began, flapping_ended."}, []string{"decision"}),
+	}
+	if registry != nil {
+		registry.MustRegister(m.leading, m.commits, m.decisions)
+	}
+	return m
+}
