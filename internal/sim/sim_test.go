@@ -40,18 +40,6 @@ func percentile(all []time.Duration, n int) time.Duration {
 	return sorted[(len(sorted)-1)*n/100]
 }
 
-func (o outcome) row(p plan) string {
-	s := func(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()) }
-	blind, back, counted := "-", "-", "-"
-	if len(o.blind) > 0 {
-		blind, back, counted = s(percentile(o.blind, 100)), s(percentile(o.back, 100)), s(percentile(o.counted, 100))
-	}
-	return fmt.Sprintf("| %s | %d | %s | %d | %d | %s | %s | %s | %d of %d | %s | %s | %s | %s |", p.fault, len(p.regions), p.interval, o.checks, o.falsePages, blind, back, counted,
-		o.outages-o.untold, o.outages, s(percentile(o.detected, 50)), s(percentile(o.detected, 99)), s(percentile(o.detected, 100)), s(p.bound()))
-}
-
-const header = "| fault in one region | regions | interval | checks | false pages | blind within, s | back after, s | last target after, s | outages told | told after p50, s | p99, s | most, s | bound, s |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-
 // check holds an outcome against what is promised.
 func check(t *testing.T, p plan, o outcome) {
 	t.Helper()

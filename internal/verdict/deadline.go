@@ -1,6 +1,9 @@
 package verdict
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // tick is how exactly deadlines are told: slots have whole milliseconds.
 const tick = time.Millisecond
@@ -8,7 +11,13 @@ const tick = time.Millisecond
 // NextDeadline is the first instant after the last event at which time alone changes
 // something: evidence goes stale, a wait is over, a window begins or ends. Zero when
 // nothing is to come.
-func NextDeadline(s FoldState, rules Rules, c Conditions) (next time.Time) {
+func NextDeadline(s FoldState, rules Rules, c Conditions) time.Time {
+	return DeadlineBeside(s, rules, c, nil)
+}
+
+// DeadlineBeside is NextDeadline for somebody who knows that the evidence of some regions
+// is renewed before it goes stale.
+func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (next time.Time) {
 	soonest := func(t time.Time) {
 		if t.After(s.At) && (next.IsZero() || t.Before(next)) {
 			next = t
@@ -23,6 +32,9 @@ func NextDeadline(s FoldState, rules Rules, c Conditions) (next time.Time) {
 		soonest(b.To)
 	}
 	for _, v := range s.voices(&rules, c) {
+		if slices.Contains(renewed, v.newest.Region) {
+			continue
+		}
 		soonest(rules.FreshUntil(v.newest.ScheduledAt).Add(tick))
 	}
 	if s.Waiting != nil {
