@@ -30,8 +30,8 @@ type Payload struct {
 	TargetID    int64     `json:"target_id"`
 	Subject     Subject   `json:"subject"`
 	Severity    Severity  `json:"severity"`
-	Since       time.Time `json:"since"`       // the first failing slot
-	ResolvedAt  time.Time `json:"resolved_at"` // zero: it goes on
+	Since       time.Time `json:"since"`                // the first failing slot
+	ResolvedAt  time.Time `json:"resolved_at,omitzero"` // zero: it goes on
 	Explanation string    `json:"explanation"`
 	Failure     string    `json:"failure,omitempty"`
 	Regions     []string  `json:"regions,omitempty"`

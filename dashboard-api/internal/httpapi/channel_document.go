@@ -17,7 +17,17 @@ type ChannelInput struct {
 	Kind    *string `json:"kind,omitempty" doc:"That of the settings: it can be left out, and must not contradict. It does not change."`
 	Enabled *bool   `json:"enabled,omitempty" doc:"False: nothing is told here, and what waits is dropped. Default true."`
 
-	Webhook *notify.Webhook `json:"webhook,omitempty"`
+	Webhook   *notify.Webhook   `json:"webhook,omitempty"`
+	Email     *notify.Email     `json:"email,omitempty"`
+	Slack     *notify.Slack     `json:"slack,omitempty"`
+	Discord   *notify.Discord   `json:"discord,omitempty"`
+	Telegram  *notify.Telegram  `json:"telegram,omitempty"`
+	Teams     *notify.Teams     `json:"teams,omitempty"`
+	PagerDuty *notify.PagerDuty `json:"pagerduty,omitempty"`
+	Opsgenie  *notify.Opsgenie  `json:"opsgenie,omitempty"`
+	Ntfy      *notify.Ntfy      `json:"ntfy,omitempty"`
+	Gotify    *notify.Gotify    `json:"gotify,omitempty"`
+	Pushover  *notify.Pushover  `json:"pushover,omitempty"`
 }
 
 // channelBody is a channel in answers.
@@ -32,7 +42,17 @@ type channelBody struct {
 	CreatedAt instant `json:"created_at"`
 	UpdatedAt instant `json:"updated_at"`
 
-	Webhook *notify.Webhook `json:"webhook,omitempty" doc:"the settings, like those of the other kinds; secrets are shown as [secret]"`
+	Webhook   *notify.Webhook   `json:"webhook,omitempty" doc:"the settings, like those of the other kinds; secrets are shown as [secret]"`
+	Email     *notify.Email     `json:"email,omitempty"`
+	Slack     *notify.Slack     `json:"slack,omitempty"`
+	Discord   *notify.Discord   `json:"discord,omitempty"`
+	Telegram  *notify.Telegram  `json:"telegram,omitempty"`
+	Teams     *notify.Teams     `json:"teams,omitempty"`
+	PagerDuty *notify.PagerDuty `json:"pagerduty,omitempty"`
+	Opsgenie  *notify.Opsgenie  `json:"opsgenie,omitempty"`
+	Ntfy      *notify.Ntfy      `json:"ntfy,omitempty"`
+	Gotify    *notify.Gotify    `json:"gotify,omitempty"`
+	Pushover  *notify.Pushover  `json:"pushover,omitempty"`
 }
 
 // settings are the members of a document that hold settings, by name.
@@ -87,7 +107,11 @@ func (a *api) mergeChannel(c *incidentstore.Channel, in ChannelInput, null nulls
 		mistake("/kind", codeUnknownKind, "the kind is one of: "+strings.Join(notify.Kinds(), ", "))
 		return found
 	case was == "":
-		mistake("/"+deref(in.Kind), codeRequired, "a channel needs settings: a member named as its kind, one of: "+strings.Join(notify.Kinds(), ", "))
+		pointer := "/kind"
+		if in.Kind != nil {
+			pointer = "/" + *in.Kind
+		}
+		mistake(pointer, codeRequired, "a channel needs settings: a member named as its kind, one of: "+strings.Join(notify.Kinds(), ", "))
 		return found
 	}
 	if was != "" && c.Kind != was || in.Kind != nil && *in.Kind != c.Kind {

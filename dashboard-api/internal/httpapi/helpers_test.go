@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
@@ -409,4 +410,18 @@ type targetJSON struct {
 	SpecVersion int64  `json:"spec_version"`
 	CreatedAt   string `json:"created_at"`
 	UpdatedAt   string `json:"updated_at"`
+}
+
+// openIncident opens one, in a transaction of its own.
+func (b *bench) openIncident(o incidentstore.Opening) (id int64) {
+	b.Helper()
+	err := b.db.Tx(b.Context(), func(tx *gorm.DB) error {
+		i, _, err := b.incidents.Open(b.Context(), tx, o)
+		id = i.ID
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return id
 }

@@ -100,7 +100,7 @@ func (c *call) post(to, media string, body []byte, header http.Header) ([]byte, 
 		return nil, failure
 	}
 	c.log = append(c.log, e)
-	return answer, c.verdict(response, answer)
+	return answer, c.verdict(response, answer) // the answer of a refusal, too
 }
 
 // verdict says what a status means. What may be put right at the provider, or in the

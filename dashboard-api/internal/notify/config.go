@@ -68,7 +68,10 @@ const (
 // kinds are the configurations, by kind.
 func kinds() map[string]Config {
 	return map[string]Config{
-		"webhook": &Webhook{},
+		"webhook": &Webhook{}, "email": &Email{},
+		"slack": &Slack{}, "discord": &Discord{}, "telegram": &Telegram{}, "teams": &Teams{},
+		"pagerduty": &PagerDuty{}, "opsgenie": &Opsgenie{},
+		"ntfy": &Ntfy{}, "gotify": &Gotify{}, "pushover": &Pushover{},
 	}
 }
 

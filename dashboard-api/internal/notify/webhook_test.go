@@ -193,6 +193,16 @@ func secretsOf(config Config) (all []string) {
 // samples are configurations of every kind that a server at this address serves.
 func samples(url string) map[string]Config {
 	return map[string]Config{
-		"webhook": &Webhook{URL: NewSecret(url + "/hook?token=canary-in-the-url"), Secret: NewSecret(hookKey)},
+		"webhook":   &Webhook{URL: NewSecret(url + "/hook?token=canary-in-the-url"), Secret: NewSecret(hookKey)},
+		"email":     &Email{Host: "smtp.example.com", Username: "ops", Password: NewSecret("canary-of-email"), From: "pf@example.com", Recipients: []string{"ops@example.com"}},
+		"slack":     &Slack{URL: NewSecret(url + "/services/T0/B0/canary-of-slack-hook")},
+		"discord":   &Discord{URL: NewSecret(url + "/api/webhooks/1/canary-of-discord-hook")},
+		"telegram":  &Telegram{Token: NewSecret("1:canary-of-telegram"), ChatID: "-100", Thread: 7},
+		"teams":     &Teams{URL: NewSecret(url + "/workflows/canary-of-teams-hook?sig=canary-of-teams-sig")},
+		"pagerduty": &PagerDuty{RoutingKey: NewSecret("canary0123456789canary0123456789")},
+		"opsgenie":  &Opsgenie{Key: NewSecret("canary-key-of-opsgenie"), Region: "eu"},
+		"ntfy":      &Ntfy{Server: url, Topic: "ops", Token: NewSecret("canary-of-ntfy")},
+		"gotify":    &Gotify{Server: url + "/sub/", Token: NewSecret("canary-of-gotify")},
+		"pushover":  &Pushover{Token: NewSecret("canary-token-of-pushover"), User: NewSecret("canary-user-of-pushover")},
 	}
 }
