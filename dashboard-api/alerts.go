@@ -8,6 +8,7 @@ import (
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/verdictstore"
@@ -16,6 +17,7 @@ import (
 // alerts is what finds incidents, and tells people of them.
 type alerts struct {
 	store     *incidentstore.Store
+	windows   *maintenancestore.Store
 	deliverer *notify.Deliverer
 	worker    *notify.Worker
 	lease     *lease.Lease
@@ -25,12 +27,13 @@ type alerts struct {
 func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node string, s *service.Service) *alerts {
 	a := &alerts{
 		store:     incidentstore.New(stores.database, notify.Planner{PublicURL: cfg.PublicURL}),
+		windows:   maintenancestore.New(stores.database),
 		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL}),
 	}
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
-		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results,
+		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
 		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a

@@ -119,3 +119,6 @@ func Of(windows []*Schedule, targetID int64, tags []string, from, to time.Time) 
 	}
 	return merge(all)
 }
+
+// Begins is when it holds for the first time.
+func (s *Schedule) Begins() time.Time { return s.span(s.start).from }

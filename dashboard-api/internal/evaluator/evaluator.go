@@ -13,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -27,11 +28,14 @@ const (
 
 	commitBound = 10 * time.Second
 	loadBound   = 30 * time.Second
+	rulesBound  = 2 * time.Second
 	retryPause  = 2 * time.Second
 	// silence is how long the stream may say nothing before time stops: it has a pulse at least every two seconds.
 	silence = 5 * time.Second
 	// waiting is how many entries may lie between the reader and the fold.
 	waiting = 256
+	// mostWindows are more than there can be.
+	mostWindows = 1 << 30
 )
 
 // Options of an Evaluator; all are required but Now.
@@ -41,10 +45,12 @@ type Options struct {
 	Targets  Targets
 	Results  Results
 	Store    Store
-	Health   Health
-	Log      *slog.Logger
-	Metrics  prometheus.Registerer
-	Now      func() time.Time
+	// Maintenance are the windows there are; nil: none.
+	Maintenance Maintenance
+	Health      Health
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer
+	Now         func() time.Time
 	// Told is called when something was committed that people may be told of.
 	Told func()
 }
@@ -68,6 +74,11 @@ type Results interface {
 	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
 }
 
+// Maintenance knows the windows.
+type Maintenance interface {
+	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
+}
+
 // Store remembers.
 type Store interface {
 	Load(ctx context.Context) (verdictstore.Saved, error)
@@ -85,6 +96,8 @@ var (
 	_ Store   = (*verdictstore.Store)(nil)
 	_ Health  = (*service.Health)(nil)
 	_ Targets = (*live.Hub)(nil)
+
+	_ Maintenance = (*maintenancestore.Store)(nil)
 )
 
 // Feed makes a Follower of the stream's.
@@ -159,7 +172,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 		return err
 	}
 	f := newFold(saved)
-	f.judge(e.Targets.Watched(), began)
+	e.judge(ctx, f)
 	if err := e.latest(ctx, f); err != nil {
 		e.Log.Warn("the newest results are not known: what the stream did not bring is folded later", "error", err)
 	}
@@ -188,7 +201,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 			}
 			heard = e.Now()
 		case <-rules.C:
-			f.judge(e.Targets.Watched(), e.Now())
+			e.judge(ctx, f)
 		case <-newest.C:
 			if err := e.latest(ctx, f); err != nil {
 				e.Log.Warn("the newest results are not known", "error", err)
@@ -240,6 +253,20 @@ func announced(id string) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(n).UTC()
+}
+
+// judge takes in which targets there are, and how each is judged now.
+func (e *Evaluator) judge(ctx context.Context, f *fold) {
+	windows := f.windows
+	if e.Maintenance != nil {
+		ctx, cancel := context.WithTimeout(ctx, rulesBound)
+		found, err := e.Maintenance.List(ctx, 0, mostWindows)
+		cancel()
+		if windows = found; err != nil {
+			windows = f.windows // as they were
+		}
+	}
+	f.judge(e.Targets.Watched(), windows, e.Now())
 }
 
 // latest folds what the stores have of every series that the stream did not bring.

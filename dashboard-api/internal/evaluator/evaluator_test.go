@@ -18,6 +18,8 @@ import (
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -67,6 +69,7 @@ type rig struct {
 	announcer *livefeed.Announcer
 	incidents *incidentstore.Store
 	store     *verdictstore.Store
+	windows   *maintenancestore.Store
 	targets   watched
 	newest    *newest
 	began     time.Time
@@ -83,7 +86,7 @@ func newRig(t *testing.T, db *database.DB, targets int) *rig {
 	}
 	t.Cleanup(func() { _ = redis.Close() })
 	r := &rig{T: t, redis: redis, announcer: livefeed.NewAnnouncer(redis), incidents: incidentstore.New(db, nil), newest: &newest{}, began: time.Now().UTC().Truncate(time.Second), slots: map[int64]int{}}
-	r.store = verdictstore.New(db, r.incidents)
+	r.store, r.windows = verdictstore.New(db, r.incidents), maintenancestore.New(db)
 	for n := range targets {
 		target, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: fmt.Sprint("t", n), URL: "https://user:secret@example.com/", Kind: uptime.KindHTTP, Interval: time.Hour, Timeout: time.Second, Active: true})
 		if err != nil {
@@ -96,7 +99,7 @@ func newRig(t *testing.T, db *database.DB, targets int) *rig {
 
 // evaluator is a node's; nothing of one that ends half way is kept.
 func (r *rig) evaluator() *Evaluator {
-	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Maintenance: r.windows, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
 }
 
 // next is what a region says of a target in the next slot, of both regions each.
@@ -199,6 +202,34 @@ func TestOutageIsAnIncidentFromItsFirstSlotToItsEnd(t *testing.T) {
 	})
 }
 
+// During maintenance nothing is opened; what still fails when it is over is.
+func TestMaintenanceHoldsBackIncidents(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 2)
+	id, other := r.targets[0].Target.ID, r.targets[1].Target.ID
+	window, err := r.windows.Create(t.Context(), "moving house", maintenance.Window{Scope: maintenance.Scope{TargetID: id}, StartsAt: r.began.Add(-time.Hour).Format("2006-01-02T15:04:05"), DurationS: 7200}, r.began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.run()()
+	for _, target := range []int64{id, other} {
+		r.say(target, uptime.StatusUp)
+		r.say(target, uptime.StatusDown)
+	}
+	r.await("the other one is down", func() bool { return len(r.all()) == 1 && r.all()[0].TargetID == other })
+	r.folded()
+	if all := r.all(); len(all) != 1 {
+		t.Errorf("%+v", all)
+	}
+	if err := r.windows.Remove(t.Context(), window.ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r.await("it fails after maintenance, too", func() bool {
+		r.say(id, uptime.StatusDown)
+		return len(r.all()) == 2
+	})
+}
+
 // What nobody announced is found in the stores, and what is in both is one outage.
 func TestLostAnnouncementsAreFoundInTheStores(t *testing.T) {
 	t.Parallel()
@@ -292,7 +323,7 @@ func TestEveryOutageOnceWhoeverDies(t *testing.T) {
 func (r *rig) model() map[string]string {
 	r.Helper()
 	f := newFold(verdictstore.Saved{States: map[int64]verdict.FoldState{}})
-	f.judge(r.targets, r.began)
+	f.judge(r.targets, nil, r.began)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	feed := Feed{livefeed.NewFollower(r.redis)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -22,6 +23,8 @@ type fold struct {
 	targets map[int64]*target
 	due     deadlines
 	now     time.Time // how far time has passed
+	windows []maintenancestore.Window
+	spread  time.Time // when the windows were last laid out
 
 	changed   map[int64]bool
 	decisions []verdictstore.Decision
@@ -31,18 +34,26 @@ type fold struct {
 // target is one that is watched.
 type target struct {
 	live.Watched
-	state    verdict.FoldState
-	stored   verdict.FoldState // as it was committed last; zero: never
-	deadline time.Time
-	seen     bool // in the list that was read last
+	conditions verdict.Conditions
+	state      verdict.FoldState
+	stored     verdict.FoldState // as it was committed last; zero: never
+	deadline   time.Time
+	seen       bool // in the list that was read last
 }
 
 func newFold(saved verdictstore.Saved) *fold {
 	return &fold{turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States}
 }
 
+// Windows are laid out for so long, before and after now, and again when half of it is over.
+const laidOut = 48 * time.Hour
+
 // judge takes in which targets there are, and by what rules each is judged from now on.
-func (f *fold) judge(watched []live.Watched, now time.Time) {
+func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, now time.Time) {
+	again := !sameWindows(f.windows, windows) || now.Sub(f.spread) > laidOut/2
+	if again {
+		f.windows, f.spread = windows, now
+	}
 	for _, t := range f.targets {
 		t.seen = false
 	}
@@ -57,11 +68,15 @@ func (f *fold) judge(watched []live.Watched, now time.Time) {
 			f.targets[w.Target.ID] = t
 		}
 		t.seen = true
-		if known && reflect.DeepEqual(t.Rules, w.Rules) {
+		conditions := t.conditions
+		if again || !known {
+			conditions.Maintenance = maintenancestore.Of(windows, w.Target.ID, f.spread.Add(-laidOut), f.spread.Add(laidOut))
+		}
+		if known && reflect.DeepEqual(t.Rules, w.Rules) && reflect.DeepEqual(t.conditions, conditions) {
 			t.Target = w.Target
 			continue
 		}
-		t.Watched = w
+		t.Watched, t.conditions = w, conditions
 		if known { // from now on it is judged by other rules
 			f.step(t, verdict.Tick(later(f.now, t.state.At)))
 		}
@@ -132,7 +147,7 @@ func (f *fold) pass(now time.Time) {
 
 func (f *fold) step(t *target, e verdict.Event) {
 	var decisions []verdict.Decision
-	t.state, decisions = verdict.Step(t.state, t.Rules, verdict.Conditions{}, e)
+	t.state, decisions = verdict.Step(t.state, t.Rules, t.conditions, e)
 	for _, d := range decisions {
 		f.decisions = append(f.decisions, verdictstore.Decision{Decision: d, Subject: subject(&t.Target), Failure: string(failure(t.state, d)), HTTPStatus: status(t.state, d)})
 	}
@@ -143,7 +158,7 @@ func (f *fold) step(t *target, e verdict.Event) {
 
 // schedule notes when time alone changes a target next.
 func (f *fold) schedule(t *target) {
-	next := verdict.NextDeadline(t.state, t.Rules, verdict.Conditions{})
+	next := verdict.NextDeadline(t.state, t.Rules, t.conditions)
 	if next.Equal(t.deadline) {
 		return
 	}
@@ -215,6 +230,10 @@ func failing(s verdict.FoldState, d verdict.Decision) (newest verdict.Observatio
 func failure(s verdict.FoldState, d verdict.Decision) uptime.Failure { return failing(s, d).Failure }
 
 func status(s verdict.FoldState, d verdict.Decision) int { return failing(s, d).HTTPStatus }
+
+func sameWindows(a, b []maintenancestore.Window) bool {
+	return slices.EqualFunc(a, b, func(a, b maintenancestore.Window) bool { return a.ID == b.ID && a.EndedAt.Equal(b.EndedAt) })
+}
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {

@@ -50,7 +50,7 @@ type Options struct {
 	History     History
 	Schedules   Schedules
 	Corrections Corrections // nil: none are kept
-	Maintenance Maintenance // nil: there is none
+	Maintenance Maintenance
 	Exports     Exports
 	Recent      *answercache.Cache // answers about the past, for a moment; nil: none are kept
 	Copies      *Copies            // of answers about the past, for outages; nil: its own

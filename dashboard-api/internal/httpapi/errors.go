@@ -16,6 +16,7 @@ import (
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
@@ -89,6 +90,9 @@ var mapping = [...]struct {
 	{heartbeatstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such heartbeat") }},
 	{heartbeatstore.ErrBehind, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, codeUnavailable, "deadlines of an outage are being made up for: ping again").retryAfter(time.Second)
+	}},
+	{maintenancestore.ErrNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such maintenance window")
 	}},
 	{incidentstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such incident") }},
 	{incidentstore.ErrResolved, func(error) *Problem {

@@ -33,11 +33,6 @@ type Corrections interface {
 	Corrections(ctx context.Context, ids []int64, from, to time.Time) (map[int64][]availability.Correction, error)
 }
 
-// Maintenance knows when targets were maintained, as far as that touches [from, to).
-type Maintenance interface {
-	Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error)
-}
-
 func idsOf(targets []uptime.Target) []int64 {
 	ids := make([]int64, len(targets))
 	for i, target := range targets {
@@ -53,11 +48,9 @@ func (a *api) terms(ctx context.Context, targets []uptime.Target, window availab
 	if err != nil {
 		return nil, err
 	}
-	maintenance := map[int64]availability.Spans{}
-	if a.Maintenance != nil {
-		if maintenance, err = a.Maintenance.Maintenance(ctx, ids, window.From, window.To); err != nil {
-			return nil, err
-		}
+	maintenance, err := a.Maintenance.Maintenance(ctx, ids, window.From, window.To)
+	if err != nil {
+		return nil, err
 	}
 	terms := make(map[int64]availability.Terms, len(targets))
 	for _, target := range targets {

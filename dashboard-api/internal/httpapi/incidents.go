@@ -181,11 +181,11 @@ func judgeNote(said *string, needs bool) (found []Mistake) {
 	return found
 }
 
-func deref(text *string) string {
-	if text == nil {
-		return ""
+func deref[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
 	}
-	return *text
+	return value
 }
 
 // acknowledgeIncident may be repeated: the first one counts.

@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+)
+
+// Maintenance keeps maintenance windows, and knows when targets were maintained, as far as
+// that touches [from, to).
+type Maintenance interface {
+	Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error)
+	Create(ctx context.Context, name string, terms maintenance.Window, now time.Time) (maintenancestore.Window, error)
+	Get(ctx context.Context, id int64) (maintenancestore.Window, error)
+	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
+	Remove(ctx context.Context, id int64, now time.Time) error
+}
+
+// WindowPath names the window in a path. (Huma passes over embedded types that are not exported.)
+type WindowPath struct {
+	ID int64 `path:"id" minimum:"1"`
+}
+
+// WindowInput is what may be set on a maintenance window.
+type WindowInput struct {
+	Name       *string `json:"name,omitempty" maxLength:"120"`
+	Everything *bool   `json:"everything,omitempty" doc:"It is for all targets. Else say target_id."`
+	TargetID   *int64  `json:"target_id,omitempty" doc:"It is for this target."`
+	StartsAt   *string `json:"starts_at,omitempty" example:"2026-03-29T02:30:00" doc:"By the clock on the wall of the zone."`
+	Zone       *string `json:"zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone. Default UTC."`
+	DurationS  *int64  `json:"duration_s,omitempty" minimum:"60" maximum:"2678400" doc:"By the same clock: from 02:30 for two hours is until 04:30, also when clocks change in between."`
+	RRule      *string `json:"rrule,omitempty" maxLength:"300" example:"FREQ=WEEKLY;BYDAY=SU" doc:"When it comes again (RFC 5545), without times of day. Default once."`
+}
+
+// windowBody is a maintenance window in answers.
+type windowBody struct {
+	ID         int64             `json:"id"`
+	Name       string            `json:"name"`
+	Everything bool              `json:"everything"`
+	TargetID   nullable[int64]   `json:"target_id"`
+	StartsAt   string            `json:"starts_at"`
+	Zone       string            `json:"zone"`
+	DurationS  int               `json:"duration_s"`
+	RRule      string            `json:"rrule" doc:"empty: once"`
+	Active     bool              `json:"active" doc:"it holds now"`
+	NextFrom   nullable[instant] `json:"next_from" doc:"when it holds next, or began to hold now; null: never again"`
+	NextTo     nullable[instant] `json:"next_to"`
+	EndedAt    nullable[instant] `json:"ended_at" doc:"when somebody ended it"`
+	CreatedAt  instant           `json:"created_at"`
+}
+
+type windowOutput struct{ Body windowBody }
+
+func windowOf(w maintenancestore.Window, now time.Time) windowBody {
+	body := windowBody{
+		ID: w.ID, Name: w.Name, Everything: w.Terms.Everything, StartsAt: w.Terms.StartsAt, Zone: zoneName(w.Terms.Zone),
+		DurationS: w.Terms.DurationS, RRule: w.Terms.RRule, EndedAt: maybeInstant(w.EndedAt), CreatedAt: instant(w.CreatedAt),
+	}
+	if w.Terms.TargetID != 0 {
+		body.TargetID = some(w.Terms.TargetID)
+	}
+	if next, found := w.Next(now); found {
+		body.Active = !next.From.After(now)
+		body.NextFrom, body.NextTo = maybeInstant(next.From), maybeInstant(next.To)
+	}
+	return body
+}
+
+func windowObject(id int64) string { return "maintenance-window:" + strconv.FormatInt(id, 10) }
+
+func (a *api) listWindows(ctx context.Context, in *Page) (*listOutput[windowBody], error) {
+	after, err := readIDCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Maintenance.List(ctx, after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &listOutput[windowBody]{Body: list[windowBody]{Items: []windowBody{}}}
+	for i, w := range found {
+		if i == in.Limit {
+			out.Body.NextCursor = idCursor(found[i-1].ID)
+			break
+		}
+		out.Body.Items = append(out.Body.Items, windowOf(w, a.Now()))
+	}
+	return out, nil
+}
+
+func (a *api) createWindow(ctx context.Context, in *struct {
+	Idempotent
+	Body document[WindowInput]
+}) (*answer[windowBody], error) {
+	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[windowBody], error) {
+		name, terms, err := a.judgeWindow(ctx, in.Body)
+		if err != nil {
+			return nil, err
+		}
+		if all, err := a.Maintenance.List(ctx, 0, mostOfThem); err != nil || len(all) == mostOfThem {
+			return nil, tooMany(err, "maintenance windows")
+		}
+		created, err := a.Maintenance.Create(ctx, name, terms, a.Now())
+		if err != nil {
+			return nil, err
+		}
+		a.audit(ctx, "maintenance-window.created", windowObject(created.ID), created.Name)
+		return &answer[windowBody]{Status: http.StatusCreated, Location: fmt.Sprintf("/api/v1/maintenance-windows/%d", created.ID), Body: stored[windowBody]{value: windowOf(created, a.Now())}}, nil
+	})
+}
+
+// judgeWindow gives what an input says, or every mistake in it.
+func (a *api) judgeWindow(ctx context.Context, body document[WindowInput]) (name string, terms maintenance.Window, err error) {
+	var failed error
+	p := read(body, func(in WindowInput, _ nulls) (found []Mistake) {
+		name, found = givenName(in.Name, false, "")
+		terms = maintenance.Window{
+			Scope:    maintenance.Scope{Everything: deref(in.Everything), TargetID: deref(in.TargetID)},
+			StartsAt: deref(in.StartsAt), Zone: deref(in.Zone), DurationS: int(deref(in.DurationS)), RRule: deref(in.RRule),
+		}
+		_, problems := maintenance.New(terms)
+		for _, one := range problems {
+			found = append(found, Mistake{Pointer: one.Pointer, Code: one.Code, Message: one.Message})
+		}
+		if terms.TargetID > 0 {
+			targets, err := a.Targets.ByIDs(ctx, []int64{terms.TargetID})
+			if failed = err; err == nil && len(targets) == 0 {
+				found = append(found, Mistake{Pointer: "/target_id", Code: codeNotFound, Message: "there is no such target"})
+			}
+		}
+		return found
+	})
+	switch {
+	case failed != nil:
+		return "", terms, failed
+	case p != nil:
+		return "", terms, p
+	}
+	return name, terms, nil
+}
+
+func (a *api) getWindow(ctx context.Context, in *WindowPath) (*windowOutput, error) {
+	w, err := a.Maintenance.Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &windowOutput{windowOf(w, a.Now())}, nil
+}
+
+func (a *api) removeWindow(ctx context.Context, in *WindowPath) (*noContent, error) {
+	if err := a.Maintenance.Remove(ctx, in.ID, a.Now()); err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "maintenance-window.removed", windowObject(in.ID), "")
+	return nil, nil
+}

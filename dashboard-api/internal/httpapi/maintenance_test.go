@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMaintenanceWindows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	target := b.create(`{"url":"https://example.com/"}`)
+	body := fmt.Sprintf(`{"name":"moving house","target_id":%d,"starts_at":"2026-03-01T12:30:00","zone":"Europe/Berlin","duration_s":3600,"rrule":"FREQ=WEEKLY;BYDAY=SU"}`, target.ID)
+	created := b.do("POST", "/api/v1/maintenance-windows", body, as(editorKey), header("Idempotency-Key", "k"))
+	if created.Code != http.StatusCreated {
+		t.Fatalf("%d %s", created.Code, created.text)
+	}
+	// It is 13:00 in Berlin.
+	for _, want := range []string{`"active":true`, `"next_from":"2026-03-01T12:00:00.000Z"`, `"next_to":"2026-03-01T12:30:00.000Z"`, `"zone":"Europe/Berlin"`, `"ended_at":null`, fmt.Sprintf(`"target_id":%d`, target.ID)} {
+		if !strings.Contains(created.text, want) {
+			t.Errorf("%s is not in %s", want, created.text)
+		}
+	}
+	if again := b.do("POST", "/api/v1/maintenance-windows", body, as(editorKey), header("Idempotency-Key", "k")); again.text != created.text {
+		t.Errorf("repeated: %s", again.text)
+	}
+	path := created.Header().Get("Location")
+	if got := b.do("GET", path, "", as(viewerKey)); got.text != created.text {
+		t.Errorf("%s", got.text)
+	}
+	later := b.do("POST", "/api/v1/maintenance-windows", `{"name":"everything","everything":true,"starts_at":"2026-04-01T00:00:00","duration_s":60}`, as(editorKey))
+	for _, gone := range []string{path, later.Header().Get("Location")} {
+		if got := b.do("DELETE", gone, "", as(editorKey)); got.Code != http.StatusNoContent {
+			t.Errorf("%d %s", got.Code, got.text)
+		}
+	}
+	list := b.do("GET", "/api/v1/maintenance-windows", "", as(viewerKey))
+	if !strings.Contains(list.text, `"ended_at":"2026-03-01T12:00:00.000Z"`) || strings.Contains(list.text, "everything\",") || strings.Contains(list.text, `"active":true`) {
+		t.Errorf("%s", list.text)
+	}
+	for body, want := range map[string]string{
+		`{"name":"x"`: " malformed_json",
+		`{}`:          "/name required",
+		`{"name":"x","starts_at":"2026-03-01T00:00:00","duration_s":60}`:                                                      "/everything required",
+		`{"name":"x","everything":true,"target_id":1,"starts_at":"2026-03-01T00:00:00","duration_s":60}`:                      "/everything conflict",
+		`{"name":"x","everything":true,"starts_at":"tomorrow","duration_s":60}`:                                               "/starts_at invalid_text",
+		`{"name":"x","everything":true,"starts_at":"2026-03-29T02:30:00","zone":"Europe/Berlin","duration_s":60}`:             "/starts_at conflict",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":1}`:                                     "/duration_s out_of_range",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=SECONDLY"}`:            "/rrule invalid_text",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"zone":"Mars/Base"}`:                 "/zone unknown_value",
+		`{"name":"x","target_id":4711,"starts_at":"2026-03-01T00:00:00","duration_s":60}`:                                     "/target_id not_found",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"tag":"prod"}`:                       "/tag unknown_field",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=DAILY;BYHOUR=1,2"}`:    "/rrule invalid_text",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=YEARLY;BYMONTHDAY=0"}`: "/rrule invalid_text",
+	} {
+		p := b.do("POST", "/api/v1/maintenance-windows", body, as(editorKey)).problem(t)
+		if !slices.ContainsFunc(p.Errors, func(m Mistake) bool { return m.Pointer+" "+m.Code == want }) && " "+p.Code != want {
+			t.Errorf("%s: %+v, want %s", body, p, want)
+		}
+	}
+	if got := b.do("GET", path+"99", "", as(viewerKey)); got.Code != http.StatusNotFound {
+		t.Errorf("%d", got.Code)
+	}
+}

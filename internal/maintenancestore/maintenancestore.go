@@ -1,0 +1,179 @@
+// Package maintenancestore keeps maintenance windows.
+//
+// A window that has begun is never removed, only ended: what it covered stays out of uptime.
+// Tags of targets are not looked at yet: a window for a tag holds nothing.
+package maintenancestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// ErrNotFound says that there is no such window.
+var ErrNotFound = errors.New("maintenance window not found")
+
+// Store reads and writes windows.
+type Store struct{ db *database.DB }
+
+// New makes a store on an open database.
+func New(db *database.DB) *Store { return &Store{db: db} }
+
+// Window is one with its name.
+type Window struct {
+	ID        int64
+	Name      string
+	Terms     maintenance.Window
+	EndedAt   time.Time // zero: as its terms say
+	CreatedAt time.Time
+	schedule  *maintenance.Schedule
+}
+
+// Between gives when it holds a target, in [from, to).
+func (w Window) Between(targetID int64, from, to time.Time) []verdict.Span {
+	if !w.EndedAt.IsZero() && w.EndedAt.Before(to) {
+		to = w.EndedAt
+	}
+	if !w.schedule.Holds(targetID, nil) || !from.Before(to) {
+		return nil
+	}
+	return w.schedule.Between(from, to)
+}
+
+// Next is when it holds next, or now; false if it never does again.
+func (w Window) Next(now time.Time) (verdict.Span, bool) {
+	if !w.EndedAt.IsZero() && !w.EndedAt.After(now) {
+		return verdict.Span{}, false
+	}
+	for _, span := range w.schedule.Between(now, now.Add(maintenance.MaxDuration)) {
+		if !span.From.After(now) { // it began before
+			return span, true
+		}
+	}
+	return w.schedule.Next(now)
+}
+
+const columns = "id, name, terms, ended_at_ms, created_at_ms"
+
+func scan(row interface{ Scan(...any) error }) (Window, error) {
+	var w Window
+	var terms string
+	var ended sql.NullInt64
+	var created int64
+	if err := row.Scan(&w.ID, &w.Name, &terms, &ended, &created); err != nil {
+		return w, err
+	}
+	if err := json.Unmarshal([]byte(terms), &w.Terms); err != nil {
+		return w, fmt.Errorf("maintenance window %d: %w", w.ID, err)
+	}
+	schedule, mistakes := maintenance.New(w.Terms)
+	if len(mistakes) > 0 {
+		return w, fmt.Errorf("maintenance window %d: %s", w.ID, mistakes[0].Message)
+	}
+	w.schedule, w.CreatedAt = schedule, time.UnixMilli(created).UTC()
+	if ended.Valid {
+		w.EndedAt = time.UnixMilli(ended.Int64).UTC()
+	}
+	return w, nil
+}
+
+// Create stores a window, whose terms are valid (maintenance.New).
+func (s *Store) Create(ctx context.Context, name string, terms maintenance.Window, now time.Time) (w Window, err error) {
+	encoded, err := json.Marshal(terms)
+	if err != nil {
+		return w, err
+	}
+	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		w, err = scan(tx.Raw("INSERT INTO maintenance_windows (name, terms, created_at_ms) VALUES (?, ?, ?) RETURNING "+columns, name, string(encoded), now.UnixMilli()).Row())
+		return err
+	})
+	return w, failed(ctx, "create maintenance window", err)
+}
+
+// Get gives one window.
+func (s *Store) Get(ctx context.Context, id int64) (Window, error) {
+	w, err := scan(s.db.Read().WithContext(ctx).Raw("SELECT "+columns+" FROM maintenance_windows WHERE id = ?", id).Row())
+	return w, failed(ctx, "get maintenance window", err)
+}
+
+// List gives at most limit windows after an id, by id.
+func (s *Store) List(ctx context.Context, afterID int64, limit int) (all []Window, err error) {
+	rows, err := s.db.Read().WithContext(ctx).Raw("SELECT "+columns+" FROM maintenance_windows WHERE id > ? ORDER BY id LIMIT ?", afterID, limit).Rows()
+	if err != nil {
+		return nil, failed(ctx, "list maintenance windows", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		w, err := scan(rows)
+		if err != nil {
+			return nil, failed(ctx, "list maintenance windows", err)
+		}
+		all = append(all, w)
+	}
+	return all, failed(ctx, "list maintenance windows", rows.Err())
+}
+
+// Remove removes a window that has never held, and ends any other one now.
+func (s *Store) Remove(ctx context.Context, id int64, now time.Time) error {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		w, err := scan(tx.Raw("UPDATE maintenance_windows SET name = name WHERE id = ? RETURNING "+columns, id).Row())
+		if err != nil {
+			return err
+		}
+		if !w.schedule.Begins().Before(now) {
+			return tx.Exec("DELETE FROM maintenance_windows WHERE id = ?", id).Error
+		}
+		return tx.Exec("UPDATE maintenance_windows SET ended_at_ms = ? WHERE id = ? AND (ended_at_ms IS NULL OR ended_at_ms > ?)", now.UnixMilli(), id, now.UnixMilli()).Error
+	})
+	return failed(ctx, "remove maintenance window", err)
+}
+
+// all is more windows than there can be.
+const all = 1 << 30
+
+// Maintenance says when each target was maintained, in [from, to).
+func (s *Store) Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error) {
+	windows, err := s.List(ctx, 0, all)
+	if err != nil {
+		return nil, err
+	}
+	spans := map[int64]availability.Spans{}
+	for _, id := range ids {
+		if found := Of(windows, id, from, to); len(found) > 0 {
+			converted := make([]availability.Span, len(found))
+			for i, span := range found {
+				converted[i] = availability.Span{From: span.From, To: span.To}
+			}
+			spans[id] = availability.NewSpans(converted...)
+		}
+	}
+	return spans, nil
+}
+
+// Of gives when any of the windows holds a target, in [from, to).
+func Of(windows []Window, targetID int64, from, to time.Time) (all []verdict.Span) {
+	for _, w := range windows {
+		all = append(all, w.Between(targetID, from, to)...)
+	}
+	return all
+}
+
+func failed(ctx context.Context, doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound):
+		err = ErrNotFound
+	}
+	return fmt.Errorf("%s: %w", doing, database.Translate(ctx, err))
+}
