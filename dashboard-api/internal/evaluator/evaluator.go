@@ -30,8 +30,7 @@ const (
 	loadBound   = 30 * time.Second
 	rulesBound  = 2 * time.Second
 	retryPause  = 2 * time.Second
-	// silence is how long the stream may say nothing before time stops: it has a pulse at least every two seconds.
-	silence = 5 * time.Second
+	firstBound  = 5 * time.Second
 	// waiting is how many entries may lie between the reader and the fold.
 	waiting = 256
 	// mostWindows are more than there can be.
@@ -173,9 +172,13 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	}
 	f := newFold(saved)
 	e.judge(ctx, f)
-	if err := e.latest(ctx, f); err != nil {
+	first, cancel := context.WithTimeout(ctx, firstBound)
+	results, err := e.latest(first, f.longest())
+	cancel()
+	if err != nil {
 		e.Log.Warn("the newest results are not known: what the stream did not bring is folded later", "error", err)
 	}
+	f.catchUp(results)
 	entries, pulses, ended := e.follow(ctx, saved.Entry, began)
 	e.Log.Info("evaluating", "from", saved.Entry, "states", len(saved.States), "folded_anew", len(saved.Unread))
 	e.metrics.leading.Set(1)
@@ -185,7 +188,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	defer commit.Stop()
 	defer rules.Stop()
 	defer newest.Stop()
-	heard := began
+	found, asking := make(chan []uptime.Result, 1), false
 	for {
 		select {
 		case <-ctx.Done():
@@ -194,24 +197,29 @@ func (e *Evaluator) lead(ctx context.Context) error {
 			return err
 		case one := <-entries:
 			f.take(one)
-			heard = e.Now()
-		case <-pulses:
-			if len(entries) == 0 {
-				f.reached(e.Now())
+		case at := <-pulses:
+			if len(entries) == 0 { // all that was there before the pulse was folded in
+				f.reached(at)
 			}
-			heard = e.Now()
 		case <-rules.C:
 			e.judge(ctx, f)
 		case <-newest.C:
-			if err := e.latest(ctx, f); err != nil {
-				e.Log.Warn("the newest results are not known", "error", err)
+			if longest := f.longest(); !asking { // while a store is slow the stream goes on
+				asking = true
+				go func() {
+					results, err := e.latest(ctx, longest)
+					if err != nil && ctx.Err() == nil {
+						e.Log.Warn("the newest results are not known", "error", err)
+					}
+					found <- results
+				}()
 			}
+		case results := <-found:
+			asking = false
+			f.catchUp(results)
 		case <-commit.C:
 			if !e.Lease.Held() {
 				return nil
-			}
-			if now := e.Now(); len(entries) == 0 && now.Sub(heard) < silence {
-				f.reached(now)
 			}
 			if err := e.commit(ctx, f); err != nil {
 				return err
@@ -221,14 +229,14 @@ func (e *Evaluator) lead(ctx context.Context) error {
 }
 
 // follow reads the stream on from an entry, or as far back as it is kept.
-func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (entries chan entry, pulses chan struct{}, ended chan error) {
+func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (entries chan entry, pulses chan time.Time, ended chan error) {
 	if oldest := now.Add(-livefeed.Keep); announced(from).Before(oldest) {
 		from = strconv.FormatInt(oldest.UnixMilli(), 10) + "-0"
 	}
-	entries, pulses, ended = make(chan entry, waiting), make(chan struct{}, 1), make(chan error, 1)
+	entries, pulses, ended = make(chan entry, waiting), make(chan time.Time, 1), make(chan error, 1)
 	pulse := func() {
 		select {
-		case pulses <- struct{}{}:
+		case pulses <- e.Now():
 		default:
 		}
 	}
@@ -269,17 +277,11 @@ func (e *Evaluator) judge(ctx context.Context, f *fold) {
 	f.judge(e.Targets.Watched(), windows, e.Now())
 }
 
-// latest folds what the stores have of every series that the stream did not bring.
-func (e *Evaluator) latest(ctx context.Context, f *fold) error {
+// latest reads the newest of every series, for what the stream did not bring.
+func (e *Evaluator) latest(ctx context.Context, longest time.Duration) ([]uptime.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadBound)
 	defer cancel()
-	since := e.Now().Add(-f.longest())
-	results, err := e.Results.LastMeasured(ctx, since)
-	if err != nil {
-		return err
-	}
-	f.catchUp(results)
-	return nil
+	return e.Results.LastMeasured(ctx, e.Now().Add(-longest))
 }
 
 // commit writes what was folded since the last time.

@@ -202,6 +202,63 @@ func TestOutageIsAnIncidentFromItsFirstSlotToItsEnd(t *testing.T) {
 	})
 }
 
+// slow is a stream that is read on when a test says so, and is never at its end.
+type slow struct{ entries chan entry }
+
+func (s slow) Follow(ctx context.Context, _ string, _ func(), fn func(id string, results []uptime.Result) error) error {
+	for {
+		select {
+		case one := <-s.entries:
+			if err := fn(one.id, one.results); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// A backlog is folded as of when it was announced: an outage in it that was shorter than the
+// policy asks for opens nothing, however long ago it was and however slowly it is read.
+func TestBacklogIsNoLongOutage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 1)
+	id := r.targets[0].Target.ID
+	r.targets[0].Rules.Policy.ForS = 60
+	stream := slow{make(chan entry)}
+	e := r.evaluator()
+	e.Follower = stream
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = e.Run(ctx) }()
+	at := time.Now().UTC().Add(-5 * time.Minute).Truncate(time.Second)
+	r.began = at
+	say := func(after time.Duration, status uptime.Status) {
+		for n, region := range regions {
+			stream.entries <- entry{id: fmt.Sprintf("%d-%d", at.Add(after).UnixMilli(), n), results: []uptime.Result{r.next(id, region, status)}}
+		}
+	}
+	say(0, uptime.StatusUp)
+	say(10*time.Second, uptime.StatusDown)
+	before, err := r.store.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.await("it is known to be down, and two commits more", func() bool {
+		now, err := r.store.Load(t.Context())
+		return err == nil && now.States[id].Waiting != nil && now.Turn >= before.Turn+1
+	})
+	say(40*time.Second, uptime.StatusUp)
+	say(50*time.Second, uptime.StatusDown)
+	say(115*time.Second, uptime.StatusDown)
+	r.await("the long one is found", func() bool { return len(r.all()) > 0 })
+	cancel()
+	<-ended
+	if all := r.all(); len(all) != 1 || all[0].FirstSlot.Before(r.began.Add(30*time.Millisecond)) {
+		t.Errorf("%+v", all)
+	}
+}
+
 // During maintenance nothing is opened; what still fails when it is over is.
 func TestMaintenanceHoldsBackIncidents(t *testing.T) {
 	t.Parallel()
