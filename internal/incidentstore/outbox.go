@@ -40,6 +40,11 @@ type Payload struct {
 	Link        string    `json:"link"`
 }
 
+// state takes over how an incident is now.
+func (p *Payload) state(i Incident) {
+	p.Severity, p.Explanation, p.Failure, p.Regions = i.Severity, i.Cause.Explanation, i.Cause.Failure, i.Cause.Regions
+}
+
 // Notification is something to tell on a channel.
 type Notification struct {
 	ID               int64
@@ -99,7 +104,14 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, 0, '', '') ON CONFLICT
 func (s *Store) announce(ctx context.Context, tx *gorm.DB, c Change) error {
 	now, id := c.Event.At.UnixMilli(), c.Incident.ID
 	switch c.Event.Kind {
-	case Opened, SeverityChanged:
+	case Opened:
+	case SeverityChanged:
+		if err := tx.Exec(cancelHeld, now, id, now).Error; err != nil { // what is told of this change says it better
+			return err
+		}
+		if err := restate(tx, c.Incident); err != nil {
+			return err
+		}
 	case Acknowledged, Resolved:
 		if err := tx.Exec(cancelMet, now, id).Error; err != nil {
 			return err
@@ -122,6 +134,21 @@ func (s *Store) announce(ctx context.Context, tx *gorm.DB, c Change) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// restate has escalations and reminders that were never sent say how the incident is now.
+func restate(tx *gorm.DB, i Incident) error {
+	waiting, err := readNotifications(tx, "o.incident_id = ? AND o.state = 'pending' AND o.unless = 'acknowledged' AND o.attempts = 0", i.ID)
+	if err != nil {
+		return err
+	}
+	for _, n := range waiting {
+		n.Payload.state(i)
+		if err := tx.Exec("UPDATE outbox SET payload = ? WHERE id = ?", text(n.Payload), n.ID).Error; err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func insert(tx *gorm.DB, n Notification, now time.Time) error {

@@ -1,6 +1,7 @@
 package incidentstore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/internal/incidentstore"
 )
@@ -153,6 +155,32 @@ func TestReminderFollowsUnlessAcknowledged(t *testing.T) {
 		}
 		equal(r.T, "reminded", follow(0, false), "1:reminder")
 		equal(r.T, "not", follow(1, true), "2:acknowledged")
+	})
+}
+
+// What waits to be escalated, or to be said again, says how the incident is by then; what is
+// held back is replaced by what is told of the change.
+func TestWhatWaitsIsRestated(t *testing.T) {
+	each(t, planner{}, func(r *rig) {
+		i := r.open(0, 0)
+		b, _ := r.claim("a", 0, 0)
+		r.tx(func(ctx context.Context, tx *gorm.DB) error {
+			_, err := r.SetSeverity(ctx, tx, i.ID, "x", incidentstore.Degraded, incidentstore.Cause{Explanation: "slow", Regions: []string{"us"}}, noon.Add(time.Minute))
+			return err
+		})
+		next := incidentstore.Notification{Key: "reminder", IncidentID: i.ID, ChannelID: r.channels[0].ID, Event: incidentstore.Reminded, Payload: b.Notifications[0].Payload, DueAt: noon.Add(20 * time.Minute)}
+		r.must(r.Settle(r.Context(), "a", b, incidentstore.Settlement{At: noon, Outcome: incidentstore.OutcomeDelivered, Follow: []incidentstore.Notification{next}}))
+		var said []string
+		for {
+			b, found := r.claim("a", 0, 20*time.Minute)
+			if !found {
+				break
+			}
+			p := b.Notifications[0].Payload
+			said = append(said, fmt.Sprintf("%s %s %s", b.Notifications[0].Event, p.Severity, p.Explanation))
+			r.settle("a", b, incidentstore.OutcomeDelivered, 0)
+		}
+		equal(r.T, "said", fmt.Sprint(said), "[severity   escalated degraded slow reminder degraded slow]")
 	})
 }
 

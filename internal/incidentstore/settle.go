@@ -59,7 +59,7 @@ const (
 func (s *Store) Settle(ctx context.Context, holder string, b Batch, end Settlement) error {
 	ended := end.At.Add(end.Took)
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		open := map[int64]bool{} // incidents that go on, and nobody has acknowledged
+		there := map[int64]Incident{}
 		for _, id := range incidentsOf(b) {
 			i, err := Hold(ctx, tx, id)      // first: an acknowledgement takes them in this order, too
 			if errors.Is(err, ErrNotFound) { // deleted with its target, and its notifications with it
@@ -68,10 +68,10 @@ func (s *Store) Settle(ctx context.Context, holder string, b Batch, end Settleme
 			if err != nil {
 				return err
 			}
-			open[id] = i.Open() && i.AcknowledgedAt.IsZero()
+			there[id] = i
 		}
 		for _, n := range b.Notifications {
-			if _, there := open[n.IncidentID]; !there {
+			if _, is := there[n.IncidentID]; !is {
 				continue
 			}
 			err := tx.Exec(logSQL, b.Channel.ID, n.IncidentID, string(n.Event), b.Key, n.Attempts, end.At.UnixMilli(), end.Took.Milliseconds(), string(end.Outcome), end.Status, end.Excerpt).Error
@@ -100,7 +100,8 @@ func (s *Store) Settle(ctx context.Context, holder string, b Batch, end Settleme
 			}
 		}
 		for _, n := range end.Follow {
-			if open[n.IncidentID] {
+			if i, is := there[n.IncidentID]; is && i.Open() && i.AcknowledgedAt.IsZero() {
+				n.Payload.state(i)
 				if err := insert(tx, n, ended); err != nil {
 					return err
 				}

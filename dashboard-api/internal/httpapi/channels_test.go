@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -276,5 +277,85 @@ func TestIncidents(t *testing.T) {
 		if got := b.do(method, to, body, as(editorKey)); got.Code != want {
 			t.Errorf("%s: %d %s", request, got.Code, got.text)
 		}
+	}
+}
+
+// Every kind of channel has its schema, from which a form can be made, and one member in what
+// is written and what is read.
+func TestEveryKindOfChannelIsDescribed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct {
+					Ref    string `json:"$ref"`
+					Type   any
+					Format string
+				}
+				Required []string
+			}
+		}
+	}
+	b.do("GET", "/api/openapi.json", "").into(t, &document)
+	schemas := document.Components.Schemas
+	for _, kind := range notify.Kinds() {
+		for _, name := range []string{"ChannelInput", "ChannelBody"} {
+			ref := schemas[name].Properties[kind].Ref
+			schema := schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+			if len(schema.Properties) == 0 || len(schema.Required) == 0 {
+				t.Errorf("%s of %s: %q %+v", kind, name, ref, schema)
+			}
+			secrets := 0
+			for field, p := range schema.Properties {
+				if p.Type == nil && p.Ref == "" {
+					t.Errorf("%s/%s has no type", kind, field)
+				}
+				if p.Format == "password" {
+					secrets++
+				}
+			}
+			if secrets == 0 {
+				t.Errorf("%s says of none of its members that it is a secret: %+v", kind, schema)
+			}
+		}
+	}
+	if n := len(settings(&ChannelInput{})); n != len(notify.Kinds()) {
+		t.Errorf("%d kinds can be written, there are %d", n, len(notify.Kinds()))
+	}
+}
+
+// The settings of every kind can be saved, are shown without secrets, and what is shown can be saved again.
+func TestEveryKindOfChannelIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for kind, text := range map[string]string{
+		"webhook":   `{"url":"https://a.example/canary-path-1","secret":"canary-0123456789"}`,
+		"email":     `{"host":"smtp.example.com","security":"tls","username":"u","password":"canary-2","from":"a@example.com","to":["b@example.com"]}`,
+		"slack":     `{"url":"https://hooks.slack.com/services/canary-3"}`,
+		"discord":   `{"url":"https://discord.com/api/webhooks/1/canary-4"}`,
+		"telegram":  `{"token":"1:canary-5","chat_id":"@ops"}`,
+		"teams":     `{"url":"https://x.logic.azure.com/workflows/canary-6"}`,
+		"pagerduty": `{"routing_key":"canary-7-0123456789abcdef0123456"}`,
+		"opsgenie":  `{"key":"canary-8","region":"eu"}`,
+		"ntfy":      `{"topic":"ops","token":"canary-9"}`,
+		"gotify":    `{"server":"https://gotify.example.com","token":"canary-10"}`,
+		"pushover":  `{"token":"canary-11","user":"canary-12"}`,
+	} {
+		created := b.do("POST", "/api/v1/channels", `{"name":"`+kind+`","`+kind+`":`+text+`}`, as(editorKey))
+		if created.Code != http.StatusCreated || strings.Contains(created.text, "canary") {
+			t.Errorf("%s: %d %s", kind, created.Code, created.text)
+			continue
+		}
+		var shown map[string]json.RawMessage
+		created.into(t, &shown)
+		path := created.Header().Get("Location")
+		again := b.do("PATCH", path, `{"`+kind+`":`+string(shown[kind])+`}`, as(editorKey))
+		if again.Code != http.StatusOK || strings.Contains(again.text, "canary") {
+			t.Errorf("%s written back as %s: %d %s", kind, shown[kind], again.Code, again.text)
+		}
+	}
+	if got := b.do("GET", "/api/v1/channels", "", as(viewerKey)); strings.Contains(got.text, "canary") || strings.Count(got.text, `"readable":true`) != len(notify.Kinds()) {
+		t.Errorf("%s", got.text)
 	}
 }

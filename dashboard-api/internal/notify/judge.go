@@ -58,17 +58,15 @@ func plain(text string) bool {
 }
 
 // url judges a web address without credentials in front of its host.
-func (j *judge) url(field, text string, schemes ...string) *url.URL {
+func (j *judge) url(field, text string, schemes ...string) {
 	if text == "" {
 		j.add(field, CodeRequired, "this is needed")
-		return nil
+		return
 	}
 	u, err := url.Parse(text)
 	if err != nil || len(text) > maxURL || !plain(text) || u.Hostname() == "" || u.User != nil || u.Fragment != "" || !hasScheme(u, schemes) {
 		j.add(field, CodeInvalidURL, "want an address that begins with %s://, without credentials before its host and without a fragment", strings.Join(schemes, ":// or "))
-		return nil
 	}
-	return u
 }
 
 func hasScheme(u *url.URL, schemes []string) bool {
