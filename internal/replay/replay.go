@@ -61,12 +61,15 @@ func (p *player) step(l *lane) {
 	next, decisions := verdict.Step(before, p.rules, p.conditions, verdict.Event{At: run.known(l.n), Result: &o})
 	p.state = next
 	p.decisions = append(p.decisions, decisions...)
-	if l.n == 0 || changed(before, next) {
+	l.since++
+	switch {
+	case changed(before, next):
 		for _, other := range p.lanes {
 			other.since = 0
 		}
+	case l.n == 0:
+		l.since = 0
 	}
-	l.since++
 	l.take(1)
 }
 
@@ -84,7 +87,7 @@ func (p *player) quiet() (busy bool) {
 			continue // between two runs
 		}
 		run := l.now()
-		if l.n < p.settled || l.since < 2 || run.Every+run.Lag > 2*p.rules.Interval+p.rules.Timeout {
+		if l.n < p.settled || l.since < 1 || run.Every+run.Lag > 2*p.rules.Interval+p.rules.Timeout {
 			return false
 		}
 		busy = true

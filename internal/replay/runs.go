@@ -75,7 +75,7 @@ type lane struct {
 	runs  []Run
 	run   int // index
 	n     int // results taken of it
-	since int // results taken since something changed anywhere
+	since int // results that changed nothing, since something changed anywhere or its run began
 }
 
 func (l *lane) over() bool { return l.run == len(l.runs) }

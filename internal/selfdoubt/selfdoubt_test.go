@@ -3,6 +3,7 @@ package selfdoubt
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,24 +17,28 @@ type fleet struct {
 	targets int
 	perHost int
 	regions []string
-	spread  time.Duration // of the slots within a round
+	lag     time.Duration // by which each region is behind the one before; 0: a tenth of a second
 	fails   func(region string, target int, at time.Time) bool
 	changes []string
 }
 
 func (f *fleet) play(rounds int) *fleet {
-	if f.spread == 0 {
-		f.spread = time.Minute
+	if f.lag == 0 {
+		f.lag = 100 * time.Millisecond
 	}
+	var all []Result
 	for round := range rounds {
 		for i := range f.targets {
-			slot := noon.Add(time.Duration(round)*time.Minute + time.Duration(i)*f.spread/time.Duration(f.targets))
+			slot := noon.Add(time.Duration(round)*time.Minute + time.Duration(i)*time.Minute/time.Duration(f.targets))
 			for n, region := range f.regions {
-				at := slot.Add(time.Duration(100+100*n) * time.Millisecond)
-				if f.watch.Take(Result{TargetID: int64(i), Host: fmt.Sprint("h", i/f.perHost), Region: region, Slot: slot, At: at, Failing: f.fails(region, i, slot)}) {
-					f.changes = append(f.changes, fmt.Sprintf("%.1f", at.Sub(noon).Seconds()))
-				}
+				all = append(all, Result{TargetID: int64(i), Host: fmt.Sprint("h", i/f.perHost), Region: region, Slot: slot, At: slot.Add(100*time.Millisecond + time.Duration(n)*f.lag), Failing: f.fails(region, i, slot)})
 			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Result) int { return a.At.Compare(b.At) })
+	for _, r := range all {
+		if f.watch.Take(r) {
+			f.changes = append(f.changes, fmt.Sprintf("%.1f", r.At.Sub(noon).Seconds()))
 		}
 	}
 	return f
@@ -65,17 +70,18 @@ func TestMassChange(t *testing.T) {
 		fleet
 		want string
 	}{
-		"a region that fails everything":   {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 60)}, "eu 120-330"}, // more than half of 60 are good again 30 s later
-		"a third of its targets":           {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 20)}, "eu 120-310"},
-		"a fifth is not more than a fifth": {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 12)}, ""},
-		"13 of 60 are":                     {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 13)}, "eu 120-306"},
-		"nine are too few":                 {fleet{targets: 9, perHost: 1, regions: three, fails: between(120, 300, "eu", 9)}, ""},
-		"ten are enough":                   {fleet{targets: 10, perHost: 1, regions: three, fails: between(120, 300, "eu", 10)}, "eu 120-330"},
-		"two hosts are too few":            {fleet{targets: 60, perHost: 30, regions: three, fails: between(120, 300, "eu", 60)}, ""},
-		"what all see is true":             {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "", 60)}, ""},
-		"what two of three see is true":    {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu us", 60)}, ""},
-		"one of two":                       {fleet{targets: 60, perHost: 1, regions: []string{"eu", "us"}, fails: between(120, 300, "us", 60)}, "us 120-330"},
-		"a region alone":                   {fleet{targets: 60, perHost: 1, regions: []string{"eu"}, fails: between(120, 300, "eu", 60)}, ""},
+		"a region that fails everything":      {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 60)}, "eu 120-330"}, // more than half of 60 are good again 30 s later
+		"a third of its targets":              {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 20)}, "eu 120-310"},
+		"a fifth is not more than a fifth":    {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 12)}, ""},
+		"13 of 60 are":                        {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu", 13)}, "eu 120-306"},
+		"nine are too few":                    {fleet{targets: 9, perHost: 1, regions: three, fails: between(120, 300, "eu", 9)}, ""},
+		"ten are enough":                      {fleet{targets: 10, perHost: 1, regions: three, fails: between(120, 300, "eu", 10)}, "eu 120-330"},
+		"two hosts are too few":               {fleet{targets: 60, perHost: 30, regions: three, fails: between(120, 300, "eu", 60)}, ""},
+		"what all see is true":                {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "", 60)}, ""},
+		"and one of them sees it long before": {fleet{targets: 60, perHost: 1, regions: three, lag: 20 * time.Second, fails: between(120, 300, "", 60)}, ""},
+		"what two of three see is true":       {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu us", 60)}, ""},
+		"one of two":                          {fleet{targets: 60, perHost: 1, regions: []string{"eu", "us"}, fails: between(120, 300, "us", 60)}, "us 120-330"},
+		"a region alone":                      {fleet{targets: 60, perHost: 1, regions: []string{"eu"}, fails: between(120, 300, "eu", 60)}, ""},
 		"twice": {fleet{targets: 60, perHost: 1, regions: three, fails: func(r string, i int, at time.Time) bool {
 			return between(60, 120, "eu", 60)(r, i, at) || between(300, 360, "eu", 60)(r, i, at)
 		}}, "eu 60-150 eu 300-390"},

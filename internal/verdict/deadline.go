@@ -31,7 +31,7 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 		soonest(b.From)
 		soonest(b.To)
 	}
-	for _, v := range s.voices(&rules, c) {
+	for _, v := range s.voices(&rules, &c) {
 		if slices.Contains(renewed, v.newest.Region) {
 			continue
 		}
@@ -48,4 +48,22 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 		soonest(s.flapEndOf(rules))
 	}
 	return next
+}
+
+// idle says that no deadline can lie up to an instant: quickly, for the ordinary case of a
+// target that is well and of which nothing is known but results.
+func idle(s *FoldState, rules *Rules, c *Conditions, until time.Time) bool {
+	if s.Waiting != nil || s.Flap.Active || len(c.Maintenance) > 0 || len(c.Blind) > 0 {
+		return false
+	}
+	for i := range s.Regions {
+		newest := s.Regions[i].Newest
+		if len(newest) == 0 {
+			continue
+		}
+		if stale := rules.FreshUntil(newest[len(newest)-1].ScheduledAt).Add(tick); stale.After(s.At) && !stale.After(until) {
+			return false
+		}
+	}
+	return true
 }

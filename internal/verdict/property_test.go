@@ -221,6 +221,39 @@ func TestOnlyFreshFailuresOpen(t *testing.T) {
 	}
 }
 
+// Many results like the newest one, at once, are as many steps.
+func TestRepeatIsSteps(t *testing.T) {
+	seeds(t, 300, func(t *testing.T, random *rand.Rand, name string) {
+		policy := aPolicy(random)
+		policy.ForS, policy.Flapping.Off = 0, true // no deadlines
+		rules := Rules{Interval: time.Minute, Timeout: 10 * time.Second, Active: true, Regions: []string{"eu"}, Policy: policy}
+		s, slot := NewState(1), noon
+		step := func(s FoldState, status uptime.Status) FoldState {
+			s, _ = Step(s, rules, Conditions{}, Event{slot.Add(2 * time.Second), &Observation{Region: "eu", Status: status, ScheduledAt: slot, Revision: 1}})
+			slot = slot.Add(time.Minute)
+			return s
+		}
+		for range random.IntN(8) {
+			s = step(s, []uptime.Status{uptime.StatusUp, uptime.StatusDown}[random.IntN(2)])
+		}
+		status := []uptime.Status{uptime.StatusUp, uptime.StatusDown}[random.IntN(2)]
+		for range 4 { // then it stands where it stands
+			s = step(s, status)
+		}
+		for n := range 25 {
+			at := slot
+			want := s
+			for range n {
+				want = step(want, status)
+			}
+			slot = at
+			if got := Repeat(s, rules, Conditions{}, "eu", time.Minute, 2*time.Second, n); text(t, got) != text(t, want) {
+				t.Fatalf("%s, %d times:\n%s\nwant\n%s", name, n, text(t, got), text(t, want))
+			}
+		}
+	})
+}
+
 // It does not matter how often somebody ticks.
 func TestTicksChangeNothing(t *testing.T) {
 	seeds(t, 200, func(t *testing.T, random *rand.Rand, name string) {

@@ -22,12 +22,12 @@ func Repeat(s FoldState, rules Rules, c Conditions, region string, every, lag ti
 	first := o.ScheduledAt
 	gone := len(r.Newest) + n - depth // how many results are not remembered one by one any more
 	for _, old := range r.Newest[:max(0, min(gone, len(r.Newest)))] {
-		r.Base, r.Floor = r.Base.after(&old, &rules, c), old.ScheduledAt
+		r.Base, r.Floor = r.Base.after(&old, &rules, &c), old.ScheduledAt
 	}
 	if more := gone - len(r.Newest); more > 0 { // a threshold's worth settles what they come to
 		for k := 1; k <= min(more, MaxThreshold+1); k++ {
 			o.ScheduledAt = first.Add(time.Duration(k) * every)
-			r.Base = r.Base.after(&o, &rules, c)
+			r.Base = r.Base.after(&o, &rules, &c)
 		}
 		r.Floor = first.Add(time.Duration(more) * every)
 	}

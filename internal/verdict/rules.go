@@ -109,9 +109,9 @@ func (r *Rules) degraded(o *Observation) string {
 }
 
 // blindAt says whether a region could not be believed at an instant.
-func (c Conditions) blindAt(region string, t time.Time) bool {
-	for _, b := range c.Blind {
-		if b.Region == region && b.Holds(t) {
+func (c *Conditions) blindAt(region string, t time.Time) bool {
+	for i := range c.Blind {
+		if b := &c.Blind[i]; b.Region == region && b.Holds(t) {
 			return true
 		}
 	}

@@ -103,7 +103,7 @@ const (
 )
 
 // take gives the region with a result among its newest. It copies what it changes.
-func (r RegionState) take(o *Observation, rules *Rules, c Conditions) (RegionState, fit) {
+func (r RegionState) take(o *Observation, rules *Rules, c *Conditions) (RegionState, fit) {
 	if !o.ScheduledAt.After(r.Floor) {
 		return r, fitNothing
 	}
@@ -139,7 +139,7 @@ func (r RegionState) take(o *Observation, rules *Rules, c Conditions) (RegionSta
 func (r *Rules) depth() int { return max(r.Policy.downAfter(), r.Policy.upAfter()) + spare }
 
 // after is the standing one result later.
-func (s Standing) after(o *Observation, rules *Rules, c Conditions) Standing {
+func (s Standing) after(o *Observation, rules *Rules, c *Conditions) Standing {
 	if c.blindAt(o.Region, o.ScheduledAt) {
 		return s
 	}
@@ -166,7 +166,7 @@ func (s Standing) after(o *Observation, rules *Rules, c Conditions) Standing {
 }
 
 // voice is what the region says; false when it has nothing to say.
-func (r *RegionState) voice(rules *Rules, c Conditions) (voice, bool) {
+func (r *RegionState) voice(rules *Rules, c *Conditions) (voice, bool) {
 	standing, v, heard := r.Base, voice{}, false
 	for i := range r.Newest {
 		o := &r.Newest[i]
@@ -181,7 +181,7 @@ func (r *RegionState) voice(rules *Rules, c Conditions) (voice, bool) {
 }
 
 // voices are those of the regions that are to check the target, and of external checkers.
-func (s *FoldState) voices(rules *Rules, c Conditions) []voice {
+func (s *FoldState) voices(rules *Rules, c *Conditions) []voice {
 	all := make([]voice, 0, len(s.Regions))
 	for i := range s.Regions {
 		region := &s.Regions[i]
@@ -197,7 +197,7 @@ func (s *FoldState) voices(rules *Rules, c Conditions) []voice {
 
 // Verdict is what the state shows at now.
 func (s FoldState) Verdict(rules Rules, c Conditions, now time.Time) Verdict {
-	v, t := rules.judge(s.voices(&rules, c), c, Verdict{State: s.State, Since: s.Since}, now)
+	v, t := rules.judge(s.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now)
 	v.Why = rules.why(v, t, c)
 	return v
 }

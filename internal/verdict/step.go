@@ -36,6 +36,9 @@ type step struct {
 // are met first, each at its time, so that it does not matter how often somebody ticks.
 func Step(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decision) {
 	e.At = e.At.UTC().Truncate(tick)
+	if idle(&s, &rules, &c, e.At) {
+		return once(s, rules, c, e)
+	}
 	var all []Decision
 	for at := NextDeadline(s, rules, c); !at.IsZero() && !at.After(e.At); at = NextDeadline(s, rules, c) {
 		ticked, decisions := once(s, rules, c, Tick(at))
@@ -57,7 +60,7 @@ func once(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decisio
 	if e.Result != nil {
 		correction = now.take(e.Result)
 	}
-	now.verdict, now.tally = rules.judge(now.voices(&rules, c), c, Verdict{State: s.State, Since: s.Since}, now.At)
+	now.verdict, now.tally = rules.judge(now.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now.At)
 	now.State, now.Observed, now.Since = now.verdict.State, now.verdict.Observed, now.verdict.Since
 	if correction != "" {
 		now.correct(correction)
@@ -76,7 +79,7 @@ func (s *step) take(o *Observation) (correction string) {
 	if found {
 		before = s.Regions[i]
 	}
-	after, how := before.take(o, &s.rules, s.conditions)
+	after, how := before.take(o, &s.rules, &s.conditions)
 	if how == fitNothing {
 		return ""
 	}
@@ -90,8 +93,8 @@ func (s *step) take(o *Observation) (correction string) {
 	if how == fitNewest {
 		return ""
 	}
-	was, _ := before.voice(&s.rules, s.conditions)
-	is, _ := after.voice(&s.rules, s.conditions)
+	was, _ := before.voice(&s.rules, &s.conditions)
+	is, _ := after.voice(&s.rules, &s.conditions)
 	if was.failing == is.failing && was.since.Equal(is.since) {
 		return ""
 	}

@@ -50,13 +50,16 @@ func TestIncidents(t *testing.T) {
 		"the others are enough":                         {Policy{}, allUp + "59 blind ap 50-\n60 ap,eu,us down", "61 opened 60 page", StateDown, "blind, so not asked: ap. It began"},
 		"all are blind":                                 {Policy{}, "0 eu up\n1 blind eu 1-\n60 eu down", "", StateNoData, ""},
 		"found blind later":                             {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down\n70 blind eu 55-70\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1m0s"},
-		"blindness opens nothing":                       {Policy{}, allUp + "60 eu down\n61 blind us 55-\n62 blind us 55-", "", StateDegraded, ""},
-		"late down opens nothing":                       {Policy{DownAfter: 2}, allUp + "60 us down\n60 eu down\n180 eu,us down of 120\n181 eu,us down of 60\n190 tick", "180 opened 60 page", StateDown, ""},
-		"late down makes a row, the next one opens":     {Policy{DownAfter: 2}, allUp + "120 eu,us down\n130 eu,us down of 60\n140 tick\n180 eu down", "130 corrected 60\n130 corrected 60\n181 opened 60 page", StateDown, ""},
-		"late down moves the beginning":                 {Policy{}, allUp + "120 eu,us down\n130 eu,us down of 60", "121 opened 120 page\n130 corrected 120\n130 corrected 120", StateDown, "us's result of 2026-03-01 12:01:00 UTC (down, status 503) came late: us has been failing since 2026-03-01 12:01:00 UTC"},
-		"late up ends what was none":                    {Policy{DownAfter: 2}, allUp + "60 eu,us down\n180 eu,us down\n190 eu up of 120", "181 opened 60 page\n190 corrected 60\n190 resolved 60 note", StateDegraded, ""},
-		"a correction":                                  {Policy{}, allUp + "60 eu,us down\n70 us up of 60", "61 opened 60 page\n70 corrected 60\n70 resolved 60 note", StateDegraded, ""},
-		"an old result says nothing":                    {Policy{}, allUp + "60 eu,us up\n120 eu,us up\n180 eu,us up\n240 eu,us up\n300 eu,us up\n360 eu,us up\n420 eu,us up of 60\n420 eu,us down of -60", "", StateUp, ""},
+		"what a region saw while it was blind counts for nothing later": {Policy{}, allUp + "60 eu down\n61 blind eu 55-65\n70 tick", "", StateUp, "Up in 3 of 3 regions."},
+		"a region that failed all along lends its slot once": {Policy{}, allUp + "60 eu,us down\n60 ap up\n120 eu down\n120 ap,us up\n180 eu down\n240 eu down\n300 eu down",
+			"61 opened 60 page\n121 resolved 60 note\n301 opened 300\n301 flapping_began 300 note", StateDown, "It is flapping, and down again."},
+		"blindness opens nothing":                   {Policy{}, allUp + "60 eu down\n61 blind us 55-\n62 blind us 55-", "", StateDegraded, ""},
+		"late down opens nothing":                   {Policy{DownAfter: 2}, allUp + "60 us down\n60 eu down\n180 eu,us down of 120\n181 eu,us down of 60\n190 tick", "180 opened 60 page", StateDown, ""},
+		"late down makes a row, the next one opens": {Policy{DownAfter: 2}, allUp + "120 eu,us down\n130 eu,us down of 60\n140 tick\n180 eu down", "130 corrected 60\n130 corrected 60\n181 opened 60 page", StateDown, ""},
+		"late down moves the beginning":             {Policy{}, allUp + "120 eu,us down\n130 eu,us down of 60", "121 opened 120 page\n130 corrected 120\n130 corrected 120", StateDown, "us's result of 2026-03-01 12:01:00 UTC (down, status 503) came late: us has been failing since 2026-03-01 12:01:00 UTC"},
+		"late up ends what was none":                {Policy{DownAfter: 2}, allUp + "60 eu,us down\n180 eu,us down\n190 eu up of 120", "181 opened 60 page\n190 corrected 60\n190 resolved 60 note", StateDegraded, ""},
+		"a correction":                              {Policy{}, allUp + "60 eu,us down\n70 us up of 60", "61 opened 60 page\n70 corrected 60\n70 resolved 60 note", StateDegraded, ""},
+		"an old result says nothing":                {Policy{}, allUp + "60 eu,us up\n120 eu,us up\n180 eu,us up\n240 eu,us up\n300 eu,us up\n360 eu,us up\n420 eu,us up of 60\n420 eu,us down of -60", "", StateUp, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
