@@ -95,3 +95,11 @@ func duplicate(err error) bool {
 	}
 	return errors.Is(err, gorm.ErrDuplicatedKey)
 }
+
+// Failed says what was being done when there is an error, in the words of this package.
+func Failed(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, Translate(ctx, err))
+}

@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -20,7 +21,7 @@ FROM heartbeat_rows ORDER BY at_ms LIMIT ?`
 func (s *Store) Rows(ctx context.Context, limit int) ([]uptime.Result, error) {
 	rows, err := s.db.Read().WithContext(ctx).Raw(rowsSQL, limit).Rows()
 	if err != nil {
-		return nil, failed(ctx, "read waiting heartbeat rows", err)
+		return nil, database.Failed(ctx, "read waiting heartbeat rows", err)
 	}
 	defer rows.Close()
 	var all []uptime.Result
@@ -34,7 +35,7 @@ func (s *Store) Rows(ctx context.Context, limit int) ([]uptime.Result, error) {
 			r.Status, err = uptime.ParseStatus(status)
 		}
 		if err != nil {
-			return nil, failed(ctx, "read waiting heartbeat rows", err)
+			return nil, database.Failed(ctx, "read waiting heartbeat rows", err)
 		}
 		r.ScheduledAt, r.IngestedAt, r.TotalUS = time.UnixMilli(at).UTC(), time.UnixMicro(noted).UTC(), uint32(took)
 		if r.Status.Measured() {
@@ -47,7 +48,7 @@ func (s *Store) Rows(ctx context.Context, limit int) ([]uptime.Result, error) {
 		}
 		all = append(all, r)
 	}
-	return all, failed(ctx, "read waiting heartbeat rows", rows.Err())
+	return all, database.Failed(ctx, "read waiting heartbeat rows", rows.Err())
 }
 
 // evidence keeps the end of what a failed job said: that is where it says why.
@@ -69,7 +70,7 @@ func (s *Store) Done(ctx context.Context, rows []uptime.Result) error {
 		}
 		return nil
 	})
-	return failed(ctx, "remove heartbeat rows", err)
+	return database.Failed(ctx, "remove heartbeat rows", err)
 }
 
 const (
@@ -87,5 +88,5 @@ func (s *Store) Pushed(ctx context.Context, from, to, owed time.Time) (waiting, 
 	if err == nil {
 		err = db.Raw(openSQL, owed.UnixMilli(), from.UnixMilli(), to.UnixMilli()).Row().Scan(&expected, &overdue)
 	}
-	return waiting, expected - overdue, overdue, failed(ctx, "count heartbeats", err)
+	return waiting, expected - overdue, overdue, database.Failed(ctx, "count heartbeats", err)
 }

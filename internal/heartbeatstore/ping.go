@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeat"
 )
 
@@ -16,7 +17,7 @@ const notePing = "UPDATE heartbeats SET pinged_ms = ?, signal = ?, exit_code = ?
 // deadlines that had passed by then. Of a paused target it leaves no row.
 func (s *Store) Ping(ctx context.Context, tokenHash string, p heartbeat.Ping) (Heartbeat, error) {
 	if err := s.known(ctx, tokenHash); err != nil { // without a lock: most of what is not known is not ours to wait for
-		return Heartbeat{}, failed(ctx, "find heartbeat", err)
+		return Heartbeat{}, database.Failed(ctx, "find heartbeat", err)
 	}
 	var id int64
 	behind := false
@@ -43,7 +44,7 @@ func (s *Store) Ping(ctx context.Context, tokenHash string, p heartbeat.Ping) (H
 		return tx.Exec(notePing, p.At.UnixMilli(), p.Signal.String(), p.ExitCode, p.Body, c.id).Error
 	})
 	if err != nil {
-		return Heartbeat{}, failed(ctx, "take in ping", err)
+		return Heartbeat{}, database.Failed(ctx, "take in ping", err)
 	}
 	if behind {
 		return Heartbeat{}, ErrBehind
@@ -91,7 +92,7 @@ func (s *Store) Get(ctx context.Context, targetID int64) (Heartbeat, error) {
 	var active bool
 	err := s.db.Read().WithContext(ctx).Raw(readOne, targetID).Row().Scan(&h.Sealed, &expected, &due, &started, &pinged, &h.Signal, &h.ExitCode, &h.Excerpt, &h.Pings, &active)
 	if err != nil {
-		return Heartbeat{}, failed(ctx, "read heartbeat", notFound(err))
+		return Heartbeat{}, database.Failed(ctx, "read heartbeat", notFound(err))
 	}
 	h.Expected, h.Due, h.Started, h.Pinged, h.Paused = instant(expected), instant(due), instant(started), instant(pinged), !active
 	return h, nil
@@ -106,7 +107,7 @@ SELECT id, ?, ?, 0, '', '', 0, '', 0 FROM targets WHERE id = ? AND kind = 'heart
 // Ensure gives a heartbeat target its token unless it has one.
 func (s *Store) Ensure(ctx context.Context, targetID int64, token Token) error {
 	err := s.db.Write().WithContext(ctx).Exec(insertOne, token.Hash, token.Sealed, targetID).Error
-	return failed(ctx, "make heartbeat", err)
+	return database.Failed(ctx, "make heartbeat", err)
 }
 
 // Rotate puts another token in place of the one it has, which no longer works then.
@@ -118,5 +119,5 @@ func (s *Store) Rotate(ctx context.Context, targetID int64, token Token) error {
 	if result.Error == nil && result.RowsAffected == 0 {
 		result.Error = ErrNotFound
 	}
-	return failed(ctx, "change a heartbeat's token", result.Error)
+	return database.Failed(ctx, "change a heartbeat's token", result.Error)
 }

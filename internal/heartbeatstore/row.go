@@ -1,7 +1,6 @@
 package heartbeatstore
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeat"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -159,12 +157,4 @@ func instant(ms sql.NullInt64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms.Int64).UTC()
-}
-
-// failed says what was being done, in the words of package database.
-func failed(ctx context.Context, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, database.Translate(ctx, err))
 }

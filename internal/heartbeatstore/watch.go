@@ -49,7 +49,7 @@ func (s *Store) Watch(ctx context.Context, holder string, now time.Time) (leadin
 		return tx.Exec(signLife, now.UnixMilli(), now.UnixMilli(), now.Add(heartbeat.Astray).UnixMilli()).Error
 	})
 	if err != nil {
-		return false, failed(ctx, "watch heartbeats", err)
+		return false, database.Failed(ctx, "watch heartbeats", err)
 	}
 	return leading, nil
 }
@@ -57,7 +57,7 @@ func (s *Store) Watch(ctx context.Context, holder string, now time.Time) (leadin
 // Release gives the lease back, so that another node need not wait for its end.
 func (s *Store) Release(ctx context.Context, holder string) error {
 	err := s.db.Write().WithContext(ctx).Exec("UPDATE heartbeat_watch SET until_ms = 0 WHERE id = 1 AND holder = ?", holder).Error
-	return failed(ctx, "release heartbeats", err)
+	return database.Failed(ctx, "release heartbeats", err)
 }
 
 const (
@@ -71,17 +71,17 @@ WHERE plan <> '' AND target_id NOT IN (SELECT id FROM targets WHERE kind = 'hear
 // Due gives at most limit targets whose deadline has passed, the longest ago first.
 func (s *Store) Due(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	ids, err := s.ids(ctx, dueSQL, now.UnixMilli(), limit)
-	return ids, failed(ctx, "find passed deadlines", err)
+	return ids, database.Failed(ctx, "find passed deadlines", err)
 }
 
 // Changed gives at most limit heartbeat targets that are new or were edited. Of those that
 // are none any more nothing is expected from then on; they begin anew should they be again.
 func (s *Store) Changed(ctx context.Context, limit int) ([]int64, error) {
 	if err := s.db.Write().WithContext(ctx).Exec(otherSQL).Error; err != nil {
-		return nil, failed(ctx, "find changed heartbeats", err)
+		return nil, database.Failed(ctx, "find changed heartbeats", err)
 	}
 	ids, err := s.ids(ctx, newSQL, limit)
-	return ids, failed(ctx, "find changed heartbeats", err)
+	return ids, database.Failed(ctx, "find changed heartbeats", err)
 }
 
 func (s *Store) ids(ctx context.Context, sql string, args ...any) (ids []int64, err error) {
@@ -117,5 +117,5 @@ func (s *Store) Settle(ctx context.Context, targetID int64, now time.Time) (rows
 		}
 		return c.save(tx)
 	})
-	return rows, failed(ctx, "settle heartbeat", err)
+	return rows, database.Failed(ctx, "settle heartbeat", err)
 }

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // ByKey gives the id of the incident of a target and first slot, in the caller's transaction.
 func ByKey(ctx context.Context, tx *gorm.DB, targetID int64, firstSlot time.Time) (int64, error) {
 	i, err := scanIncident(tx.Raw(byKey, targetID, firstSlot.UnixMilli()).Row())
-	return i.ID, failed(ctx, "find incident", missing(err, ErrNotFound))
+	return i.ID, database.Failed(ctx, "find incident", missing(err, ErrNotFound))
 }
 
 // Remark adds what the service has to say to an incident's timeline, in the caller's
@@ -22,5 +24,5 @@ func (s *Store) Remark(ctx context.Context, tx *gorm.DB, id int64, key string, e
 	}
 	e.Kind = Noted
 	_, err = s.happened(ctx, tx, i, "remark:"+key, e)
-	return failed(ctx, "remark on incident", err)
+	return database.Failed(ctx, "remark on incident", err)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // Opening is an incident that begins.
@@ -44,32 +46,32 @@ func (s *Store) Open(ctx context.Context, tx *gorm.DB, o Opening) (i Incident, c
 	if o.Group != (Group{}) {
 		err := tx.Raw(openGroup, o.Group.Kind, o.Group.Value, o.Group.FirstSlot.UnixMilli(), o.At.UnixMilli()).Row().Scan(&group)
 		if err != nil {
-			return Incident{}, false, failed(ctx, "open incident group", err)
+			return Incident{}, false, database.Failed(ctx, "open incident group", err)
 		}
 	}
 	var id int64
 	err = tx.Raw(openIncident, o.TargetID, o.FirstSlot.UnixMilli(), string(o.Severity), text(o.Subject), text(o.Cause), o.At.UnixMilli(), group).Row().Scan(&id)
 	if created = err == nil; !created && !errors.Is(err, sql.ErrNoRows) {
-		return Incident{}, false, failed(ctx, "open incident", err)
+		return Incident{}, false, database.Failed(ctx, "open incident", err)
 	}
 	if i, err = scanIncident(tx.Raw(byKey, o.TargetID, o.FirstSlot.UnixMilli()).Row()); err != nil {
-		return Incident{}, false, failed(ctx, "open incident", missing(err, ErrNotFound))
+		return Incident{}, false, database.Failed(ctx, "open incident", missing(err, ErrNotFound))
 	}
 	if !created {
 		return i, false, nil
 	}
 	_, err = s.happened(ctx, tx, i, string(Opened), Event{Kind: Opened, At: o.At, Text: o.Cause.Explanation})
-	return i, true, failed(ctx, "open incident", err)
+	return i, true, database.Failed(ctx, "open incident", err)
 }
 
 // Hold reads an incident in the caller's transaction, and keeps others from it until that ends.
 func Hold(ctx context.Context, tx *gorm.DB, id int64) (Incident, error) {
 	err := tx.Raw(holdID, id).Row().Scan(&id)
 	if err != nil {
-		return Incident{}, failed(ctx, "read incident", missing(err, ErrNotFound))
+		return Incident{}, database.Failed(ctx, "read incident", missing(err, ErrNotFound))
 	}
 	i, err := scanIncident(tx.Raw(byID, id).Row())
-	return i, failed(ctx, "read incident", err)
+	return i, database.Failed(ctx, "read incident", err)
 }
 
 // SetSeverity changes how bad an open incident is, in the caller's transaction, and has it
@@ -86,7 +88,7 @@ func (s *Store) SetSeverity(ctx context.Context, tx *gorm.DB, id int64, key stri
 	if err == nil && changed {
 		err = tx.Exec("UPDATE incidents SET severity = ?, cause = ? WHERE id = ?", string(severity), text(cause), id).Error
 	}
-	return changed, failed(ctx, "change severity", err)
+	return changed, database.Failed(ctx, "change severity", err)
 }
 
 // Resolve ends an incident in the caller's transaction, and has it told to those who were
@@ -99,17 +101,17 @@ func (s *Store) Resolve(ctx context.Context, tx *gorm.DB, id int64, at time.Time
 	}
 	i.ResolvedAt = at
 	if err := tx.Exec("UPDATE incidents SET resolved_at_ms = ? WHERE id = ?", at.UnixMilli(), id).Error; err != nil {
-		return false, failed(ctx, "resolve incident", err)
+		return false, database.Failed(ctx, "resolve incident", err)
 	}
 	if i.GroupID != 0 {
 		err := tx.Exec(`UPDATE incident_groups SET resolved_at_ms = ? WHERE id = ? AND NOT EXISTS
  (SELECT 1 FROM incidents WHERE group_id = ? AND resolved_at_ms IS NULL)`, at.UnixMilli(), i.GroupID, i.GroupID).Error
 		if err != nil {
-			return false, failed(ctx, "resolve incident group", err)
+			return false, database.Failed(ctx, "resolve incident group", err)
 		}
 	}
 	_, err = s.happened(ctx, tx, i, string(Resolved), Event{Kind: Resolved, At: at, Text: why})
-	return true, failed(ctx, "resolve incident", err)
+	return true, database.Failed(ctx, "resolve incident", err)
 }
 
 // Correct notes in the caller's transaction that an incident's account was corrected; once a key.
@@ -120,7 +122,7 @@ func (s *Store) Correct(ctx context.Context, tx *gorm.DB, id int64, key string, 
 	}
 	e.Kind = Corrected
 	_, err = s.happened(ctx, tx, i, "corrected:"+key, e)
-	return failed(ctx, "correct incident", err)
+	return database.Failed(ctx, "correct incident", err)
 }
 
 // Acknowledge notes that somebody looks after an open incident: the first to say so counts,
@@ -143,7 +145,7 @@ func (s *Store) Acknowledge(ctx context.Context, id int64, by, say string, at ti
 		_, err = s.happened(ctx, tx, i, string(Acknowledged), Event{Kind: Acknowledged, At: at, Author: by, Text: say})
 		return err
 	})
-	return failed(ctx, "acknowledge incident", err)
+	return database.Failed(ctx, "acknowledge incident", err)
 }
 
 // Note adds what somebody has to say to an incident's timeline; once a key.
@@ -159,7 +161,7 @@ func (s *Store) Note(ctx context.Context, id int64, key, author, say string, at 
 		}
 		return err
 	})
-	return e, failed(ctx, "note on incident", err)
+	return e, database.Failed(ctx, "note on incident", err)
 }
 
 // happened adds an entry to a timeline and has it told; fresh is false, and nothing is

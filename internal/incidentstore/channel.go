@@ -38,7 +38,7 @@ func scanChannel(row interface{ Scan(...any) error }) (Channel, error) {
 func (s *Store) CreateChannel(ctx context.Context, c Channel, now time.Time) (Channel, error) {
 	created, err := scanChannel(s.db.Write().WithContext(ctx).Raw(`INSERT INTO channels (name, kind, config, enabled, version, created_at_ms, updated_at_ms)
 VALUES (?, ?, ?, ?, 1, ?, ?) RETURNING `+channelColumns, c.Name, c.Kind, string(c.Config), c.Enabled, now.UnixMilli(), now.UnixMilli()).Row())
-	return created, failed(ctx, "create channel", nameTaken(ctx, err))
+	return created, database.Failed(ctx, "create channel", nameTaken(ctx, err))
 }
 
 // UpdateChannel reads a channel, lets change edit it and stores it, all in one transaction.
@@ -68,7 +68,7 @@ func (s *Store) UpdateChannel(ctx context.Context, id, ifVersion int64, now time
 		}
 		return nil
 	})
-	return c, failed(ctx, "update channel", err)
+	return c, database.Failed(ctx, "update channel", err)
 }
 
 // DeleteChannel removes a channel with its deliveries and what waits for it. The error is
@@ -87,19 +87,19 @@ func (s *Store) DeleteChannel(ctx context.Context, id, ifVersion int64) error {
 		}
 		return tx.Exec("DELETE FROM channels WHERE id = ?", id).Error
 	})
-	return failed(ctx, "delete channel", err)
+	return database.Failed(ctx, "delete channel", err)
 }
 
 // Channel gives one channel.
 func (s *Store) Channel(ctx context.Context, id int64) (Channel, error) {
 	c, err := scanChannel(s.db.Read().WithContext(ctx).Raw("SELECT "+channelColumns+" FROM channels WHERE id = ?", id).Row())
-	return c, failed(ctx, "get channel", missing(err, ErrChannelNotFound))
+	return c, database.Failed(ctx, "get channel", missing(err, ErrChannelNotFound))
 }
 
 // Channels gives at most limit channels after an id, by id.
 func (s *Store) Channels(ctx context.Context, afterID int64, limit int) ([]Channel, error) {
 	all, err := readChannels(s.db.Read().WithContext(ctx), "WHERE id > ? ORDER BY id LIMIT ?", afterID, limit)
-	return all, failed(ctx, "list channels", err)
+	return all, database.Failed(ctx, "list channels", err)
 }
 
 func holdChannel(tx *gorm.DB, id, ifVersion int64) (Channel, error) {

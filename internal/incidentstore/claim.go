@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 const (
@@ -36,7 +38,7 @@ func (s *Store) Waiting(ctx context.Context, now time.Time) (ids []int64, err er
 		ids = append(ids, id)
 		return err
 	}, "SELECT DISTINCT o.channel_id FROM outbox o JOIN channels c ON c.id = o.channel_id WHERE c.enabled AND "+free+" ORDER BY o.channel_id", named(now))
-	return ids, failed(ctx, "find waiting notifications", err)
+	return ids, database.Failed(ctx, "find waiting notifications", err)
 }
 
 func named(now time.Time) map[string]any {
@@ -83,7 +85,7 @@ func (s *Store) Claim(ctx context.Context, holder string, channelID int64, most 
 		return tx.Exec("UPDATE outbox SET state = 'sending', holder = ?, lease_until_ms = ?, attempts = attempts + 1, batch = ? WHERE id IN ?", holder, until.UnixMilli(), b.Key, ids).Error
 	})
 	if err != nil {
-		return Batch{}, false, failed(ctx, "claim notification", err)
+		return Batch{}, false, database.Failed(ctx, "claim notification", err)
 	}
 	return b, found, nil
 }

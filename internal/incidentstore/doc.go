@@ -19,10 +19,8 @@
 package incidentstore
 
 import (
-	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -73,14 +71,6 @@ func each(db *gorm.DB, scan func(rows *sql.Rows) error, query string, args ...an
 		}
 	}
 	return rows.Err()
-}
-
-// failed says what was being done, in the words of package database.
-func failed(ctx context.Context, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, database.Translate(ctx, err))
 }
 
 // missing puts what is not there in this package's words.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // Cursor is a place in a list of incidents: the last one before it.
@@ -73,7 +75,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Incident, error) {
 		all = append(all, i)
 		return err
 	}, query+" ORDER BY i.opened_at_ms DESC, i.id DESC LIMIT ?", append(args, f.Limit)...)
-	return all, failed(ctx, "list incidents", err)
+	return all, database.Failed(ctx, "list incidents", err)
 }
 
 // Get gives an incident with its timeline, in the order of what happened.
@@ -81,7 +83,7 @@ func (s *Store) Get(ctx context.Context, id int64) (Incident, []Event, error) {
 	db := s.db.Read().WithContext(ctx)
 	i, err := scanIncident(db.Raw(byID, id).Row())
 	if err != nil {
-		return Incident{}, nil, failed(ctx, "get incident", missing(err, ErrNotFound))
+		return Incident{}, nil, database.Failed(ctx, "get incident", missing(err, ErrNotFound))
 	}
 	var events []Event
 	err = each(db, func(rows *sql.Rows) error {
@@ -92,5 +94,5 @@ func (s *Store) Get(ctx context.Context, id int64) (Incident, []Event, error) {
 		events = append(events, e)
 		return err
 	}, "SELECT id, kind, at_ms, author, text FROM incident_events WHERE incident_id = ? ORDER BY at_ms, id", id)
-	return i, events, failed(ctx, "get incident", err)
+	return i, events, database.Failed(ctx, "get incident", err)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // Rule says which incidents are told to whom, and when.
@@ -111,7 +113,7 @@ func (s *Store) CreateRule(ctx context.Context, r Rule, now time.Time) (Rule, er
 VALUES (?, ?, ?, 1, ?, ?) RETURNING `+ruleColumns, r.Name, r.Enabled, text(r.Terms), now.UnixMilli(), now.UnixMilli()).Row())
 		return nameTaken(ctx, err)
 	})
-	return created, failed(ctx, "create notification rule", err)
+	return created, database.Failed(ctx, "create notification rule", err)
 }
 
 // UpdateRule reads a rule, lets change edit it and stores it, all in one transaction. An
@@ -136,7 +138,7 @@ func (s *Store) UpdateRule(ctx context.Context, id, ifVersion int64, now time.Ti
 		return nameTaken(ctx, tx.Exec("UPDATE notification_rules SET name = ?, enabled = ?, terms = ?, version = ?, updated_at_ms = ? WHERE id = ?",
 			r.Name, r.Enabled, text(r.Terms), r.Version, now.UnixMilli(), id).Error)
 	})
-	return r, failed(ctx, "update notification rule", err)
+	return r, database.Failed(ctx, "update notification rule", err)
 }
 
 // DeleteRule removes a rule. What it enqueued is still told, but for what waits for nobody
@@ -153,19 +155,19 @@ func (s *Store) DeleteRule(ctx context.Context, id, ifVersion int64, now time.Ti
 		}
 		return tx.Exec("DELETE FROM notification_rules WHERE id = ?", id).Error
 	})
-	return failed(ctx, "delete notification rule", err)
+	return database.Failed(ctx, "delete notification rule", err)
 }
 
 // Rule gives one rule.
 func (s *Store) Rule(ctx context.Context, id int64) (Rule, error) {
 	r, err := scanRule(s.db.Read().WithContext(ctx).Raw("SELECT "+ruleColumns+" FROM notification_rules WHERE id = ?", id).Row())
-	return r, failed(ctx, "get notification rule", missing(err, ErrRuleNotFound))
+	return r, database.Failed(ctx, "get notification rule", missing(err, ErrRuleNotFound))
 }
 
 // Rules gives at most limit rules after an id, by id.
 func (s *Store) Rules(ctx context.Context, afterID int64, limit int) ([]Rule, error) {
 	all, err := readRules(s.db.Read().WithContext(ctx), "WHERE id > ? ORDER BY id LIMIT ?", afterID, limit)
-	return all, failed(ctx, "list notification rules", err)
+	return all, database.Failed(ctx, "list notification rules", err)
 }
 
 func holdRule(tx *gorm.DB, id, ifVersion int64) (Rule, error) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // Outcome is what came of an attempt. The set is closed; programs rely on the words.
@@ -109,7 +111,7 @@ func (s *Store) Settle(ctx context.Context, holder string, b Batch, end Settleme
 		}
 		return nil
 	})
-	return failed(ctx, "settle notification", err)
+	return database.Failed(ctx, "settle notification", err)
 }
 
 func incidentsOf(b Batch) []int64 {
@@ -124,7 +126,7 @@ func incidentsOf(b Batch) []int64 {
 // Log notes an attempt that was not of the outbox.
 func (s *Store) Log(ctx context.Context, d Delivery) error {
 	err := s.db.Write().WithContext(ctx).Exec(logSQL, d.ChannelID, d.IncidentID, string(d.Event), d.Key, d.Attempt, d.At.UnixMilli(), d.Took.Milliseconds(), string(d.Outcome), d.Status, d.Excerpt).Error
-	return failed(ctx, "log delivery", err)
+	return database.Failed(ctx, "log delivery", err)
 }
 
 // Deliveries gives at most limit attempts of a channel, newest first, before an id; 0: from the newest on.
@@ -138,14 +140,14 @@ func (s *Store) Deliveries(ctx context.Context, channelID, beforeID int64, limit
 		return err
 	}, `SELECT id, incident_id, event, idempotency_key, attempt, at_ms, took_ms, outcome, status, excerpt FROM deliveries
 WHERE channel_id = ? AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?`, channelID, beforeID, beforeID, limit)
-	return all, failed(ctx, "list deliveries", err)
+	return all, database.Failed(ctx, "list deliveries", err)
 }
 
 // Backlog is how many notifications are due and not settled, and since when the first is.
 func (s *Store) Backlog(ctx context.Context, now time.Time) (n int64, since time.Time, err error) {
 	var first sql.NullInt64
 	err = s.db.Read().WithContext(ctx).Raw("SELECT COUNT(*), MIN(due_at_ms) FROM outbox WHERE settled_at_ms IS NULL AND due_at_ms <= ?", now.UnixMilli()).Row().Scan(&n, &first)
-	return n, instant(first), failed(ctx, "count notifications", err)
+	return n, instant(first), database.Failed(ctx, "count notifications", err)
 }
 
 // Forget removes what was settled before then, of incidents that are over, and the attempts
@@ -157,5 +159,5 @@ func (s *Store) Forget(ctx context.Context, then time.Time) error {
 		}
 		return tx.Exec("DELETE FROM deliveries WHERE at_ms < ?", then.UnixMilli()).Error
 	})
-	return failed(ctx, "forget notifications", err)
+	return database.Failed(ctx, "forget notifications", err)
 }

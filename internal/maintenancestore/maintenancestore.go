@@ -168,12 +168,10 @@ func Of(windows []Window, targetID int64, from, to time.Time) (all []verdict.Spa
 	return all
 }
 
+// failed says what was being done, in the words of this package.
 func failed(ctx context.Context, doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound):
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound) {
 		err = ErrNotFound
 	}
-	return fmt.Errorf("%s: %w", doing, database.Translate(ctx, err))
+	return database.Failed(ctx, doing, err)
 }

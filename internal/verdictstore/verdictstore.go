@@ -89,7 +89,7 @@ func (s *Store) Load(ctx context.Context) (saved Saved, err error) {
 		}
 		return err
 	})
-	return saved, failed(ctx, "read verdicts", err)
+	return saved, database.Failed(ctx, "read verdicts", err)
 }
 
 const (
@@ -142,7 +142,7 @@ func (s *Store) Commit(ctx context.Context, c Commit) (turn int64, err error) {
 	if errors.Is(err, ErrOvertaken) {
 		return 0, ErrOvertaken
 	}
-	return c.Turn + 1, failed(ctx, "commit verdicts", err)
+	return c.Turn + 1, database.Failed(ctx, "commit verdicts", err)
 }
 
 func targetsThere(tx *gorm.DB, c Commit) (map[int64]bool, error) {
@@ -206,11 +206,4 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 	case verdict.Opened, verdict.Suppressed:
 	}
 	return err
-}
-
-func failed(ctx context.Context, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, database.Translate(ctx, err))
 }

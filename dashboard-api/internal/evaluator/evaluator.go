@@ -199,7 +199,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 			f.take(one)
 		case at := <-pulses:
 			if len(entries) == 0 { // all that was there before the pulse was folded in
-				f.reached(at)
+				f.pass(at.UTC())
 			}
 		case <-rules.C:
 			e.judge(ctx, f)

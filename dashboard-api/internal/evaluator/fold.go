@@ -127,10 +127,7 @@ func (f *fold) result(r *uptime.Result, at time.Time) {
 	f.schedule(t)
 }
 
-// reached says that everything up to an instant was folded in.
-func (f *fold) reached(now time.Time) { f.pass(now.UTC()) }
-
-// pass lets time pass.
+// pass lets time pass, when everything up to an instant was folded in.
 func (f *fold) pass(now time.Time) {
 	if !now.After(f.now) {
 		return
