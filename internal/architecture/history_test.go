@@ -45,6 +45,7 @@ func (r runTimes) String() string { return fmt.Sprintf("%.1f / %.1f", r.P50, r.P
 type historySize struct {
 	Rows      float64 `json:"million_rows"`
 	Questions map[string]runTimes
+	Bare      map[string]runTimes
 	Rate      float64 `json:"inserted_per_s"`
 }
 
@@ -73,12 +74,13 @@ func history(t *testing.T) string {
 func (h longHistory) tables() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d series, one result a minute each, in the embedded ClickHouse; every question %d times of random targets, one at a time, while results arrive at %.0f a second.\n"+
-		"Rollups of %d days; those of days without results are made up. `%s` on %d cores of %s, %s, %s.\n\n", h.Series, h.Runs, h.main().Rate, h.Days, h.Command, h.Cores, h.CPU, h.Go, h.At.Format("2006-01-02 15:04"))
+		"The last column is a statement that finds the same rows of %g M, in turns with the question, and only adds one column up: what this engine takes on this machine before there is an answer.\n"+
+		"Rollups of %d days; those of days without results are made up. `%s` on %d cores of %s, %s, %s.\n\n", h.Series, h.Runs, h.main().Rate, h.Main, h.Days, h.Command, h.Cores, h.CPU, h.Go, h.At.Format("2006-01-02 15:04"))
 	text.WriteString("| p50 / p95 in ms |")
 	for _, s := range h.Sizes {
 		fmt.Fprintf(&text, " %g M rows |", s.Rows)
 	}
-	text.WriteString(" aim | | growth of p50 |\n|---|" + strings.Repeat("--:|", len(h.Sizes)+1) + "---|--:|\n")
+	text.WriteString(" aim | | growth of p50 | rows alone |\n|---|" + strings.Repeat("--:|", len(h.Sizes)+1) + "---|--:|--:|\n")
 	for _, name := range historyQuestions() {
 		fmt.Fprintf(&text, "| %s |", name)
 		for _, s := range h.Sizes {
@@ -86,7 +88,7 @@ func (h longHistory) tables() string {
 		}
 		of, aim := h.main().Questions[name], h.Aims[name]
 		growth := h.Sizes[len(h.Sizes)-1].Questions[name].P50 / h.Sizes[0].Questions[name].P50
-		fmt.Fprintf(&text, " ≤ %g / %g | %s | %.2f × |\n", aim.P50, aim.P95, met(of.P50 <= aim.P50 && of.P95 <= aim.P95 && growth <= 1.5), growth)
+		fmt.Fprintf(&text, " ≤ %g / %g | %s | %.2f × | %v |\n", aim.P50, aim.P95, met(of.P50 <= aim.P50 && of.P95 <= aim.P95 && growth <= 1.5), growth, h.main().Bare[name])
 	}
 	fmt.Fprintf(&text, "\n| at %g M rows | measured | aim | |\n|---|--:|--:|---|\n", h.Main)
 	for _, one := range []struct {
@@ -121,20 +123,21 @@ func TestHistoryTables(t *testing.T) {
 	t.Parallel()
 	h := longHistory{Main: 50, Aims: map[string]runTimes{}}
 	for i, rows := range []float64{10, 50} {
-		size := historySize{Rows: rows, Rate: 2000, Questions: map[string]runTimes{}}
+		size := historySize{Rows: rows, Rate: 2000, Questions: map[string]runTimes{}, Bare: map[string]runTimes{}}
 		for n, name := range historyQuestions() {
 			h.Aims[name] = runTimes{P50: 5, P95: 15}
 			size.Questions[name] = runTimes{P50: 2 + float64(i*n), P95: 9}
+			size.Bare[name] = runTimes{P50: 1, P95: 3}
 		}
 		h.Sizes = append(h.Sizes, size)
 	}
 	h.Bytes.Raw, h.Bytes.Hourly, h.Hour.Most = 15.3, 35, 400
 	text := h.tables()
 	for _, line := range []string{
-		"| p50 / p95 in ms | 10 M rows | 50 M rows | aim | | growth of p50 |\n",
-		"| latest 90 of 50 targets | 2.0 / 9.0 | 2.0 / 9.0 | ≤ 5 / 15 | met | 1.00 × |\n",
-		"| 24 h percentiles of a target | 2.0 / 9.0 | 3.0 / 9.0 | ≤ 5 / 15 | met | 1.50 × |\n",
-		"| 90-day daily uptime of 200 targets | 2.0 / 9.0 | 4.0 / 9.0 | ≤ 5 / 15 | **not met** | 2.00 × |\n",
+		"| p50 / p95 in ms | 10 M rows | 50 M rows | aim | | growth of p50 | rows alone |\n",
+		"| latest 90 of 50 targets | 2.0 / 9.0 | 2.0 / 9.0 | ≤ 5 / 15 | met | 1.00 × | 1.0 / 3.0 |\n",
+		"| 24 h percentiles of a target | 2.0 / 9.0 | 3.0 / 9.0 | ≤ 5 / 15 | met | 1.50 × | 1.0 / 3.0 |\n",
+		"| 90-day daily uptime of 200 targets | 2.0 / 9.0 | 4.0 / 9.0 | ≤ 5 / 15 | **not met** | 2.00 × | 1.0 / 3.0 |\n",
 		"| bytes on disk of a result | 15.3 | ≤ 16 | met |\n| bytes on disk of an hour of a series | 35.0 | ≤ 34 | **not met** |\n",
 		"| computing an hour of all series again, most | 0.40 s | ≤ 1 s | met |\n",
 	} {

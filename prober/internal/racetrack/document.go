@@ -94,12 +94,18 @@ type Overloads struct {
 
 // Overload is a kind of check.
 type Overload struct {
-	What     string  `json:"what"`
-	Capacity float64 `json:"capacity"` // checks a second
+	What     string       `json:"what"`
+	Capacity []float64    `json:"capacity"` // checks a second settled before, between and after the rounds
+	Rounds   []Overloaded `json:"rounds"`
+}
+
+// Overloaded is a round in which checks expired; figures are checks and rows a second.
+type Overloaded struct {
+	Capacity float64 `json:"capacity"` // mean of the ones before and after it
 	Offered  float64 `json:"offered"`
-	Goodput  float64 `json:"goodput"`      // measured checks a second
-	Missed   float64 `json:"missed"`       // rows a second that say so
-	Other    float64 `json:"other"`        // rows a second that say neither
+	Goodput  float64 `json:"goodput"`      // measured checks
+	Missed   float64 `json:"missed"`       // rows that say so
+	Other    float64 `json:"other"`        // rows that say neither
 	Busy     float64 `json:"busy_percent"` // of the prober's core
 	Left     int     `json:"left"`         // checks without a row when all was settled
 }

@@ -28,6 +28,7 @@ func latencyOf(took []time.Duration) latency {
 type answers struct {
 	Rows      float64            `json:"million_rows"`
 	Questions map[string]latency `json:"questions"`
+	Bare      map[string]latency `json:"bare"` // finding the same rows alone, in turns with the questions
 	Rate      float64            `json:"inserted_per_s"` // meanwhile
 	Loading   loading            `json:"loading"`
 	Computing computing          `json:"computing"`
@@ -36,12 +37,12 @@ type answers struct {
 // askAll asks every question of random targets, one after the other, while results arrive.
 func (b *bench) askAll(t *testing.T) answers {
 	l := b.goLive(t)
-	found := answers{Questions: map[string]latency{}}
+	found := answers{Questions: map[string]latency{}, Bare: map[string]latency{}}
 	rng := rand.New(rand.NewPCG(7, 7))
 	var oldest time.Time
 	b.one(t, `SELECT toDateTime(min(scheduled_at), 'UTC') FROM results`, &oldest)
 	for _, q := range questions() {
-		var took []time.Duration
+		var took, bare []time.Duration
 		for range b.runs {
 			a := asking{store: b.store, now: l.now(), targets: shuffled(rng, b.targets), since: oldest, days: b.days, series: b.targets * len(regions())}
 			began := time.Now()
@@ -54,9 +55,18 @@ func (b *bench) askAll(t *testing.T) answers {
 				l.cancel()
 				t.Fatal(err)
 			}
+			a.targets = shuffled(rng, b.targets)
+			sql, sum := q.bare(a), uint64(0)
+			began = time.Now()
+			b.one(t, sql, &sum)
+			bare = append(bare, time.Since(began))
+			if sum == 0 {
+				l.cancel()
+				t.Fatalf("%s: nothing was found by %s", q.name, sql)
+			}
 		}
-		found.Questions[q.name] = latencyOf(took)
-		t.Logf("  %s: %+v, aim %v/%v", q.name, found.Questions[q.name], q.p50, q.p95)
+		found.Questions[q.name], found.Bare[q.name] = latencyOf(took), latencyOf(bare)
+		t.Logf("  %s: %+v, aim %v/%v; bare: %+v", q.name, found.Questions[q.name], q.p50, q.p95, found.Bare[q.name])
 	}
 	found.Rate = l.stop(t)
 	return found

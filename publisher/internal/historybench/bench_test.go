@@ -96,7 +96,8 @@ func (b *bench) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	options.ReadTimeout = 30 * time.Minute
-	options.Settings = clickhouse.Settings{"async_insert": 0, "max_execution_time": 1800}
+	options.Settings = clickhouse.Settings{"async_insert": 0, "max_execution_time": 1800, // and what the store reads with
+		"do_not_merge_across_partitions_select_final": 1, "optimize_move_to_prewhere_if_final": 1}
 	if b.conn, err = clickhouse.Open(options); err != nil {
 		t.Fatal(err)
 	}
