@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/deadman"
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
@@ -37,4 +40,14 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
+}
+
+// deadman is the loop that calls the alarm outside, if there is one.
+func (a *alerts) deadman(cfg Config, of *vitals, s *service.Service) func(context.Context) error {
+	if cfg.DeadmanURL.IsZero() {
+		return func(context.Context) error { return nil }
+	}
+	return deadman.New(deadman.Options{
+		URL: cfg.DeadmanURL, FailURL: cfg.DeadmanFail, Leading: a.lease.Held, Wrong: of.wrong, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+	}).Run
 }

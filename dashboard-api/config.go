@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,8 @@ type Config struct {
 	SpoolDir      string         `env:"API_SPOOL_DIR" help:"folder, of this node alone, for results from outside while ClickHouse is away; it must survive a restart; empty: they are answered 503 meanwhile"`
 	SpoolMaxBytes envconf.Bytes  `env:"API_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
 	SpoolVolatile bool           `env:"API_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
+	DeadmanURL    secret.Text    `env:"API_DEADMAN_URL" help:"URL of an alarm outside that rings when it is not called: it is posted to every 20 seconds while the whole fleet is well; let it wait for 60"`
+	DeadmanFail   secret.Text    `env:"API_DEADMAN_FAIL_URL" help:"URL that is posted to instead while something is wrong, with what it is as plain text; empty: nothing is sent then"`
 	SetupLinkFile string         `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
 }
 
@@ -56,6 +59,15 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	if _, err := parseExempt(cfg.HostsExempt); err != nil {
 		found.Mistakes = append(found.Mistakes, "API_HOST_RATE_EXEMPT: "+err.Error())
 	}
+	for name, address := range map[string]secret.Text{"API_DEADMAN_URL": cfg.DeadmanURL, "API_DEADMAN_FAIL_URL": cfg.DeadmanFail} {
+		if u, err := url.Parse(address.Reveal()); !address.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") { // who knows it can keep the alarm silent
+			found.Mistakes = append(found.Mistakes, name+": not an http:// or https:// URL")
+		}
+	}
+	if cfg.DeadmanURL.IsZero() && !cfg.DeadmanFail.IsZero() {
+		found.Mistakes = append(found.Mistakes, "API_DEADMAN_FAIL_URL: needs API_DEADMAN_URL too: who is told only while something is wrong does not notice that nobody is left to tell")
+	}
+	slices.Sort(found.Mistakes)
 	if len(found.Mistakes) > 0 {
 		return cfg, &found
 	}

@@ -22,6 +22,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/livefeed"
@@ -59,6 +61,7 @@ func main() {
 //	     │                     └──▶ spool ──replay──────┘
 //	     └───────────── durable ◀──┘
 //	{pf}:adhoc ──▶ adhoc ──▶ probe engine; outcomes go back on the lane
+//	{pf}:confirm ──▶ adhoc ──▶ probe engine; outcomes go to {pf}:results
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
 	if err != nil {
@@ -134,10 +137,11 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		BeatRead:  dog.Stage("read", time.Minute), BeatDepart: dog.Stage("depart", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
-	demand := adhoc.New(adhoc.Options{
-		Name: cfg.Name, Lane: checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), Engine: engine, Hosts: hosts,
-		Health: func(err error) { adhocState(err, s.Health) }, Log: log, Metrics: s.Metrics,
-	})
+	// Confirmations are short and come in bursts, and somebody is paged by them.
+	lanes := [...]*adhoc.Loop{
+		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Engine: engine, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
+		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
+	}
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
@@ -160,7 +164,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 			}
 		})
 	}
-	background.Go(func() { _ = demand.Run(ctx) }) // drains beside the consumer
+	for _, lane := range lanes {
+		background.Go(func() { _ = lane.Run(ctx) }) // drains beside the consumer
+	}
 	if err := work.Run(ctx); err != nil {
 		return err
 	}
@@ -194,12 +200,17 @@ func redisState(err error, health *service.Health) {
 	health.Set("redis", service.Degraded, "checks cannot be read: "+err.Error())
 }
 
-func adhocState(err error, health *service.Health) {
-	if err == nil {
-		health.Set("adhoc", service.OK, "")
-		return
+// newLane makes the loop of a lane of visits outside the schedule.
+func newLane(end adhoc.Lane, o adhoc.Options, name, visits string, s *service.Service) *adhoc.Loop {
+	o.Lane, o.Metrics = end, prometheus.WrapRegistererWith(prometheus.Labels{"lane": name}, s.Metrics)
+	o.Health = func(err error) {
+		if err == nil {
+			s.Health.Set(name, service.OK, "")
+			return
+		}
+		s.Health.Set(name, service.Degraded, visits+" are not made: "+err.Error())
 	}
-	health.Set("adhoc", service.Degraded, "checks on demand are not made: "+err.Error())
+	return adhoc.New(o)
 }
 
 // clockState flags a clock that is more than two seconds off. Slots go by the shared

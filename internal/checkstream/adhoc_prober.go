@@ -16,9 +16,10 @@ const (
 	visitIdle = 35 * time.Second
 )
 
-// AdhocConsumer is a prober's end of the lane of visits on demand: of its own region's.
+// AdhocConsumer is a prober's end of a lane of visits: of its own region's.
 type AdhocConsumer struct {
 	r            *Redis
+	lane         lane
 	region, name string
 	idle, quiet  time.Duration // until a visit is taken from a live prober, from a dead one
 }
@@ -26,10 +27,17 @@ type AdhocConsumer struct {
 // NewAdhocConsumer makes the end of the prober name, as in NewConsumer, in region. Its
 // heartbeat is that of the Consumer.
 func NewAdhocConsumer(r *Redis, region, name string) *AdhocConsumer {
-	return &AdhocConsumer{r: r, region: region, name: name, idle: visitIdle, quiet: HeartbeatTTL}
+	return &AdhocConsumer{r: r, lane: adhocLane(), region: region, name: name, idle: visitIdle, quiet: HeartbeatTTL}
 }
 
-func (c *AdhocConsumer) stream() string { return keyAdhoc + c.region }
+// NewConfirmConsumer makes a prober's end of the confirmation lane, like NewAdhocConsumer.
+func NewConfirmConsumer(r *Redis, region, name string) *AdhocConsumer {
+	c := NewAdhocConsumer(r, region, name)
+	c.lane = confirmLane()
+	return c
+}
+
+func (c *AdhocConsumer) stream() string { return c.lane.stream + c.region }
 
 // Read waits up to block (at most MaxBlock) for at most max visits. None is not an error.
 // Those that are too late to be begun are dropped here.
@@ -119,8 +127,8 @@ func (c *AdhocConsumer) Settle(ctx context.Context, e VisitEntry, outcome VisitO
 func (c *AdhocConsumer) Drop(ctx context.Context, e VisitEntry) error { return c.settle(ctx, e, "") }
 
 func (c *AdhocConsumer) settle(ctx context.Context, e VisitEntry, outcome string) error {
-	err := c.r.scripts.visitSettle.Run(ctx, c.r.commands, []string{c.stream(), keyOpen, keyResults},
-		adhocGroup, e.ID, e.name(), outcome, OutcomeKeep.Milliseconds(), maxOutcomes).Err()
+	err := c.r.scripts.visitSettle.Run(ctx, c.r.commands, []string{c.stream(), c.lane.open, c.lane.outcomes},
+		adhocGroup, e.ID, e.name(), outcome, c.lane.keep.Milliseconds(), c.lane.mostOutcomes).Err()
 	if err != nil {
 		return fmt.Errorf("settle a visit: %w", err)
 	}

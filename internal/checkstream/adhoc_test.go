@@ -283,13 +283,13 @@ func TestLargeOutcomesLoseTheirEvidence(t *testing.T) {
 	o.Job, o.Region, o.Attempt = "j1", "eu", 1
 	o.Evidence.Body, o.Evidence.Received = strings.Repeat("\x01", maxOutcome/6), "x"
 	text, err := encodeOutcome(o)
-	got, decodeErr := decodeOutcome(text)
+	got, decodeErr := DecodeOutcome(text)
 	if err != nil || decodeErr != nil || got.Evidence == nil || got.Evidence.Body+got.Evidence.Received != "" || !got.Evidence.BodyCut || !got.Evidence.ReceivedCut || got.Evidence.StatusLine == "" {
 		t.Errorf("%.200s %v %v", text, err, decodeErr)
 	}
 	o.Evidence.Command = strings.Repeat("x", maxOutcome)
 	text, err = encodeOutcome(o)
-	if got, decodeErr := decodeOutcome(text); err != nil || decodeErr != nil || got.Evidence != nil || got.Message != "x" {
+	if got, decodeErr := DecodeOutcome(text); err != nil || decodeErr != nil || got.Evidence != nil || got.Message != "x" {
 		t.Errorf("%.200s %v %v", text, err, decodeErr)
 	}
 	o.Message = strings.Repeat("x", maxOutcome)
@@ -307,11 +307,11 @@ func TestStrangeOutcomesAreErrors(t *testing.T) {
 		"up with a reason": `{"job":"j","region":"eu","attempt":1,"status":"up","reason":"frozen"}`, "no word": `{"job":"j","region":"eu","attempt":1,"status":"down","failure":"<b>"}`,
 		"huge": `{"job":"j","region":"eu","attempt":1,"status":"up","message":"` + strings.Repeat("x", maxOutcome) + `"}`,
 	} {
-		if o, err := decodeOutcome(text); err == nil {
+		if o, err := DecodeOutcome(text); err == nil {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	if _, err := decodeOutcome(`{"job":"j","region":"eu","attempt":1,"status":"up","newer":{"x":1}}`); err != nil {
+	if _, err := DecodeOutcome(`{"job":"j","region":"eu","attempt":1,"status":"up","newer":{"x":1}}`); err != nil {
 		t.Error(err)
 	}
 }
@@ -342,7 +342,7 @@ func FuzzDecodeOutcome(f *testing.F) {
 	f.Add(text)
 	f.Add(`{"job":"j","region":"eu","attempt":1,"status":"unknown","reason":"frozen"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := decodeOutcome(text)
+		o, err := DecodeOutcome(text)
 		if err != nil {
 			return
 		}
@@ -353,7 +353,7 @@ func FuzzDecodeOutcome(f *testing.F) {
 			}
 			t.Fatalf("%q was read but cannot be written: %v", text, err)
 		}
-		if _, err := decodeOutcome(again); err != nil {
+		if _, err := DecodeOutcome(again); err != nil {
 			t.Fatalf("%q was written as %q: %v", text, again, err)
 		}
 	})

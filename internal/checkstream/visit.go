@@ -12,8 +12,9 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// Visit is one visit on demand: an attempt of a job, in one region. It is of no slot, and
-// of no saved target.
+// Visit is one visit outside the schedule: an attempt of a job, in one region. It is of no
+// slot. On demand it is of no saved target; one that confirms has a job named by
+// Confirmation.
 type Visit struct {
 	Job     string // 1 to 64 of a-z, 0-9 and -
 	Attempt int    // 1 for the first
@@ -122,9 +123,9 @@ func encodeOutcome(o VisitOutcome) (string, error) {
 	return string(text), nil
 }
 
-// decodeOutcome reads an outcome. It accepts any input: what is not one is an error. A
+// DecodeOutcome reads an outcome. It accepts any input: what is not one is an error. A
 // member it does not know comes from a newer prober and is left out.
-func decodeOutcome(text string) (VisitOutcome, error) {
+func DecodeOutcome(text string) (VisitOutcome, error) {
 	var o VisitOutcome
 	if len(text) > maxOutcome {
 		return o, fmt.Errorf("outcome of %d bytes", len(text))
@@ -142,4 +143,27 @@ func decodeOutcome(text string) (VisitOutcome, error) {
 		return VisitOutcome{}, errors.New("outcome: failure or reason is not a word")
 	}
 	return o, nil
+}
+
+// Confirmation asks a region to look again at what another one saw failing. Its outcome is
+// evidence like a result of the instant it began, and no row.
+type Confirmation struct {
+	TargetID int64
+	Slot     time.Time // that failed elsewhere
+}
+
+// Job names it: of the same slot each region is asked once.
+func (c Confirmation) Job() string {
+	return "c-" + strconv.FormatInt(c.TargetID, 10) + "-" + strconv.FormatInt(c.Slot.UnixMilli(), 10)
+}
+
+// Confirms gives what an outcome confirms.
+func (o VisitOutcome) Confirms() (c Confirmation, is bool) {
+	parts := strings.Split(o.Job, "-")
+	if len(parts) != 3 || parts[0] != "c" {
+		return c, false
+	}
+	id, err1 := strconv.ParseInt(parts[1], 10, 64)
+	slot, err2 := strconv.ParseInt(parts[2], 10, 64)
+	return Confirmation{id, time.UnixMilli(slot).UTC()}, err1 == nil && err2 == nil && id > 0
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	keyResults = "{pf}:results"
+	keyResults = checkstream.LiveResults
 	keyChanges = "{pf}:changes"
 
 	// Keep is how long an entry can be followed.

@@ -29,6 +29,7 @@ type Follower struct {
 	skipped          atomic.Int64
 	pulse            func() // nil: nobody wants to know
 	rounds           func(id string, r Round) error
+	confirmations    func(id string, o checkstream.VisitOutcome) error
 }
 
 // NewFollower makes the reading end of r.
@@ -40,7 +41,14 @@ func NewFollower(r *checkstream.Redis) *Follower {
 // delivered everything there was: at least every checkstream.MaxBlock while Redis answers.
 // Who hears nothing for longer does not know what has happened since.
 func (f *Follower) WithPulse(pulse func()) *Follower {
-	return &Follower{commands: f.commands, reader: f.reader, pulse: pulse, rounds: f.rounds}
+	g := f.again()
+	g.pulse = pulse
+	return g
+}
+
+// again is another reading end of the same.
+func (f *Follower) again() *Follower {
+	return &Follower{commands: f.commands, reader: f.reader, pulse: f.pulse, rounds: f.rounds, confirmations: f.confirmations}
 }
 
 // Skipped counts the entries that could not be decoded: they were passed over.
@@ -52,7 +60,7 @@ func (f *Follower) Skipped() int64 { return f.skipped.Load() }
 // Ending ctx is noticed within checkstream.MaxBlock; closing the Redis ends it at once.
 func (f *Follower) Follow(ctx context.Context, fromID string, fn func(id string, results []uptime.Result) error) error {
 	return f.follow(ctx, keyResults, fromID, func(m redis.XMessage) error {
-		if is, err := f.round(m); is {
+		if is, err := f.beside(m); is {
 			return err
 		}
 		payload, _ := m.Values["b"].(string)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -111,6 +112,16 @@ func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(i
 type Evaluator struct {
 	Options
 	metrics *metrics
+	judged  atomic.Int64 // ns since 1970
+}
+
+// JudgedUntil is how far results have been folded and committed by this node, by the clock
+// of their announcements; zero before it evaluated for the first time.
+func (e *Evaluator) JudgedUntil() time.Time {
+	if ns := e.judged.Load(); ns != 0 {
+		return time.Unix(0, ns).UTC()
+	}
+	return time.Time{}
 }
 
 // New makes an evaluator.
@@ -223,6 +234,9 @@ func (e *Evaluator) lead(ctx context.Context) error {
 			}
 			if err := e.commit(ctx, f); err != nil {
 				return err
+			}
+			if !f.now.IsZero() {
+				e.judged.Store(f.now.UnixNano())
 			}
 		}
 	}

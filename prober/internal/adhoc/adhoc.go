@@ -1,10 +1,11 @@
-// Package adhoc makes the visits that somebody waits for: checks on demand, of the
-// prober's own region.
+// Package adhoc makes the visits that somebody waits for, in the prober's own region: checks
+// on demand, and, on a lane of their own, visits that confirm what another region saw.
 //
-// It stands beside the consumer and shares only the engine with it, and what hosts bear. At
-// most ten visits are under way at once, so scheduled checks do not wait for them. A host
-// that has no place for two seconds, or asked to be left alone, is not visited:
-// unknown(host_budget). No result is recorded: an outcome goes back on the lane it came by, always with its evidence.
+// It stands beside the consumer and shares only the engine with it, and what hosts bear. A
+// few visits are under way at once, so scheduled checks do not wait for them, nor they for
+// those. A host that has no place for two seconds, or asked to be left alone, is not visited:
+// unknown(host_budget). No result is recorded: an outcome goes back on the lane it came by,
+// that of a check on demand always with its evidence.
 //
 // Whatever goes wrong here ends one visit, or is tried again: it never ends the prober.
 // While the lane cannot be read Options.Health says so. At a stop no visit is begun, and
@@ -28,7 +29,6 @@ import (
 )
 
 const (
-	atOnce     = 10
 	takeEvery  = 5 * time.Second
 	callLimit  = 5 * time.Second
 	firstPause = 250 * time.Millisecond
@@ -55,6 +55,9 @@ type Engine interface {
 // Options are what a loop needs.
 type Options struct {
 	Name   string // of the prober
+	AtOnce int    // visits under way at most
+	// Bare leaves evidence out of outcomes.
+	Bare   bool
 	Lane   Lane
 	Engine Engine
 	Hosts  *hostlimit.Hosts
@@ -74,8 +77,8 @@ type Loop struct {
 
 // New makes a loop.
 func New(o Options) *Loop {
-	l := &Loop{o: o, places: make(chan struct{}, atOnce), done: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "probefleet_prober_adhoc_visits_total", Help: "Visits on demand, by what they came to.",
+	l := &Loop{o: o, places: make(chan struct{}, o.AtOnce), done: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "probefleet_prober_adhoc_visits_total", Help: "Visits outside the schedule by lane (adhoc: on demand; confirm: what another region saw failing) and by what they came to.",
 	}, []string{"status"})}
 	o.Metrics.MustRegister(l.done)
 	return l
@@ -158,7 +161,7 @@ func (l *Loop) reserve(ctx context.Context) (places int) {
 	case <-ctx.Done():
 		return 0
 	}
-	for places < atOnce {
+	for places < l.o.AtOnce {
 		select {
 		case l.places <- struct{}{}:
 			places++
@@ -204,6 +207,9 @@ func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
 		Phases: outcome.Phases, TotalUS: outcome.TotalUS, Message: outcome.Message, Address: outcome.Address, CertNotAfter: outcome.CertNotAfter,
 		Seen: outcome.Seen, Evidence: outcome.Evidence,
 		Invalid: outcome.Reason == uptime.ReasonInternal && l.o.Engine.Impossible(check),
+	}
+	if l.o.Bare {
+		look.Evidence = nil
 	}
 	return l.settle(ctx, func(ctx context.Context) error {
 		return l.o.Lane.Settle(ctx, e, checkstream.VisitOutcome{Look: look})

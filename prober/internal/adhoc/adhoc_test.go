@@ -171,7 +171,7 @@ func run(t *testing.T, engine Engine, lane *fakeLane) *rig {
 	t.Helper()
 	r := &rig{lane: lane}
 	r.hosts = hosts(10)
-	l := New(Options{Name: "p1", Lane: lane, Engine: engine, Hosts: r.hosts, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
+	l := New(Options{Name: "p1", AtOnce: 10, Lane: lane, Engine: engine, Hosts: r.hosts, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.health = err
@@ -360,7 +360,7 @@ func TestLookThroughRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	loop := New(Options{Name: "p1", Lane: checkstream.NewAdhocConsumer(redis, "eu", "p1"), Engine: engine, Hosts: hosts(10), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(error) {}})
+	loop := New(Options{Name: "p1", AtOnce: 10, Lane: checkstream.NewAdhocConsumer(redis, "eu", "p1"), Engine: engine, Hosts: hosts(10), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(error) {}})
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = loop.Run(ctx) }()
 	defer func() { cancel(); _ = redis.Close(); <-ended }()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/probefleet/probefleet/internal/checkstream"
 )
 
 // Round is a canary round of a prober: whether it could reach what it always must be able
@@ -37,19 +39,40 @@ func (a *Announcer) AnnounceRound(ctx context.Context, r Round) error {
 // WithRounds gives another reading end of the same, which hands fn the canary rounds
 // between the results, in their order. Without it they are passed over.
 func (f *Follower) WithRounds(fn func(id string, r Round) error) *Follower {
-	return &Follower{commands: f.commands, reader: f.reader, pulse: f.pulse, rounds: fn}
+	g := f.again()
+	g.rounds = fn
+	return g
 }
 
-// round delivers an entry if it is a round.
-func (f *Follower) round(m redis.XMessage) (is bool, err error) {
-	content, is := m.Values[roundField].(string)
-	if !is || f.rounds == nil {
-		return is, nil
+// WithConfirmations is WithRounds for what regions saw that were asked to confirm a failure
+// (checkstream.NewConfirm). Their probers write it when they settle the visit.
+func (f *Follower) WithConfirmations(fn func(id string, o checkstream.VisitOutcome) error) *Follower {
+	g := f.again()
+	g.confirmations = fn
+	return g
+}
+
+// beside delivers an entry that holds no results.
+func (f *Follower) beside(m redis.XMessage) (is bool, err error) {
+	if content, found := m.Values[roundField].(string); found {
+		var r Round
+		switch {
+		case f.rounds == nil:
+		case json.Unmarshal([]byte(content), &r) != nil:
+			f.skipped.Add(1)
+		default:
+			err = f.rounds(m.ID, r)
+		}
+		return true, err
 	}
-	var r Round
-	if json.Unmarshal([]byte(content), &r) != nil {
+	content, found := m.Values[checkstream.OutcomeField].(string)
+	if !found || f.confirmations == nil {
+		return found, nil
+	}
+	o, err := checkstream.DecodeOutcome(content)
+	if err != nil {
 		f.skipped.Add(1)
 		return true, nil
 	}
-	return true, f.rounds(m.ID, r)
+	return true, f.confirmations(m.ID, o)
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/ledger"
+)
+
+const (
+	// vitalPatience is how old what keeps the promise may be: a standby is at work after 8 s.
+	vitalPatience = 15 * time.Second
+	accountEvery  = 5 * time.Minute
+	accountSpan   = time.Hour
+	accountBound  = 20 * time.Second
+)
+
+// vitals look at what the promise needs.
+type vitals struct {
+	watch   *fleetWatch
+	judged  func() time.Time // see evaluator.JudgedUntil
+	account interface {
+		Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error)
+	}
+
+	counted time.Time // when the account was read last
+	lost    []string  // what it said
+}
+
+// wrong says what keeps the fleet from its promise, a sentence each, in the same words as
+// long as it is the same. It is used by one goroutine.
+func (v *vitals) wrong(ctx context.Context) (found []string) {
+	now := time.Now()
+	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	v.watch.mu.Lock()
+	seen, adopted, regions := v.watch.seen, slices.Clone(v.watch.adopted), liveRegions(v.watch.adopted, v.watch.aged())
+	v.watch.mu.Unlock()
+	switch {
+	case seen.at.IsZero():
+		return []string{"Redis has not answered yet: nothing is known of the fleet"}
+	case now.Sub(seen.at) > vitalPatience:
+		return []string{"Redis does not answer since " + stamp(seen.at) + ": nothing is known of the fleet"}
+	}
+	if now.Sub(seen.tick) > vitalPatience {
+		found = append(found, "the publisher does not publish: the last second is "+stamp(seen.tick))
+	}
+	for _, r := range regions {
+		if !r.Live && slices.Contains(adopted, r.Region) {
+			found = append(found, "no prober of the region "+r.Region+" is alive")
+		}
+	}
+	if until := v.judged(); now.Sub(until) > vitalPatience {
+		found = append(found, "the evaluator does not judge results: the last it did were of "+stamp(until))
+	}
+	if now.Sub(v.counted) > accountEvery {
+		v.count(ctx, now)
+	}
+	return append(found, v.lost...)
+}
+
+// count reads the account of the last hour for which every row is owed. While it cannot be
+// read, what it said last stands.
+func (v *vitals) count(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, accountBound)
+	defer cancel()
+	to := now.Truncate(time.Minute)
+	lines, err := v.account.Report(ctx, to.Add(-accountSpan), to)
+	if err != nil {
+		return
+	}
+	v.counted, v.lost = now, nil
+	for _, l := range lines {
+		if l.Unexplained > 0 {
+			v.lost = append(v.lost, fmt.Sprintf("%d slots of the region %s have neither a row nor a reason", l.Unexplained, l.Region))
+		}
+	}
+}
