@@ -7,6 +7,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
+	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/lease"
@@ -37,7 +38,7 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
-		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
 }

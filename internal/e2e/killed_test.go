@@ -24,12 +24,12 @@ const (
 )
 
 // flapping is a site that fails again and again: even numbers for 20 s of every minute,
-// which is flapping, odd ones for 40 s of every 160, which are outages of their own. Fewer
-// than half fail at any time, so that they share no cause.
+// which soon is told no more, odd ones for 40 s of every 330, which are outages of their own.
+// Fewer than half fail at any time, so that they share no cause.
 func flapping(n int, at time.Time) bool {
 	period, down := time.Minute, 20*time.Second
 	if n%2 == 1 {
-		period, down = 160*time.Second, 40*time.Second
+		period, down = 330*time.Second, 40*time.Second
 	}
 	phase := period * time.Duration(n) / flappingTargets
 	return time.Duration(at.Add(phase).UnixNano())%period < down

@@ -58,7 +58,7 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 		if o.ScheduledAt.After(v.LastResultAt) {
 			v.LastResultAt = o.ScheduledAt
 		}
-		if c.blindAt(o.Region, now) || r.FreshUntil(o.ScheduledAt).Before(now) {
+		if c.BlindAt(o.Region, now) || r.FreshUntil(o.ScheduledAt).Before(now) {
 			if !one.failing && o.ScheduledAt.After(t.lastGood) {
 				t.lastGood = o.ScheduledAt
 			}
@@ -78,7 +78,7 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 	}
 	for _, region := range r.Regions {
 		switch {
-		case c.blindAt(region, now):
+		case c.BlindAt(region, now):
 			v.BlindRegions = append(v.BlindRegions, region)
 		case !slices.ContainsFunc(t.fresh, func(one *voice) bool { return one.newest.Region == region }):
 			v.SilentRegions = append(v.SilentRegions, region)

@@ -89,6 +89,14 @@ func Observed(r *uptime.Result) Observation {
 		TotalUS: r.TotalUS, CertNotAfter: r.CertNotAfter, Revision: r.Revision(), Late: r.Late}
 }
 
+// Confirmed is the evidence that a visit is which was made to confirm what another region
+// saw. It is of no slot: it counts as of the instant it was made.
+func Confirmed(l *uptime.Look) Observation {
+	at := l.CheckedAt.UTC().Truncate(time.Millisecond)
+	return Observation{Region: l.Region, Status: l.Status, Failure: l.Failure, HTTPStatus: l.HTTPStatus, ScheduledAt: at, CheckedAt: at,
+		TotalUS: l.TotalUS, CertNotAfter: l.CertNotAfter, Revision: 1}
+}
+
 // FreshUntil is the instant after which a measurement is no longer evidence.
 func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
 	return scheduledAt.Add(2*r.Interval + r.Timeout)
@@ -108,8 +116,8 @@ func (r *Rules) degraded(o *Observation) string {
 	return ""
 }
 
-// blindAt says whether a region could not be believed at an instant.
-func (c *Conditions) blindAt(region string, t time.Time) bool {
+// BlindAt says whether a region could not be believed at an instant.
+func (c *Conditions) BlindAt(region string, t time.Time) bool {
 	for i := range c.Blind {
 		if b := &c.Blind[i]; b.Region == region && b.Holds(t) {
 			return true

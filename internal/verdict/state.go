@@ -140,7 +140,7 @@ func (r *Rules) depth() int { return max(r.Policy.downAfter(), r.Policy.upAfter(
 
 // after is the standing one result later.
 func (s Standing) after(o *Observation, rules *Rules, c *Conditions) Standing {
-	if c.blindAt(o.Region, o.ScheduledAt) {
+	if c.BlindAt(o.Region, o.ScheduledAt) {
 		return s
 	}
 	failing := o.Status == uptime.StatusDown
@@ -170,7 +170,7 @@ func (r *RegionState) voice(rules *Rules, c *Conditions) (voice, bool) {
 	standing, v, heard := r.Base, voice{}, false
 	for i := range r.Newest {
 		o := &r.Newest[i]
-		if c.blindAt(r.Region, o.ScheduledAt) {
+		if c.BlindAt(r.Region, o.ScheduledAt) {
 			continue
 		}
 		standing = standing.after(o, rules, c)

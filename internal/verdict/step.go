@@ -256,7 +256,7 @@ func (s *step) opensAt(w Waiting) time.Time {
 // unheard says whether a region that is to check the target never said anything yet.
 func (s *FoldState) unheardOf(rules Rules, c Conditions, now time.Time) bool {
 	for _, region := range rules.Regions {
-		if !c.blindAt(region, now) && !slices.ContainsFunc(s.Regions, func(r RegionState) bool { return r.Region == region }) {
+		if !c.BlindAt(region, now) && !slices.ContainsFunc(s.Regions, func(r RegionState) bool { return r.Region == region }) {
 			return true
 		}
 	}

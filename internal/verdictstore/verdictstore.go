@@ -54,6 +54,8 @@ type Commit struct {
 	At        time.Time
 	States    []verdict.FoldState // changed ones
 	Decisions []Decision          // in order
+	// Confirmations that came; one that is there already is not written again.
+	Confirmations []Confirmation
 }
 
 // Decision is one about a target, with what its incident says of it.
@@ -129,6 +131,9 @@ func (s *Store) Commit(ctx context.Context, c Commit) (turn int64, err error) {
 				return err
 			}
 		}
+		if err := addConfirmations(tx, c.Confirmations, there); err != nil {
+			return err
+		}
 		for _, d := range c.Decisions {
 			if !there[d.TargetID] {
 				continue
@@ -152,6 +157,9 @@ func targetsThere(tx *gorm.DB, c Commit) (map[int64]bool, error) {
 	}
 	for _, d := range c.Decisions {
 		there[d.TargetID] = false
+	}
+	for _, a := range c.Confirmations {
+		there[a.TargetID] = false
 	}
 	ids := make([]int64, 0, 500)
 	look := func() error {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
@@ -47,10 +48,12 @@ type Options struct {
 	Store    Store
 	// Maintenance are the windows there are; nil: none.
 	Maintenance Maintenance
-	Health      Health
-	Log         *slog.Logger
-	Metrics     prometheus.Registerer
-	Now         func() time.Time
+	// Confirm asks other regions about a first failure; nil: nobody is asked.
+	Confirm Confirmer
+	Health  Health
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+	Now     func() time.Time
 	// Told is called when something was committed that people may be told of.
 	Told func()
 }
@@ -61,9 +64,10 @@ type Lease interface {
 	Yield(d time.Duration)
 }
 
-// Follower is the reading end of the stream of results; pulse is called when all there was is read.
+// Follower is the reading end of the stream of results and of what lies between them; pulse
+// is called when all there was is read.
 type Follower interface {
-	Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error
+	Follow(ctx context.Context, fromID string, pulse func(), fn func(entry) error) error
 }
 
 // Targets are those there are, with the rules they are judged by.
@@ -104,8 +108,13 @@ var (
 type Feed struct{ *livefeed.Follower }
 
 // Follow reads on after an entry.
-func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error {
-	return f.WithPulse(pulse).Follow(ctx, fromID, fn)
+func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(entry) error) error {
+	outcomes := func(id string, o checkstream.VisitOutcome) error {
+		return fn(entry{id: id, at: announced(id), outcome: &o})
+	}
+	return f.WithPulse(pulse).WithConfirmations(outcomes).Follow(ctx, fromID, func(id string, results []uptime.Result) error {
+		return fn(entry{id: id, at: announced(id), results: results})
+	})
 }
 
 // Evaluator evaluates while it holds the lease. Run it once.
@@ -167,7 +176,8 @@ func (e *Evaluator) Run(ctx context.Context) error {
 type entry struct {
 	id      string
 	results []uptime.Result
-	at      time.Time // when it was announced
+	outcome *checkstream.VisitOutcome // of a visit that confirms; nil: none
+	at      time.Time                 // when it was announced
 }
 
 // lead evaluates from what was committed last until the lease is lost.
@@ -195,6 +205,11 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	e.metrics.leading.Set(1)
 	e.Health.Set("evaluator", service.OK, "")
 
+	visits := make(chan []checkstream.Visit, asksWaiting)
+	if e.Confirm != nil {
+		go e.asking(ctx, visits)
+	}
+
 	commit, rules, newest := time.NewTicker(commitEvery), time.NewTicker(rulesEvery), time.NewTicker(latestEvery)
 	defer commit.Stop()
 	defer rules.Stop()
@@ -208,6 +223,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 			return err
 		case one := <-entries:
 			f.take(one)
+			f.ask(visits, e.Now())
 		case at := <-pulses:
 			if len(entries) == 0 { // all that was there before the pulse was folded in
 				f.pass(at.UTC())
@@ -255,9 +271,9 @@ func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (ent
 		}
 	}
 	go func() {
-		ended <- e.Follower.Follow(ctx, from, pulse, func(id string, results []uptime.Result) error {
+		ended <- e.Follower.Follow(ctx, from, pulse, func(one entry) error {
 			select {
-			case entries <- entry{id, results, announced(id)}:
+			case entries <- one:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()

@@ -99,7 +99,7 @@ func newRig(t *testing.T, db *database.DB, targets int) *rig {
 
 // evaluator is a node's; nothing of one that ends half way is kept.
 func (r *rig) evaluator() *Evaluator {
-	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Maintenance: r.windows, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Maintenance: r.windows, Confirm: checkstream.NewConfirm(r.redis), Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
 }
 
 // next is what a region says of a target in the next slot, of both regions each.
@@ -205,11 +205,11 @@ func TestOutageIsAnIncidentFromItsFirstSlotToItsEnd(t *testing.T) {
 // slow is a stream that is read on when a test says so, and is never at its end.
 type slow struct{ entries chan entry }
 
-func (s slow) Follow(ctx context.Context, _ string, _ func(), fn func(id string, results []uptime.Result) error) error {
+func (s slow) Follow(ctx context.Context, _ string, _ func(), fn func(entry) error) error {
 	for {
 		select {
 		case one := <-s.entries:
-			if err := fn(one.id, one.results); err != nil {
+			if err := fn(one); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -235,7 +235,7 @@ func TestBacklogIsNoLongOutage(t *testing.T) {
 	r.began = at
 	say := func(after time.Duration, status uptime.Status) {
 		for n, region := range regions {
-			stream.entries <- entry{id: fmt.Sprintf("%d-%d", at.Add(after).UnixMilli(), n), results: []uptime.Result{r.next(id, region, status)}}
+			stream.entries <- entry{id: fmt.Sprintf("%d-%d", at.Add(after).UnixMilli(), n), at: at.Add(after), results: []uptime.Result{r.next(id, region, status)}}
 		}
 	}
 	say(0, uptime.StatusUp)
@@ -384,10 +384,7 @@ func (r *rig) model() map[string]string {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	feed := Feed{livefeed.NewFollower(r.redis)}
-	_ = feed.Follow(ctx, "0-0", cancel, func(id string, results []uptime.Result) error {
-		f.take(entry{id, results, announced(id)})
-		return nil
-	})
+	_ = feed.Follow(ctx, "0-0", cancel, func(one entry) error { f.take(one); return nil })
 	all := map[string]string{}
 	for _, d := range f.decisions {
 		key := fmt.Sprint(d.TargetID, d.Slot)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/redact"
@@ -29,6 +30,9 @@ type fold struct {
 	changed   map[int64]bool
 	decisions []verdictstore.Decision
 	saved     map[int64]verdict.FoldState // of targets that are not known yet
+
+	asks          []checkstream.Visit
+	confirmations []verdictstore.Confirmation
 }
 
 // target is one that is watched.
@@ -97,6 +101,9 @@ func (f *fold) take(e entry) {
 	for i := range e.results {
 		f.result(&e.results[i], e.at)
 	}
+	if e.outcome != nil {
+		f.confirmed(e.outcome, e.at)
+	}
 	f.entry = e.id
 }
 
@@ -123,8 +130,10 @@ func (f *fold) result(r *uptime.Result, at time.Time) {
 	}
 	o := verdict.Observed(r)
 	o.Said = r.Said(t.Target.Kind)
+	failed := fails(t.state, o.Region)
 	f.step(t, verdict.Event{At: at, Result: &o})
 	f.schedule(t)
+	f.confirm(t, &o, !failed && fails(t.state, o.Region))
 }
 
 // pass lets time pass, when everything up to an instant was folded in.
@@ -188,10 +197,10 @@ func (f *fold) longest() time.Duration {
 
 // pending is what is to be committed, and whether there is anything.
 func (f *fold) pending(now time.Time) (c verdictstore.Commit, some bool) {
-	if len(f.changed) == 0 && len(f.decisions) == 0 && f.entry == f.written {
+	if len(f.changed) == 0 && len(f.decisions) == 0 && len(f.confirmations) == 0 && f.entry == f.written {
 		return c, false
 	}
-	c = verdictstore.Commit{Entry: f.entry, Turn: f.turn, At: now, Decisions: f.decisions}
+	c = verdictstore.Commit{Entry: f.entry, Turn: f.turn, At: now, Decisions: f.decisions, Confirmations: f.confirmations}
 	for id := range f.changed {
 		c.States = append(c.States, f.targets[id].state)
 	}
@@ -205,7 +214,7 @@ func (f *fold) committed(turn int64) {
 		f.targets[id].stored = f.targets[id].state
 	}
 	clear(f.changed)
-	f.turn, f.written, f.decisions = turn, f.entry, nil
+	f.turn, f.written, f.decisions, f.confirmations = turn, f.entry, nil, nil
 }
 
 func subject(t *uptime.Target) incidentstore.Subject {
