@@ -41,13 +41,17 @@ func (p *port) up() {
 
 func (p *port) down() { _ = p.open.Close() }
 
-// names resolve all names to this machine, and those that begin with hang not at all.
+// names resolve all names to this machine, slow ones late, and those that begin with hang
+// not at all.
 type names struct{}
 
 func (names) LookupAnew(ctx context.Context, host string, _ resolve.Family) (resolve.Answer, error) {
 	if strings.HasPrefix(host, "hang") {
 		<-ctx.Done()
 		return resolve.Answer{}, ctx.Err()
+	}
+	if strings.HasPrefix(host, "slow") {
+		time.Sleep(500 * time.Millisecond)
 	}
 	return resolve.Answer{Addrs: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}, nil
 }
@@ -65,8 +69,8 @@ type rig struct {
 	health    string
 }
 
-// start begins a watch over so many ports, and over what hangs.
-func start(t *testing.T, ports int, hanging ...string) *rig {
+// start begins a watch over so many ports, and over others that are named.
+func start(t *testing.T, ports int, others ...string) *rig {
 	t.Helper()
 	r := &rig{t: t}
 	var list []string
@@ -74,7 +78,7 @@ func start(t *testing.T, ports int, hanging ...string) *rig {
 		p := newPort(t)
 		r.ports, list = append(r.ports, p), append(list, p.addr)
 	}
-	canaries, err := Parse(strings.Join(append(list, hanging...), ","))
+	canaries, err := Parse(strings.Join(append(list, others...), ","))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package canary
 
 import (
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -95,6 +96,20 @@ func TestStaleGoodNewsIsNotBelieved(t *testing.T) {
 		doubt, took := r.ask(50 * time.Millisecond)
 		if again, _ := r.rounds(); again != good || doubt == "" || took > quick {
 			t.Errorf("a good round while the check was under way: %q after %v, %d good rounds more", doubt, took, again-good)
+		}
+	})
+}
+
+// What was under way when the check ended may be old too: its answers may have come before.
+func TestRoundInFlightDoesNotAcquit(t *testing.T) {
+	in(t, func(t *testing.T) {
+		_, number, _ := net.SplitHostPort(newPort(t).addr)
+		r := start(t, 0, "slow.test:"+number)
+		wait(200 * time.Millisecond)
+		ended := time.Now()
+		doubt, took := r.ask(100 * time.Millisecond)
+		if doubt != "" || took != 1300*time.Millisecond || !r.beganSince(ended) {
+			t.Errorf("%q after %v", doubt, took)
 		}
 	})
 }
