@@ -14,6 +14,7 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/spool"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/canary"
 	"github.com/probefleet/probefleet/prober/internal/resolve"
 )
 
@@ -39,7 +40,10 @@ type Config struct {
 	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
 	Resolvers       string         `env:"PROBER_RESOLVERS" help:"name servers of this prober, in the order to try them, comma separated: an address, tls://ADDRESS#NAME or https://ADDRESS/PATH; default those of the system"`
 
-	resolvers resolve.Config // Resolvers, read
+	Canaries string `env:"PROBER_CANARIES" default:"one.one.one.one:443,dns.google:443,www.wikipedia.org:443,www.microsoft.com:443,9.9.9.9:443" help:"host:port of what this region can always reach by TCP, comma separated, three or more and of different operators; while more than half do not answer, failures are unknown(probe_blind); none believes every failure"`
+
+	resolvers resolve.Config  // Resolvers, read
+	canaries  []canary.Canary // Canaries, read
 }
 
 var regionPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
@@ -59,6 +63,9 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	var err error
 	if cfg.resolvers, err = resolve.Parse(cfg.Resolvers); err != nil {
 		mistakes = append(mistakes, "PROBER_RESOLVERS: "+err.Error())
+	}
+	if cfg.canaries, err = canary.Parse(cfg.Canaries); err != nil {
+		mistakes = append(mistakes, "PROBER_CANARIES: "+err.Error())
 	}
 	if cfg.WorkersMin > cfg.WorkersMax {
 		mistakes = append(mistakes, fmt.Sprintf("PROBER_WORKERS_MIN is %d and PROBER_WORKERS_MAX %d: the smallest must not exceed the largest", cfg.WorkersMin, cfg.WorkersMax))

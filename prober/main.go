@@ -35,6 +35,7 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/watchdog"
 	"github.com/probefleet/probefleet/prober/internal/adhoc"
+	"github.com/probefleet/probefleet/prober/internal/canary"
 	"github.com/probefleet/probefleet/prober/internal/consumer"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/lean"
@@ -53,7 +54,8 @@ func main() {
 // run wires the prober:
 //
 //	{pf}:checks ──▶ consumer ──▶ place at the host ──▶ probe engine ──▶ targets (guarded dial)
-//	     ▲             │  ▲ ▲                                └── freeze and strain watch
+//	     ▲             │  ▲ ▲ ▲                              └── freeze and strain watch
+//	     │             │  │ │ └── canaries: what failed is believed, or unknown(probe_blind)
 //	     │             │  │ └── scaler: how many places
 //	     │ ack         │  └── watchdog: beats of read, depart, record, ack, heartbeat, write, replay
 //	     │             ├──▶ livefeed ──▶ {pf}:results
@@ -107,9 +109,12 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}
+	feed := livefeed.NewAnnouncer(redis)
+	canaries := cfg.watch(names, redis, feed, s, log)
 	judge := guard.New(cfg.AllowCIDRs)
 	engine := probe.New(probe.Options{
 		Version: s.Version, Guard: judge, Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
+		Failed: canaries.Failed, Doubt: canary.Patience,
 	})
 	rows := recorder.New(store, recorder.Options{
 		Prober: cfg.Name, Region: cfg.Region, MaxRows: cfg.batchRows(), MostRows: mostRows, MaxAge: cfg.BatchAge, AwayAge: min(5*cfg.BatchAge, 10*time.Second),
@@ -124,29 +129,31 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	size := scaler.New(scaler.Options{Limits: cfg.limits(capacity), Look: see.look, Log: log, Metrics: s.Metrics})
 	work = consumer.New(consumer.Parts{
 		Source: stream, Settler: stream, Presence: stream, Time: redis,
-		Hosts: hosts, Prober: engine, Recorder: rows, Announcer: livefeed.NewAnnouncer(redis),
+		Hosts: hosts, Prober: engine, Recorder: rows, Announcer: feed,
 		Log: log, Metrics: s.Metrics,
 	}, consumer.Options{
 		Region: cfg.Region, Name: cfg.Name, Version: s.Version, AllowCIDRs: cfg.allowed(),
 		Capacity: capacity, Places: size.Places, Room: runqueue.Room(), ReclaimIdle: cfg.ReclaimIdle,
 		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
-		Redis:     func(err error) { redisState(err, s.Health) },
-		Clock:     func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
-		Joined:    s.Health.Ready,
-		BeatRead:  dog.Stage("read", time.Minute), BeatDepart: dog.Stage("depart", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
+		Believe:   canaries.Believe, Canaries: canaries.Word,
+		Redis:    func(err error) { redisState(err, s.Health) },
+		Clock:    func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
+		Joined:   s.Health.Ready,
+		BeatRead: dog.Stage("read", time.Minute), BeatDepart: dog.Stage("depart", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
 	// Confirmations are short and come in bursts, and somebody is paged by them.
 	lanes := [...]*adhoc.Loop{
 		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Engine: engine, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
-		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
+		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Believe: canaries.Believe, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
 	}
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 	s.Health.Fact("region", func() any { return cfg.Region })
 	s.Health.Fact("prober", func() any { return cfg.Name })
 	s.Health.Fact("resolvers", func() any { return names.State() })
+	s.Health.Fact("canaries", func() any { return canaries.State() })
 	s.Health.Fact("batches", func() any { return work.Held() })
 	s.Health.Fact("recorder", func() any { return rows.State() })
 	s.Health.Fact("workers", func() any { return size.Workers() })
@@ -157,7 +164,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	go func() { _ = dog.Run(watching) }()
 	tell := func(ctx context.Context) error { return storing.Tell(ctx, rows, s.Health) }
-	for _, loop := range []func(context.Context) error{about.Run, engine.Run, rows.Run, size.Run, memory.Run, tell} {
+	for _, loop := range []func(context.Context) error{about.Run, canaries.Run, engine.Run, rows.Run, size.Run, memory.Run, tell} {
 		background.Go(func() {
 			if err := loop(behind); err != nil {
 				log.Warn("not everything could be finished", "error", err)

@@ -21,6 +21,7 @@ import (
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/testfleet"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
 	"github.com/probefleet/probefleet/prober/internal/scaler"
@@ -49,14 +50,21 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 			t.Errorf("%s is not reported: %v", name, err)
 		}
 	}
-	env = map[string]string{"REDIS_URL": "r", "CLICKHOUSE_URL": "c", "SECRET_KEY": strings.Repeat("k", 32), "REGION": "EU west", "PROBER_WORKERS_MIN": "30"}
-	if _, err = loadConfig(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "REGION") || !strings.Contains(err.Error(), "PROBER_WORKERS_MIN") {
+	env = map[string]string{"REDIS_URL": "r", "CLICKHOUSE_URL": "c", "SECRET_KEY": strings.Repeat("k", 32), "REGION": "EU west", "PROBER_WORKERS_MIN": "30", "PROBER_CANARIES": "one.one.one.one,none"}
+	if _, err = loadConfig(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "REGION") || !strings.Contains(err.Error(), "PROBER_WORKERS_MIN") || !strings.Contains(err.Error(), "PROBER_CANARIES") {
 		t.Errorf("%v", err)
 	}
-	env["REGION"], env["PROBER_WORKERS_MIN"] = "eu-west", ""
+	env["REGION"], env["PROBER_WORKERS_MIN"], env["PROBER_CANARIES"] = "eu-west", "", ""
 	cfg, err := loadConfig(func(name string) string { return env[name] })
 	if err != nil || cfg.capacity() != 20_000 || cfg.HostConcurrency != 10 || cfg.limits(9) != (scaler.Limits{Min: 2, Max: 20, PerWorker: 1000, Most: 9}) || !strings.HasSuffix(cfg.Name, "-eu-west") {
 		t.Errorf("%v, capacity %d, name %q", err, cfg.capacity(), cfg.Name)
+	}
+	if len(cfg.canaries) != 5 {
+		t.Errorf("%v are the canaries of who names none", cfg.canaries)
+	}
+	env["PROBER_CANARIES"] = "none"
+	if off, err := loadConfig(func(name string) string { return env[name] }); err != nil || len(off.canaries) != 0 {
+		t.Errorf("%v, %v", off.canaries, err)
 	}
 	// While ClickHouse is away a batch waits for seconds: with one of 1,000 rows, a
 	// prober that may hold 100 checks would do nothing else.
@@ -178,7 +186,7 @@ func startProber(t *testing.T, env ...string) (prober *exec.Cmd, ended chan erro
 	_ = port.Close()
 	prober = exec.Command(os.Args[0])
 	prober.Env = append(os.Environ(), asProber+"=1", "REGION=eu", "PROBER_NAME=eu-1", "SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR="+ops,
-		"PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_SPOOL_VOLATILE=true")
+		"PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_CANARIES="+testfleet.Canary(t), "PROBER_SPOOL_VOLATILE=true")
 	prober.Env = append(prober.Env, env...)
 	log = &syncBuffer{}
 	prober.Stdout, prober.Stderr = log, log

@@ -32,6 +32,7 @@ type environment struct {
 	SecretKey     secret.Text `env:"SECRET_KEY"`
 	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY"`
 	AllowCIDRs    string      `env:"PROBER_ALLOW_CIDRS"`
+	Canaries      string      `env:"PROBER_CANARIES"`
 
 	KeepRaw    time.Duration `env:"RETENTION_RAW" min:"48h" max:"87600h"`
 	KeepHourly time.Duration `env:"RETENTION_HOURLY" min:"48h" max:"87600h"`

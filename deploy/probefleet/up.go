@@ -66,7 +66,7 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 	if err := in.changeRegions(ctx, stores.databaseURL, c.Regions); err != nil {
 		return err
 	}
-	allow := in.env.AllowCIDRs
+	allow, canaries := in.env.AllowCIDRs, in.env.Canaries
 	if c.Demo {
 		lab, err := startDemo(ctx, stores.databaseURL)
 		if err != nil {
@@ -74,12 +74,13 @@ func (c *upCommand) Run(ctx context.Context, to console) error {
 		}
 		defer lab.Close()
 		allow = strings.Trim(allow+",127.0.0.0/8", ",")
+		canaries = cmp.Or(canaries, strings.TrimPrefix(lab.URL(), "http://")) // a demo needs no internet
 	}
 
 	up := &upRun{upCommand: c, in: in, stores: stores, ops: map[string]string{}, url: "http://" + hostForPeople(c.Bind) + fmt.Sprintf(":%d", c.Port)}
 	up.sup = supervisor.New(in.supervised(up.record))
 	defer up.sup.Stop() // before the stores
-	if err := up.startPrograms(allow); err != nil {
+	if err := up.startPrograms(allow, canaries); err != nil {
 		return err
 	}
 	if err := waitReady(ctx, up.sup, up.ops["dashboard-api"], in.dir); err != nil {
@@ -147,7 +148,7 @@ type upRun struct {
 
 // startPrograms starts them in order. Their ops addresses are all known before the
 // first starts: from then on record reads them.
-func (u *upRun) startPrograms(allow string) error {
+func (u *upRun) startPrograms(allow, canaries string) error {
 	base := withoutStoreVariables(os.Environ())
 	env := func(extra ...string) []string { return append(append([]string{}, base...), extra...) }
 	stores := []string{"REDIS_URL=" + u.stores.redisURL, "CLICKHOUSE_URL=" + u.stores.clickhouseURL, "SECRET_KEY=" + u.in.secretKey}
@@ -160,7 +161,7 @@ func (u *upRun) startPrograms(allow string) error {
 	for _, region := range u.Regions {
 		// A prober gets no relational database: it never needs one.
 		programs = append(programs, supervisor.Program{Name: "prober-" + region, Env: env(append(stores,
-			"REGION="+region, "PROBER_NAME="+region+"-1", "PROBER_ALLOW_CIDRS="+allow,
+			"REGION="+region, "PROBER_NAME="+region+"-1", "PROBER_ALLOW_CIDRS="+allow, "PROBER_CANARIES="+canaries,
 			"PROBER_SPOOL_DIR="+u.in.spoolDir(region), "PROBER_SPOOL_VOLATILE="+volatile)...)})
 	}
 	programs = append(programs, supervisor.Program{Name: "dashboard-api", Env: env(append(stores, database,

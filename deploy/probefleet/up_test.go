@@ -62,7 +62,7 @@ func TestProgramsGetWhatTheyNeedAndNoMore(t *testing.T) {
 	t.Setenv("PROBER_SPOOL_DIR_FILE", "/nowhere") // the operator's own, for another prober
 	t.Setenv("LAST_EXIT_FILE", "/nowhere")
 	u := testRun(t, "env; echo complete; exec sleep 1000", "a", "b", "c", "d")
-	if err := u.startPrograms(""); err != nil {
+	if err := u.startPrograms("", "127.0.0.1:7"); err != nil {
 		t.Fatal(err)
 	}
 	for name, spool := range map[string]string{"publisher": "PUBLISHER_SPOOL_DIR=%s/spool/publisher", "prober-a": "PROBER_SPOOL_DIR=%s/spool/a", "prober-d": "PROBER_SPOOL_DIR=%s/spool/d"} {
@@ -72,6 +72,9 @@ func TestProgramsGetWhatTheyNeedAndNoMore(t *testing.T) {
 			if !strings.Contains(environment, want+"\n") {
 				t.Errorf("%s lacks %s", name, want)
 			}
+		}
+		if strings.Contains(environment, "PROBER_CANARIES=127.0.0.1:7\n") != strings.HasPrefix(name, "prober") {
+			t.Errorf("%s: canaries are the probers'", name)
 		}
 	}
 	for name, wanted := range map[string][2]bool{"publisher": {true, false}, "prober-a": {false, false}, "prober-d": {false, false}, "dashboard-api": {true, true}} {
@@ -101,7 +104,7 @@ func TestManyProgramsAreRecordedWhileTheyStart(t *testing.T) {
 		regions = append(regions, "r"+strconv.Itoa(i))
 	}
 	u := testRun(t, "exec sleep 1000", regions...)
-	if err := u.startPrograms(""); err != nil {
+	if err := u.startPrograms("", "127.0.0.1:7"); err != nil {
 		t.Fatal(err)
 	}
 	if len(u.ops) != len(regions)+2 {
@@ -112,7 +115,7 @@ func TestManyProgramsAreRecordedWhileTheyStart(t *testing.T) {
 func TestRefusedConfigurationKeepsItsExitCode(t *testing.T) {
 	t.Parallel()
 	u := testRun(t, "echo SECRET_KEY is too small; exit 78", "a")
-	if err := u.startPrograms(""); err != nil {
+	if err := u.startPrograms("", "127.0.0.1:7"); err != nil {
 		t.Fatal(err)
 	}
 	err := waitReady(t.Context(), u.sup, u.ops["dashboard-api"], u.in.dir)

@@ -26,6 +26,7 @@ type Heartbeat struct {
 	StartedAt             time.Time
 	ClickHouse            string // ok or down
 	Breaker               string // closed, half_open or open
+	Canaries              string // good, bad or off: whether it can be believed; empty: it does not say
 	LatenessP50MS         float64
 	LatenessP99MS         float64
 }
@@ -45,6 +46,7 @@ type beatJSON struct {
 	SpoolFirst  int64    `json:"spool_first_ms,omitempty"`
 	SpoolLast   int64    `json:"spool_last_ms,omitempty"`
 	Breaker     string   `json:"breaker,omitempty"`
+	Canaries    string   `json:"canaries,omitempty"`
 	ClickHouse  string   `json:"clickhouse"`
 	LatenessP50 float64  `json:"lateness_p50_ms"`
 	LatenessP99 float64  `json:"lateness_p99_ms"`
@@ -54,7 +56,7 @@ func (h Heartbeat) encode() ([]byte, error) {
 	return json.Marshal(beatJSON{
 		Version: h.Version, StartedAtMS: h.StartedAt.UnixMilli(), AllowCIDRs: h.AllowCIDRs,
 		InFlight: h.InFlight, Waiting: h.Waiting, Spooled: h.Spooled, ClickHouse: h.ClickHouse,
-		SpoolFirst: milli(h.SpoolFirst), SpoolLast: milli(h.SpoolLast), Breaker: h.Breaker,
+		SpoolFirst: milli(h.SpoolFirst), SpoolLast: milli(h.SpoolLast), Breaker: h.Breaker, Canaries: h.Canaries,
 		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS),
 	})
 }
@@ -72,7 +74,7 @@ func decodeBeat(field, text string, now time.Time) Heartbeat {
 	return Heartbeat{
 		Region: region, Name: name, Version: b.Version, At: at, Age: now.Sub(at).Abs(), AllowCIDRs: b.AllowCIDRs,
 		InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, SpoolFirst: instant(b.SpoolFirst), SpoolLast: instant(b.SpoolLast),
-		StartedAt: time.UnixMilli(b.StartedAtMS).UTC(), ClickHouse: b.ClickHouse, Breaker: b.Breaker,
+		StartedAt: time.UnixMilli(b.StartedAtMS).UTC(), ClickHouse: b.ClickHouse, Breaker: b.Breaker, Canaries: b.Canaries,
 		LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
 	}
 }

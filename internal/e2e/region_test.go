@@ -37,7 +37,7 @@ func TestRegionOnAnotherMachine(t *testing.T) {
 	prober := exec.Command(filepath.Join(bin, "prober"))
 	prober.Dir = t.TempDir()
 	prober.Env = []string{"REDIS_URL=" + run.RedisURL, "CLICKHOUSE_URL=" + run.ClickHouseURL, "SECRET_KEY=" + strings.TrimSpace(string(secret)), "REGION=far-away",
-		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "OPS_ADDR=127.0.0.1:0"}
+		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES=" + testfleet.Canary(t), "OPS_ADDR=127.0.0.1:0"}
 	log, err := os.Create(filepath.Join(s.dir, "logs", "far-away.log"))
 	if err != nil {
 		t.Fatal(err)

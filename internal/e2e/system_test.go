@@ -59,7 +59,7 @@ func newSystem(t testing.TB, args ...string) *system {
 	port := listener.Addr().(*net.TCPAddr).Port
 	_ = listener.Close()
 	s := &system{t: t, dir: filepath.Join(t.TempDir(), "data"), port: port, url: fmt.Sprintf("http://localhost:%d", port), args: args}
-	s.env = append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8")
+	s.env = append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+testfleet.Canary(t))
 	t.Cleanup(func() {
 		if s.cmd != nil {
 			s.stop()

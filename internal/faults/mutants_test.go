@@ -77,6 +77,36 @@ func mutations() []mutation {
 			test: []string{"-run", "TrimWaitsForEveryRegion", "./internal/checkstream"},
 		},
 		{
+			name: "a failure is believed only while canaries answer", file: "prober/internal/consumer/doubt.go",
+			old: `if doubt != "" {`, new: `if false {`,
+			test: []string{"-run", "FailureOfABlindProber|DoubtHoldsNobody", "./prober/internal/consumer"},
+		},
+		{
+			name: "canaries: a round that began earlier acquits nobody", file: "prober/internal/canary/watch.go",
+			old: "if f.ended.After(began) {", new: "if false {",
+			test: []string{"-run", "RoundInFlight|StaleGoodNews", "./prober/internal/canary"},
+		},
+		{
+			name: "canaries: a bad round while the check was under way", file: "prober/internal/canary/watch.go",
+			old: "case !w.lastBad.IsZero() && !w.lastBad.Before(began):", new: "case false:",
+			test: []string{"-run", "BadNews", "./prober/internal/canary"},
+		},
+		{
+			name: "canaries: nobody waits longer than two seconds", file: "prober/internal/canary/watch.go",
+			old: "now.Sub(w.waiting[given].ended) >= Patience", new: "false",
+			test: []string{"-timeout", "30s", "-run", "NobodyWaitsLonger", "./prober/internal/canary"},
+		},
+		{
+			name: "canaries: more than half", file: "prober/internal/canary/watch.go",
+			old: "good := 2*r.answered > all", new: "good := r.answered > 0",
+			test: []string{"-run", "Majority", "./prober/internal/canary"},
+		},
+		{
+			name: "canaries: names are looked up anew", file: "prober/internal/resolve/lookup.go",
+			old: "e != nil && cached {", new: "e != nil {",
+			test: []string{"-run", "LookupAnew", "./prober/internal/resolve"},
+		},
+		{
 			name: "the sweep", file: "internal/ledger/sweep.go",
 			old: "case have.has(i, r, slot):", new: "case true:",
 			test: []string{"-run", "Sweep", "./internal/ledger"},

@@ -66,6 +66,7 @@ func newRig(t testing.TB, f fleet) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.lab.Close() })
+	canary := testfleet.Canary(t)
 	var starting sync.WaitGroup
 	starting.Go(func() { r.redis = newRedis(t, filepath.Join(r.dir, "redis")) })
 	r.click = newClickHouse(t, filepath.Join(r.dir, "clickhouse"))
@@ -92,7 +93,7 @@ func newRig(t testing.TB, f fleet) *rig {
 		r.publishers = append(r.publishers, r.process(bin, "publisher", fmt.Sprintf("pub-%d", i+1), "", true, "PUBLISHER_SETTLE=30s", "PUBLISHER_BACKLOG_MAX=40000"))
 	}
 	for _, name := range []string{"eu-1", "eu-2", "us-1"} {
-		r.probers = append(r.probers, r.process(bin, "prober", name, name[:2], false, "REGION="+name[:2], "PROBER_NAME="+name, "PROBER_ALLOW_CIDRS=127.0.0.0/8"))
+		r.probers = append(r.probers, r.process(bin, "prober", name, name[:2], false, "REGION="+name[:2], "PROBER_NAME="+name, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+canary))
 	}
 	stop := make(chan struct{})
 	var watching sync.WaitGroup

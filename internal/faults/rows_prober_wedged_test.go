@@ -40,9 +40,9 @@ func (t *trial) install(env ...string) *installed {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	port := freePort(t)
+	port, canary := freePort(t), testfleet.Canary(t)
 	cmd := exec.Command(filepath.Join(testfleet.Programs(t, build()), "probefleet"), "up", "--dir", in.dir, "--port", port, "--regions", "local")
-	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8"), env...)
+	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+canary), env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	begun, done := make(chan error, 1), make(chan struct{})

@@ -76,7 +76,7 @@ func (f *fleet) prober(name string) *os.Process {
 	f.Helper()
 	p := exec.Command(f.program)
 	p.Env = append(os.Environ(), "REDIS_URL="+f.redisURL, "CLICKHOUSE_URL=clickhouse://127.0.0.1:1/x", "SECRET_KEY="+strings.Repeat("k", 32), "REGION=eu", "PROBER_NAME="+name,
-		"OPS_ADDR=127.0.0.1:0", "PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_SPOOL_VOLATILE=true", "PROBER_SPOOL_DIR="+f.TempDir(), "LOG_LEVEL=error")
+		"OPS_ADDR=127.0.0.1:0", "PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_CANARIES="+testfleet.Canary(f), "PROBER_SPOOL_VOLATILE=true", "PROBER_SPOOL_DIR="+f.TempDir(), "LOG_LEVEL=error")
 	p.Stderr = os.Stderr
 	if err := p.Start(); err != nil {
 		f.Fatal(err)

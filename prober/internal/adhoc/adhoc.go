@@ -57,12 +57,15 @@ type Options struct {
 	Name   string // of the prober
 	AtOnce int    // visits under way at most
 	// Bare leaves evidence out of outcomes.
-	Bare   bool
-	Lane   Lane
-	Engine Engine
-	Hosts  *hostlimit.Hosts
-	Health func(error) // whether the lane can be used
-	Log    *slog.Logger
+	Bare bool
+	// Believe judges what failed: see consumer.Options. Nil: everything is believed. Who asked
+	// on demand sees what was seen.
+	Believe func(began time.Time, then func(doubt string))
+	Lane    Lane
+	Engine  Engine
+	Hosts   *hostlimit.Hosts
+	Health  func(error) // whether the lane can be used
+	Log     *slog.Logger
 
 	Metrics prometheus.Registerer
 }
@@ -201,6 +204,9 @@ func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		return nil
 	}
+	if doubt := l.doubt(at, outcome); doubt != "" {
+		outcome = probe.Outcome{Status: uptime.StatusUnknown, Reason: uptime.ReasonProbeBlind, Message: probe.Message(string(outcome.Failure) + ": " + outcome.Message + "; not believed: " + doubt)}
+	}
 	l.done.WithLabelValues(outcome.Status.String()).Inc()
 	look := uptime.Look{
 		Prober: l.o.Name, CheckedAt: at, Status: outcome.Status, Failure: outcome.Failure, Reason: outcome.Reason, HTTPStatus: outcome.HTTPStatus,
@@ -229,6 +235,16 @@ func (l *Loop) look(ctx context.Context, check uptime.Check) probe.Outcome {
 	outcome := l.o.Engine.Look(ctx, check)
 	l.o.Hosts.LeaveAlone(outcome.AnsweredBy, outcome.RetryAfter)
 	return outcome
+}
+
+// doubt waits for why a failure is not to be believed; empty: it is, or it is none.
+func (l *Loop) doubt(began time.Time, outcome probe.Outcome) string {
+	if l.o.Believe == nil || outcome.Status != uptime.StatusDown {
+		return ""
+	}
+	said := make(chan string, 1)
+	l.o.Believe(began, func(doubt string) { said <- doubt })
+	return <-said
 }
 
 // settle tries a few times: who waits for the visit would wait for a minute else.

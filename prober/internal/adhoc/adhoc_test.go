@@ -167,15 +167,19 @@ func hosts(perHost int) *hostlimit.Hosts {
 	return hostlimit.New(hostlimit.Options{PerHost: perHost, Waiting: 100, Metrics: prometheus.NewRegistry()})
 }
 
-func run(t *testing.T, engine Engine, lane *fakeLane) *rig {
+func run(t *testing.T, engine Engine, lane *fakeLane, settings ...func(*Options)) *rig {
 	t.Helper()
 	r := &rig{lane: lane}
 	r.hosts = hosts(10)
-	l := New(Options{Name: "p1", AtOnce: 10, Lane: lane, Engine: engine, Hosts: r.hosts, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
+	o := Options{Name: "p1", AtOnce: 10, Lane: lane, Engine: engine, Hosts: r.hosts, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Health: func(err error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.health = err
-	}})
+	}}
+	for _, set := range settings {
+		set(&o)
+	}
+	l := New(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = l.Run(ctx) }()
@@ -208,6 +212,42 @@ func TestTenAtOnce(t *testing.T) {
 		}
 		if len(lane.own) < 9 || len(lane.own) > 13 {
 			t.Errorf("looked for what others left %d times in a minute", len(lane.own))
+		}
+	})
+}
+
+// What confirms pages people: a blind prober confirms nothing, and evidence is not sent along.
+func TestConfirmationsAreDoubted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for doubt, want := range map[string]uptime.Status{"": uptime.StatusDown, "no canary answers": uptime.StatusUnknown} {
+			lane, began := &fakeLane{waiting: visits(1)}, time.Now()
+			r := run(t, &fakeEngine{busy: true, takes: time.Second}, lane, func(o *Options) {
+				o.Bare = true
+				o.Believe = func(at time.Time, then func(string)) {
+					if !at.Equal(began) {
+						t.Errorf("the visit began at %v, not %v", at, began)
+					}
+					time.AfterFunc(2*time.Second, func() { then(doubt) })
+				}
+			})
+			time.Sleep(4 * time.Second)
+			synctest.Wait()
+			if got := lane.seen().settled; len(got) != 1 || got[0].Status != want || (got[0].Reason == uptime.ReasonProbeBlind) != (doubt != "") || !strings.HasSuffix(got[0].Message, doubt) {
+				t.Errorf("doubt %q: %+v", doubt, got)
+			}
+			r.stop()
+
+			good := &fakeLane{waiting: visits(1)}
+			r = run(t, &fakeEngine{}, good, func(o *Options) {
+				o.Bare = true
+				o.Believe = func(time.Time, func(string)) { t.Error("a good answer is doubted") }
+			})
+			synctest.Wait()
+			if got := good.seen().settled; len(got) != 1 || got[0].Status != uptime.StatusUp || got[0].Evidence != nil {
+				t.Errorf("%+v", got)
+			}
+			r.stop()
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (c *Consumer) beat() checkstream.Heartbeat {
 	return checkstream.Heartbeat{
 		Region: c.o.Region, Name: c.o.Name, Version: c.o.Version, AllowCIDRs: c.o.AllowCIDRs, StartedAt: c.started,
 		InFlight: int64(held[probing]), Waiting: int64(held[waiting]), LatenessP50MS: p50, LatenessP99MS: p99,
-		ClickHouse: store.ClickHouse, Breaker: store.Breaker, Spooled: store.Spooled, SpoolFirst: store.SpoolFirst, SpoolLast: store.SpoolLast,
+		ClickHouse: store.ClickHouse, Breaker: store.Breaker, Canaries: c.o.Canaries(), Spooled: store.Spooled, SpoolFirst: store.SpoolFirst, SpoolLast: store.SpoolLast,
 	}
 }
 

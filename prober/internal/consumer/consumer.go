@@ -92,8 +92,13 @@ type Options struct {
 	Room      func() int           // visits that may begin now without standing in line for a core; nil: any number
 	Store     func() Store         // the way of the rows, for the heartbeat
 	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
-	Joined    func()               // told when this prober is part of its region
-	Redis     func(err error)      // told when reading begins to fail (err) and works again (nil)
+	// Believe judges a check that began at that time and failed just now: it calls then once,
+	// soon, with an empty text or with why it is not to be believed: see canary.Watch.
+	Believe func(began time.Time, then func(doubt string))
+	Joined  func()          // told when this prober is part of its region
+	Redis   func(err error) // told when reading begins to fail (err) and works again (nil)
+	// Canaries says how they are, for the heartbeat: good, bad, off, or nothing before the first.
+	Canaries func() string
 	// Clock is told how far this machine's clock is ahead of the shared one, and what
 	// is wrong with that one.
 	Clock func(skew time.Duration, err error)
@@ -155,6 +160,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.Permanent == nil {
 		o.Permanent = func(error) bool { return false }
+	}
+	if o.Believe == nil {
+		o.Believe = func(_ time.Time, then func(string)) { then("") }
+	}
+	if o.Canaries == nil {
+		o.Canaries = func() string { return "" }
 	}
 	if o.Joined == nil {
 		o.Joined = func() {}

@@ -15,7 +15,7 @@ import (
 type flight struct {
 	entry  checkstream.Entry
 	letter *checkstream.Letter // not nil: no delivery but a dead letter that is tried again
-	row    uptime.Result       // set from measured on; while failing, what its slot gets
+	row    uptime.Result       // set from measured on, and while it is doubted; while failing, what its slot gets
 	dead   string              // while failing: why
 	lost   *uptime.Result      // while failing: the row that was refused
 	acked  bool                // while failing: its entry was settled long ago

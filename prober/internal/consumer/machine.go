@@ -76,7 +76,7 @@ var statechart = [...]edge{
 	{waiting, explained, measured, "waiting.measured", "it had expired before it could begin, since this process stood still, or its host had no place for it or wants to be left alone"},
 	{waiting, dropped, released, "waiting.released", "stopping: the slot is too far away"},
 
-	{probing, answered, measured, "probing.measured", "the visit is over and has its row"},
+	{probing, answered, measured, "probing.measured", "the visit is over and has its row; if it failed, it was believed or not"},
 	{probing, dropped, released, "probing.released", "stopping: the visit was cut off and says nothing"},
 
 	{measured, handedOver, recording, "measured.recording", "with those measured in the same instant it is one batch of the recorder's"},

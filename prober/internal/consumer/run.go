@@ -75,11 +75,19 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 		c.land(f, explained, c.hostBudget(*check, err))
 	default:
 		c.flights.move(slotCame, f)
-		start := c.clock.now()
+		start, began := c.clock.now(), time.Now()
 		c.Prober.Check(ctx, check, func(o probe.Outcome) {
 			c.Hosts.LeaveAlone(o.AnsweredBy, o.RetryAfter)
 			turn.Leave()
-			c.visited(ctx, f, start, waited, &o)
+			switch {
+			case ctx.Err() != nil: // cut off by us: this outcome says nothing
+				c.release(f)
+			case o.Status == uptime.StatusDown:
+				c.believe(f, began, c.visited(f, start, waited, &o))
+				return
+			default:
+				c.land(f, answered, c.visited(f, start, waited, &o))
+			}
 			c.checks.Done()
 		})
 		return
@@ -87,12 +95,8 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 	c.checks.Done()
 }
 
-// visited lands a flight with what its visit came to.
-func (c *Consumer) visited(ctx context.Context, f *flight, start time.Time, waited bool, o *probe.Outcome) {
-	if ctx.Err() != nil { // cut off by us: this outcome says nothing
-		c.release(f)
-		return
-	}
+// visited is the row of what a visit came to.
+func (c *Consumer) visited(f *flight, start time.Time, waited bool, o *probe.Outcome) uptime.Result {
 	check := &f.entry.Check
 	if f.letter == nil && !waited { // else it was the host that was late
 		late := start.Sub(check.ScheduledAt)
@@ -101,12 +105,12 @@ func (c *Consumer) visited(ctx context.Context, f *flight, start time.Time, wait
 	}
 	o.Seen.Saturated = o.Seen.Saturated || f.overslept && o.Status.Measured()
 	attempt := max(f.entry.Deliveries, 1) - 1 + int64(max(o.Attempts, 1))
-	c.land(f, answered, uptime.Result{
+	return uptime.Result{
 		TargetID: check.TargetID, Region: c.o.Region, ScheduledAt: check.ScheduledAt, CheckedAt: start,
 		Status: o.Status, Failure: o.Failure, Reason: o.Reason, HTTPStatus: o.HTTPStatus, Phases: o.Phases, TotalUS: o.TotalUS,
 		Message: o.Message, Address: o.Address, CertNotAfter: o.CertNotAfter, Attempt: uint8(min(attempt, math.MaxUint8)),
 		Prober: c.o.Name, SpecVersion: check.SpecVersion, Late: !start.Before(check.ExpiresAt()), Seen: o.Seen, Evidence: o.Evidence,
-	})
+	}
 }
 
 // land hands a flight with its row to the settling loop.

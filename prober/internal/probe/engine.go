@@ -49,6 +49,9 @@ type Options struct {
 	Open      func(uptime.Sealed) (secret.Text, error) // opens the secrets of targets
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
+
+	Failed func(began time.Time) // told when a look failed that began then, at the target or for want of a network; nil: nobody
+	Doubt  time.Duration         // how long the outcome of a failure waits after its visits, before it is a row
 }
 
 // Engine runs the visitor of each target and adds what all kinds share: judgement, a
@@ -61,6 +64,8 @@ type Engine struct {
 	hanging   *hanging
 	freeze    *freezeWatch
 	strain    *strainWatch
+	failed    func(began time.Time)
+	doubt     time.Duration
 	log       *slog.Logger
 	metrics   *metrics
 }
@@ -72,7 +77,10 @@ func New(o Options) *Engine {
 }
 
 func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
-	e := &Engine{plans: newPlans(o, compilers), log: o.Log, underway: underway{all: map[*errand]struct{}{}}, hanging: newHanging()}
+	e := &Engine{plans: newPlans(o, compilers), failed: o.Failed, doubt: o.Doubt, log: o.Log, underway: underway{all: map[*errand]struct{}{}}, hanging: newHanging()}
+	if e.failed == nil {
+		e.failed = func(time.Time) {}
+	}
 	e.metrics = newMetrics(o.Metrics, e.hanging)
 	e.sightings.New = func() any { return &sighting{} }
 	e.errands.New = func() any { return &errand{} }
@@ -107,7 +115,10 @@ func (e *Engine) Check(ctx context.Context, check *uptime.Check, done func(Outco
 	if !e.attempt(ctx, check, 1, false, &outcome, done) {
 		return
 	}
-	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && time.Since(start)+confirmPause+check.Timeout <= check.Interval && pause(ctx, confirmPause) {
+	if outcome.failing() {
+		e.failed(start)
+	}
+	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && e.timeToConfirm(check, start) && pause(ctx, confirmPause) {
 		first := outcome.Failure
 		outcome = Outcome{}
 		if !e.attempt(ctx, check, 2, false, &outcome, done) {
@@ -119,6 +130,18 @@ func (e *Engine) Check(ctx context.Context, check *uptime.Check, done func(Outco
 		}
 	}
 	done(outcome)
+}
+
+// timeToConfirm says whether a second look fits into the interval, and the row that comes
+// of it before the check's expiry.
+func (e *Engine) timeToConfirm(check *uptime.Check, start time.Time) bool {
+	over := time.Since(start) + confirmPause + check.Timeout
+	return over <= check.Interval && over+e.doubt <= uptime.Expiry(check.Interval)
+}
+
+// failing says whether the target failed, or the network around this prober.
+func (o *Outcome) failing() bool {
+	return o.Status == uptime.StatusDown || o.Reason == uptime.ReasonProbeDNS || o.Reason == uptime.ReasonProbeBlind
 }
 
 // Look visits the target once, for somebody who waits for it: the outcome has its

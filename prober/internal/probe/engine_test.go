@@ -71,6 +71,59 @@ func TestFailureIsLookedAtTwice(t *testing.T) {
 	}
 }
 
+// The network is looked at as soon as a first look failed, beside the second one.
+func TestFailedLookIsTold(t *testing.T) {
+	t.Parallel()
+	for want, ends := range map[int][]trouble{
+		0: {up},
+		1: {refused, up},
+		2: {unknown(uptime.ReasonProbeDNS, "x")},
+		3: {unknown(uptime.ReasonProbeBlind, "x")},
+		4: {unknown(uptime.ReasonBlockedAddress, "x")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := options(nil)
+			var told []time.Time
+			o.Failed = func(began time.Time) { told = append(told, began) }
+			s := &scripted{ends: ends, took: time.Second}
+			e := newEngine(o, with(s))
+			began := time.Now()
+			checked(t.Context(), e, checkOf(""))
+			if failing := want >= 1 && want <= 3; failing != (len(told) == 1) || failing && !told[0].Equal(began) {
+				t.Errorf("%v: told %v", ends, told)
+			}
+		})
+	}
+}
+
+// A failure waits for canaries after its visits: a second look is made only if its row
+// still comes before the expiry.
+func TestSecondLookLeavesTimeForDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		interval, timeout, took, doubt time.Duration
+		visits                         int
+	}{
+		{10 * time.Second, 5 * time.Second, 0, 2 * time.Second, 2},
+		{10 * time.Second, 9 * time.Second, 0, 2 * time.Second, 2}, // it expires after a minute
+		{62 * time.Second, 30 * time.Second, 30 * time.Second, 0, 2},
+		{62 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Second, 1},
+		{63 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Second, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := options(nil)
+			o.Doubt = c.doubt
+			s := &scripted{ends: []trouble{refused, refused}, took: c.took}
+			check := checkOf("")
+			check.Interval, check.Timeout = c.interval, c.timeout
+			began := time.Now()
+			if checked(t.Context(), newEngine(o, with(s)), check); s.visits != c.visits || time.Since(began)+c.doubt > uptime.Expiry(c.interval) {
+				t.Errorf("%+v: %d visits in %v", c, s.visits, time.Since(began))
+			}
+		})
+	}
+}
+
 type panicking struct{}
 
 func (panicking) visit(context.Context, *sighting) trouble { panic("boom\nsecond line") }

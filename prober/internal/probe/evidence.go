@@ -104,11 +104,11 @@ func (s *sighting) shownRecords() []uptime.Record {
 func shownCertificate(c *x509.Certificate) uptime.Certificate {
 	digest := sha256.Sum256(c.Raw)
 	shown := uptime.Certificate{
-		Subject: cleanMessage(c.Subject.String()), Issuer: cleanMessage(c.Issuer.String()),
+		Subject: Message(c.Subject.String()), Issuer: Message(c.Issuer.String()),
 		NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(), SHA256: hex.EncodeToString(digest[:]),
 	}
 	for _, name := range c.DNSNames[:min(len(c.DNSNames), maxEvidenceNames)] {
-		shown.Names = append(shown.Names, cleanMessage(name))
+		shown.Names = append(shown.Names, Message(name))
 	}
 	for _, address := range c.IPAddresses[:min(len(c.IPAddresses), maxEvidenceNames)] {
 		shown.Names = append(shown.Names, address.String())

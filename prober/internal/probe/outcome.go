@@ -28,7 +28,7 @@ func failed(failure uptime.Failure, message string) trouble {
 }
 
 func unknown(reason uptime.Reason, message string) trouble {
-	return trouble{reason: reason, message: cleanMessage(message)}
+	return trouble{reason: reason, message: Message(message)}
 }
 
 // oneLine makes text from anywhere fit for one line of a page or a log: valid UTF-8 without
@@ -42,8 +42,8 @@ func oneLine(text string) string {
 	}, strings.ToValidUTF8(text, "?")))
 }
 
-// cleanMessage is oneLine, capped.
-func cleanMessage(text string) string {
+// Message is a text as a row has it: one line, capped.
+func Message(text string) string {
 	clean := oneLine(text)
 	if len(clean) <= maxMessage {
 		return clean

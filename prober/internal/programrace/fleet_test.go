@@ -100,10 +100,10 @@ func (f *fleet) start(roots string) *prober {
 	}
 	ops := listener.Addr().String()
 	_ = listener.Close()
-	dir := f.t.TempDir()
+	dir, canary := f.t.TempDir(), testfleet.Canary(f.t)
 	cmd := racetrack.On(racetrack.Measured, f.program)
 	cmd.Env = append(os.Environ(), "OPS_ADDR="+ops, "SECRET_KEY=0123456789abcdef0123456789abcdef", "REDIS_URL="+f.redis.URL(), "CLICKHOUSE_URL="+f.click.URL(),
-		"REGION="+region, "PROBER_NAME=bench", "PROBER_SPOOL_DIR="+filepath.Join(dir, "spool"), "PROBER_SPOOL_VOLATILE=true", "PROBER_ALLOW_CIDRS=127.0.0.0/8",
+		"REGION="+region, "PROBER_NAME=bench", "PROBER_SPOOL_DIR="+filepath.Join(dir, "spool"), "PROBER_SPOOL_VOLATILE=true", "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+canary,
 		"SSL_CERT_FILE="+roots, "LOG_LEVEL=warn")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

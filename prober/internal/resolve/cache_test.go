@@ -188,3 +188,32 @@ func TestCacheKeepsItsOrder(t *testing.T) {
 		t.Errorf("%d linked", n)
 	}
 }
+
+// Who wants to know how it is now asks, whatever the cache has; what is learned serves all.
+func TestLookupAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dead := false
+		s := newScript(func(ctx context.Context, q dns.Question, count int) (*dns.Msg, error) {
+			if dead {
+				return never(ctx)
+			}
+			return sound(ctx, q, count)
+		})
+		r := rigged(t, s)
+		want(t, r, "a.example", Both, "2600::1 9.9.9.9")
+		answer, err := r.LookupAnew(t.Context(), "A.example.", Both)
+		if err != nil || answer.Cached || s.total() != 4 {
+			t.Errorf("%+v, %v after %d questions", answer, err, s.total())
+		}
+		if answer, err = r.LookupAnew(t.Context(), "9.9.9.9", Both); err != nil || written(answer.Addrs) != "9.9.9.9" {
+			t.Errorf("%+v, %v", answer, err)
+		}
+		dead = true
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if answer, err = r.LookupAnew(ctx, "a.example", Both); err == nil {
+			t.Errorf("a dead server resolved %+v", answer)
+		}
+	})
+}

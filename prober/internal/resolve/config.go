@@ -158,7 +158,7 @@ func parseTLS(text string) (Server, error) {
 	}
 	s.Name = s.Host
 	if strings.Contains(text, "#") {
-		if s.Name, err = parseHost(u.Fragment); err != nil {
+		if s.Name, err = ParseHost(u.Fragment); err != nil {
 			return Server{}, fmt.Errorf("the name of the certificate: %w", err)
 		}
 	}
@@ -200,15 +200,15 @@ func parseURL(text string, protocol Protocol, port uint16) (*url.URL, Server, er
 		}
 		port = uint16(n)
 	}
-	host, err := parseHost(u.Hostname())
+	host, err := ParseHost(u.Hostname())
 	if err != nil {
 		return nil, Server{}, err
 	}
 	return u, Server{Protocol: protocol, Host: host, Port: port}, nil
 }
 
-// parseHost takes an address or a name.
-func parseHost(text string) (string, error) {
+// ParseHost takes an address or a name.
+func ParseHost(text string) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return addr.Unmap().String(), usable(addr)
 	}

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// ask gets what the cache does not have, together with everybody else who wants it.
-func (r *Resolver) ask(ctx context.Context, name string, family Family) (Answer, error) {
+// ask gets what the cache does not have, or everything, together with everybody else who
+// wants it.
+func (r *Resolver) ask(ctx context.Context, name string, family Family, cached bool) (Answer, error) {
 	var have [2]part
 	var pending [2]*flight
 	now := r.now()
 	r.mu.Lock()
-	if e := r.cache.get(name); e != nil {
+	if e := r.cache.get(name); e != nil && cached {
 		have = e.parts
 	}
 	for at := range have {

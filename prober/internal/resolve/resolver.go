@@ -148,11 +148,30 @@ func (r *Resolver) Lookup(ctx context.Context, host string, family Family) (Answ
 	if answer, err, settled := r.withoutAsking(name, family); settled {
 		return answer, err
 	}
+	return r.miss(ctx, name, family, true)
+}
+
+// LookupAnew is Lookup for who wants to know how it is now: the cache is not asked, only
+// filled. Questions that are out already are shared as ever.
+func (r *Resolver) LookupAnew(ctx context.Context, host string, family Family) (Answer, error) {
+	name := normal(host)
+	if r.system {
+		if answer, err, known := r.fromHosts(name, family); known {
+			return answer, err
+		}
+	}
+	if answer, err, settled := r.withoutAsking(name, family); settled {
+		return answer, err
+	}
+	return r.miss(ctx, name, family, false)
+}
+
+func (r *Resolver) miss(ctx context.Context, name string, family Family, cached bool) (Answer, error) {
 	r.metrics.misses.Inc()
 	if r.system {
 		r.followSystem()
 	}
-	return r.ask(ctx, name, family)
+	return r.ask(ctx, name, family, cached)
 }
 
 // now counts from the resolver's beginning, by the monotonic clock.

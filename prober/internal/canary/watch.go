@@ -1,0 +1,306 @@
+package canary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	idle  = 10 * time.Second // between the beginnings of two rounds
+	quick = time.Second      // the same, while they are bad or something failed
+
+	// Patience is how long a failure waits for a round at most.
+	Patience = 2 * time.Second
+)
+
+// Options are what a watch needs.
+type Options struct {
+	Canaries []Canary // none: everything is believed
+	Names    Names
+	Announce func(context.Context, Round) error // tells the region's rounds to others; may be called again with the same
+	Health   func(bad string)                   // told after each round; empty: good
+	Log      *slog.Logger
+	Metrics  prometheus.Registerer
+}
+
+// Round is a round that was decided.
+type Round struct {
+	Began, Decided time.Time
+	Good           bool
+	Said           string // of a bad one: which canaries did not answer, and why
+}
+
+// Watch makes the rounds and judges failures by them. It is safe for concurrent use.
+type Watch struct {
+	o       Options
+	metrics *metrics
+	started time.Time
+	wake    chan struct{} // holds a token when a round may be due earlier
+	tell    chan struct{} // holds a token when there is a newest round to tell
+	visits  sync.WaitGroup
+
+	mu     sync.Mutex
+	sights []Sight   // of each canary, its newest
+	began  time.Time // the newest round
+	wanted bool      // something failed and no round has begun since
+	newest Round     // of those that were decided the one that began last
+
+	lastGood, lastBad time.Time // when the newest good one and the newest bad one were decided
+
+	waiting []failure // in the order they came
+	over    bool      // nobody makes rounds any more
+}
+
+// failure is a check that waits to be believed.
+type failure struct {
+	began, ended time.Time
+	then         func(doubt string)
+}
+
+// round is one that is under way.
+type round struct {
+	began            time.Time
+	answered, failed int
+	said             []string // of those that failed
+	decided          bool
+}
+
+// New makes a watch. Run must be running for anything to be believed.
+func New(o Options) *Watch {
+	w := &Watch{o: o, wake: make(chan struct{}, 1), tell: make(chan struct{}, 1), started: time.Now()}
+	for _, c := range o.Canaries {
+		w.sights = append(w.sights, Sight{Name: c.String()})
+	}
+	w.metrics = newMetrics(o.Metrics, w)
+	return w
+}
+
+// On says whether there are canaries.
+func (w *Watch) On() bool { return len(w.o.Canaries) > 0 }
+
+// Run makes rounds until ctx ends. Then nobody waits any longer: what did is not believed.
+func (w *Watch) Run(ctx context.Context) error {
+	if !w.On() {
+		return nil
+	}
+	var telling sync.WaitGroup
+	telling.Go(func() { w.announce(ctx) })
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-timer.C:
+		case <-w.wake:
+		case <-ctx.Done():
+		}
+		timer.Reset(w.turn(ctx))
+	}
+	w.mu.Lock()
+	left := w.waiting
+	w.waiting, w.over = nil, true
+	w.mu.Unlock()
+	w.answer(left, stopped)
+	w.visits.Wait()
+	telling.Wait()
+	return nil
+}
+
+const stopped = "the prober stopped before a canary answered"
+
+// turn does what is due, and says how long it is until something may be.
+func (w *Watch) turn(ctx context.Context) time.Duration {
+	now := time.Now()
+	w.mu.Lock()
+	given := 0
+	for given < len(w.waiting) && now.Sub(w.waiting[given].ended) >= Patience {
+		given++
+	}
+	late := slices.Clone(w.waiting[:given])
+	w.waiting = slices.Delete(w.waiting, 0, given)
+	if ctx.Err() == nil && !now.Before(w.due()) {
+		w.begin(ctx, now)
+	}
+	next := w.due().Sub(now)
+	if len(w.waiting) > 0 {
+		next = min(next, Patience-now.Sub(w.waiting[0].ended))
+	}
+	w.mu.Unlock()
+	w.answer(late, "no round of this prober's canaries was over within two seconds")
+	return next
+}
+
+// due is when the next round begins. Whoever failed last waits for the newest round.
+func (w *Watch) due() time.Time {
+	if w.began.IsZero() {
+		return time.Time{}
+	}
+	pause := idle
+	if n := len(w.waiting); w.wanted || w.failing() || n > 0 && w.began.Before(w.waiting[n-1].ended) {
+		pause = quick
+	}
+	return w.began.Add(pause)
+}
+
+// failing says whether the newest decided round was bad.
+func (w *Watch) failing() bool { return !w.newest.Began.IsZero() && !w.newest.Good }
+
+func (w *Watch) begin(ctx context.Context, now time.Time) {
+	r := &round{began: now}
+	w.began, w.wanted = now, false
+	for i := range w.o.Canaries {
+		w.visits.Go(func() { w.visit(ctx, r, i) })
+	}
+}
+
+// visit visits one canary for a round.
+func (w *Watch) visit(ctx context.Context, r *round, i int) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	begun := time.Now()
+	err := w.o.Canaries[i].visit(ctx, w.o.Names)
+	now := time.Now()
+	w.mu.Lock()
+	if errors.Is(ctx.Err(), context.Canceled) { // a stop says nothing of the network
+		w.mu.Unlock()
+		return
+	}
+	seen := Sight{Name: w.o.Canaries[i].String(), At: now.UTC(), Answered: err == nil, TookMS: float64(now.Sub(begun).Microseconds()) / 1000}
+	if err != nil {
+		seen.Error = why(err)
+	}
+	w.metrics.visit(seen)
+	if w.sights[i].At.Before(seen.At) {
+		w.sights[i] = seen
+	}
+	judged, doubt := w.count(r, seen, now)
+	w.mu.Unlock()
+	w.answer(judged, doubt)
+}
+
+// answer tells those who waited what is to be doubted.
+func (w *Watch) answer(judged []failure, doubt string) {
+	for _, f := range judged {
+		w.reply(f.then, doubt)
+	}
+}
+
+func (w *Watch) reply(then func(string), doubt string) {
+	if doubt != "" {
+		w.metrics.doubted.Inc()
+	}
+	then(doubt)
+}
+
+// count takes an answer in, and gives the failures that are judged with it.
+func (w *Watch) count(r *round, seen Sight, now time.Time) (judged []failure, doubt string) {
+	if seen.Answered {
+		r.answered++
+	} else {
+		r.failed++
+		r.said = append(r.said, seen.Name+": "+seen.Error)
+	}
+	all := len(w.o.Canaries)
+	good := 2*r.answered > all
+	if r.decided || !good && 2*r.failed < all {
+		return nil, ""
+	}
+	r.decided = true
+	w.metrics.round(good)
+	if r.began.Before(w.newest.Began) { // a later one was quicker
+		return nil, ""
+	}
+	before := w.newest
+	w.newest = Round{Began: r.began, Decided: now, Good: good}
+	if good {
+		w.lastGood = now
+		judged = w.since(r.began)
+	} else {
+		slices.Sort(r.said)
+		w.newest.Said = strings.Join(r.said, "; ")
+		w.lastBad, judged, doubt = now, w.waiting, w.doubt()
+		w.waiting = nil
+	}
+	if before.Began.IsZero() || before.Good != good {
+		w.changed()
+	}
+	signal(w.wake)
+	signal(w.tell)
+	return judged, doubt
+}
+
+// since takes out who failed before a round began.
+func (w *Watch) since(began time.Time) (judged []failure) {
+	w.waiting = slices.DeleteFunc(w.waiting, func(f failure) bool {
+		if f.ended.After(began) {
+			return false
+		}
+		judged = append(judged, f)
+		return true
+	})
+	return judged
+}
+
+func (w *Watch) doubt() string {
+	return fmt.Sprintf("most of this prober's canaries did not answer (%s)", w.newest.Said)
+}
+
+func (w *Watch) changed() {
+	if w.newest.Good {
+		w.o.Log.Info("canaries answer")
+		return
+	}
+	w.o.Log.Warn("canaries do not answer: what fails is not believed", "canaries", w.newest.Said)
+}
+
+// Failed is told that something failed which began at that time: a round begins unless one
+// did since.
+func (w *Watch) Failed(began time.Time) {
+	w.mu.Lock()
+	w.wanted = w.wanted || w.began.Before(began)
+	wanted := w.wanted
+	w.mu.Unlock()
+	if wanted && w.On() {
+		signal(w.wake)
+	}
+}
+
+// Believe judges a check that began at that time and failed just now. It calls then once,
+// after two seconds at the latest, here or from another goroutine, with an empty text or
+// with what is to be doubted. What is called must be quick.
+func (w *Watch) Believe(began time.Time, then func(doubt string)) {
+	if doubt, known := w.judge(began, then); known {
+		w.reply(then, doubt)
+	}
+}
+
+func (w *Watch) judge(began time.Time, then func(doubt string)) (doubt string, known bool) {
+	if !w.On() {
+		return "", true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.over:
+		return stopped, true
+	case !w.lastBad.IsZero() && !w.lastBad.Before(began):
+		return "most of this prober's canaries did not answer while the check was under way", true
+	}
+	w.waiting = append(w.waiting, failure{began: began, ended: time.Now(), then: then})
+	signal(w.wake)
+	return "", false
+}
+
+func signal(token chan struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,215 @@
+package canary
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+func value(t *testing.T, c prometheus.Collector) float64 {
+	t.Helper()
+	return testutil.ToFloat64(c)
+}
+
+func in(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+func wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// More than half must answer. One that is down or hangs suppresses nothing and is not
+// waited for, however the others are.
+func TestMajority(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		open, closed, hanging int
+		good                  bool
+		most                  time.Duration
+	}{
+		{open: 1, good: true},
+		{open: 3, good: true},
+		{open: 2, closed: 1, good: true},
+		{open: 2, hanging: 1, good: true},
+		{open: 3, closed: 1, hanging: 1, good: true},
+		{open: 1, closed: 1},
+		{open: 2, closed: 2},
+		{open: 1, closed: 2},
+		{open: 1, closed: 2, hanging: 1},
+		{open: 1, hanging: 1, most: 2 * time.Second},
+		{open: 2, closed: 1, hanging: 2, most: 2 * time.Second},
+		{closed: 1},
+		{hanging: 3, most: 2 * time.Second},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			in(t, func(t *testing.T) {
+				var hanging []string
+				for i := range c.hanging {
+					hanging = append(hanging, fmt.Sprintf("hang%d.test:443", i))
+				}
+				r := start(t, c.open+c.closed, hanging...)
+				for _, p := range r.ports[c.open:] {
+					p.down()
+				}
+				wait(5 * time.Second)
+				began := time.Now()
+				doubt, took := r.ask(0)
+				if (doubt == "") != c.good || took > 2*time.Second || took > c.most && c.good {
+					t.Errorf("doubt %q after %v", doubt, took)
+				}
+				if c.good && !r.beganSince(began) {
+					t.Error("an old round was believed")
+				}
+				if got := value(t, r.metrics.doubted); (got == 0) != c.good {
+					t.Errorf("%v doubted", got)
+				}
+			})
+		})
+	}
+}
+
+// What was good before the check ended says nothing of how it is now.
+func TestStaleGoodNewsIsNotBelieved(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 3)
+		wait(time.Second) // the round at 0 was good
+		r.down()
+		if doubt, took := r.ask(time.Second); doubt == "" || took > 0 {
+			t.Errorf("a check that began before a good round: %q after %v", doubt, took)
+		}
+		r.up()
+		wait(20 * time.Second)
+		r.Failed(time.Now()) // a first look: a round begins, and is good
+		wait(time.Millisecond)
+		good, _ := r.rounds()
+		r.down()
+		doubt, took := r.ask(50 * time.Millisecond)
+		if again, _ := r.rounds(); again != good || doubt == "" || took > quick {
+			t.Errorf("a good round while the check was under way: %q after %v, %d good rounds more", doubt, took, again-good)
+		}
+	})
+}
+
+// What was under way when the check ended may be old too: its answers may have come before.
+func TestRoundInFlightDoesNotAcquit(t *testing.T) {
+	in(t, func(t *testing.T) {
+		_, number, _ := net.SplitHostPort(newPort(t).addr)
+		r := start(t, 0, "slow.test:"+number)
+		wait(200 * time.Millisecond)
+		ended := time.Now()
+		doubt, took := r.ask(100 * time.Millisecond)
+		if doubt != "" || took != 1300*time.Millisecond || !r.beganSince(ended) {
+			t.Errorf("%q after %v", doubt, took)
+		}
+	})
+}
+
+// The network may be back since, and the check have failed while it was gone.
+func TestBadNewsOfTheCheckOwnTimeIsNotForgiven(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 3)
+		wait(time.Second)
+		r.down()
+		r.Failed(time.Now())
+		wait(100 * time.Millisecond)
+		r.up()
+		wait(5 * time.Second)
+		if r.Word() != "good" {
+			t.Fatal("the canaries are not back")
+		}
+		if doubt, took := r.ask(5500 * time.Millisecond); !strings.Contains(doubt, "while the check was under way") || took > 0 {
+			t.Errorf("%q after %v", doubt, took)
+		}
+		if doubt, took := r.ask(2 * time.Second); doubt != "" || took > quick {
+			t.Errorf("a check that began after the last bad round: %q after %v", doubt, took)
+		}
+	})
+}
+
+func TestCanariesThatAreBackAcquit(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 3)
+		wait(time.Second)
+		r.down()
+		if doubt, _ := r.ask(0); !strings.Contains(doubt, ": connection refused; 127.0.0.1:") {
+			t.Errorf("%q", doubt)
+		}
+		if r.Word() != "bad" || r.State().Good || !strings.Contains(r.said(), "connection refused") {
+			t.Errorf("%s, %+v, %s", r.Word(), r.State(), r.said())
+		}
+		r.up()
+		wait(1100 * time.Millisecond)
+		if doubt, _ := r.ask(50 * time.Millisecond); doubt != "" || r.Word() != "good" || r.said() != "" {
+			t.Errorf("%q, %s", doubt, r.Word())
+		}
+	})
+}
+
+// Waiting ends after two seconds, also when the round that would judge began late.
+func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 1, "hang1.test:443", "hang2.test:443")
+		wait(500 * time.Millisecond) // a round is under way until 2 s
+		began := time.Now()
+		answers := make(chan time.Duration, 200)
+		for range 200 {
+			r.Believe(began, func(doubt string) {
+				if doubt != "" {
+					answers <- time.Since(began)
+				}
+			})
+		}
+		wait(Patience)
+		if len(answers) != 200 {
+			t.Fatalf("%d of 200 are answered", len(answers))
+		}
+		for range 200 {
+			if took := <-answers; took > Patience {
+				t.Errorf("answered after %v", took)
+			}
+		}
+		if r.State().Waiting != 0 {
+			t.Error("somebody is kept")
+		}
+	})
+}
+
+// A stop answers who waits: a drain must not hang on it.
+func TestStopAnswersWhoWaits(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 0, "hang1.test:443")
+		answers := make(chan string, 2)
+		r.Believe(time.Now(), func(doubt string) { answers <- doubt })
+		synctest.Wait()
+		r.stop()
+		r.Believe(time.Now(), func(doubt string) { answers <- doubt })
+		if len(answers) != 2 || <-answers != stopped || <-answers != stopped {
+			t.Error("somebody still waits, or is believed")
+		}
+	})
+}
+
+func TestNoneBelievesEverything(t *testing.T) {
+	in(t, func(t *testing.T) {
+		w := New(Options{Metrics: prometheus.NewRegistry()})
+		if err := w.Run(t.Context()); err != nil || w.On() || w.Word() != "off" || w.State().On {
+			t.Errorf("%v, %s", err, w.Word())
+		}
+		w.Failed(time.Now())
+		believed := false
+		w.Believe(time.Now(), func(doubt string) { believed = doubt == "" })
+		if !believed {
+			t.Error("not believed at once")
+		}
+	})
+}
