@@ -22,6 +22,7 @@ import (
 type alerts struct {
 	store     *incidentstore.Store
 	windows   *maintenancestore.Store
+	verdicts  *verdictstore.Store
 	deliverer *notify.Deliverer
 	worker    *notify.Worker
 	lease     *lease.Lease
@@ -34,11 +35,12 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 		windows:   maintenancestore.New(stores.database),
 		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL}),
 	}
+	a.verdicts = verdictstore.New(stores.database, a.store)
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
-		Store: verdictstore.New(stores.database, a.store), Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
 }

@@ -45,9 +45,13 @@ import (
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
-const drainPatience = 10 * time.Second
+const (
+	drainPatience     = 10 * time.Second
+	confirmationsKept = 90 * 24 * time.Hour // as long as what was told of them
+)
 
 func main() {
 	os.Exit(service.Main("dashboard-api", ":9103", os.Args[1:], os.Getenv, os.Stderr, func(ctx context.Context, s *service.Service) error {
@@ -144,7 +148,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Maintenance: alerts.windows, Incidents: alerts.store, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		Maintenance: alerts.windows, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
@@ -157,7 +161,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {
@@ -231,12 +235,15 @@ func firstKeys(ctx context.Context, cfg Config, sessions *session.Sessions, log 
 	return nil
 }
 
-// housekeeping removes expired sessions and kept answers.
-func housekeeping(accounts *accountstore.Store, log *slog.Logger) func(context.Context) error {
+// housekeeping removes expired sessions and kept answers, and old confirmations.
+func housekeeping(accounts *accountstore.Store, verdicts *verdictstore.Store, log *slog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return every(ctx, expireEvery, func(ctx context.Context) {
 			if err := accounts.DeleteExpired(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Warn("expired sessions not removed", "error", err)
+			}
+			if err := verdicts.ForgetConfirmations(ctx, time.Now().Add(-confirmationsKept)); err != nil && ctx.Err() == nil {
+				log.Warn("old confirmations not removed", "error", err)
 			}
 		})
 	}

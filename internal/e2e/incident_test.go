@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +15,24 @@ import (
 	"time"
 )
 
+// halfway is a site that goes down between the visits of two regions in one slot: the first
+// to come finds it well.
+func halfway(t *testing.T) *httptest.Server {
+	t.Helper()
+	var visits atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if visits.Add(1) > 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(site.Close)
+	return site
+}
+
 // TestOutageIsToldOnce has a site go down and come back while the API is killed in between:
 // there is one incident, and its webhook hears of its beginning and of its end, each once.
+// Another site goes down when one region has just found it well: that one is asked again at
+// once, and nobody waits for the next slot.
 func TestOutageIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
@@ -27,11 +44,13 @@ func TestOutageIsToldOnce(t *testing.T) {
 	defer site.Close()
 	var mu sync.Mutex
 	told := map[string][]string{} // by event, the keys
+	var shop atomic.Int64         // its target
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		var message struct {
 			Notifications []struct {
-				Event string `json:"event"`
+				Event    string `json:"event"`
+				TargetID int64  `json:"target_id"`
 			} `json:"notifications"`
 		}
 		if err := json.Unmarshal(body, &message); err != nil || r.Header.Get("X-Probefleet-Signature") == "" {
@@ -41,6 +60,9 @@ func TestOutageIsToldOnce(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, n := range message.Notifications {
+			if n.TargetID != shop.Load() {
+				continue
+			}
 			told[n.Event] = append(told[n.Event], r.Header.Get("Idempotency-Key"))
 		}
 	}))
@@ -69,6 +91,8 @@ func TestOutageIsToldOnce(t *testing.T) {
 		t.Fatalf("creating the rule: %d", status)
 	}
 	watched := s.create(target{Name: "shop", URL: site.URL, IntervalS: 10})
+	shop.Store(watched.ID)
+	late := s.create(target{Name: "late", URL: halfway(t).URL, IntervalS: 60})
 	s.await(time.Minute, "both regions saw it up", func() bool {
 		seen := map[string]bool{}
 		for _, r := range s.results(watched.ID) {
@@ -78,14 +102,16 @@ func TestOutageIsToldOnce(t *testing.T) {
 	})
 
 	type incident struct {
-		TargetID   int64   `json:"target_id"`
-		Severity   string  `json:"severity"`
-		ResolvedAt *string `json:"resolved_at"`
+		TargetID   int64     `json:"target_id"`
+		Severity   string    `json:"severity"`
+		BeganAt    time.Time `json:"began_at"`
+		OpenedAt   time.Time `json:"opened_at"`
+		ResolvedAt *string   `json:"resolved_at"`
 	}
-	incidents := func() (list struct {
+	incidents := func(of int64) (list struct {
 		Items []incident `json:"items"`
 	}) {
-		if status, body := s.try("GET", "/api/v1/incidents", nil); status == http.StatusOK {
+		if status, body := s.try("GET", fmt.Sprintf("/api/v1/incidents?target_id=%d", of), nil); status == http.StatusOK {
 			if err := json.Unmarshal(body, &list); err != nil {
 				t.Fatal(err)
 			}
@@ -94,14 +120,18 @@ func TestOutageIsToldOnce(t *testing.T) {
 	}
 	broken.Store(true)
 	s.await(time.Minute, "the webhook hears that it is down", func() bool { return len(keys("opened")) == 1 })
-	if list := incidents(); len(list.Items) != 1 || list.Items[0].TargetID != watched.ID || list.Items[0].Severity != "down" || list.Items[0].ResolvedAt != nil {
+	if list := incidents(watched.ID); len(list.Items) != 1 || list.Items[0].TargetID != watched.ID || list.Items[0].Severity != "down" || list.Items[0].ResolvedAt != nil {
 		t.Errorf("%+v", list)
 	}
 	s.signal("dashboard-api", syscall.SIGKILL)
 	broken.Store(false)
 	s.await(2*time.Minute, "the webhook hears that it is over", func() bool { return len(keys("resolved")) == 1 })
-	if list := incidents(); len(list.Items) != 1 || list.Items[0].ResolvedAt == nil {
+	if list := incidents(watched.ID); len(list.Items) != 1 || list.Items[0].ResolvedAt == nil {
 		t.Errorf("%+v", list)
+	}
+	s.await(2*time.Minute, "the other outage is found", func() bool { return len(incidents(late.ID).Items) == 1 })
+	if i := incidents(late.ID).Items[0]; i.OpenedAt.Sub(i.BeganAt) > 30*time.Second {
+		t.Errorf("it began at %v and was found at %v: with the next slot", i.BeganAt, i.OpenedAt)
 	}
 	if opened, resolved := keys("opened"), keys("resolved"); len(opened) != 1 || len(resolved) != 1 {
 		t.Errorf("told %v and %v", opened, resolved)

@@ -69,10 +69,11 @@ type Options struct {
 	Heartbeats Heartbeats
 	Pinged     func() // a heartbeat's row waits; must not block
 
-	Incidents Incidents
-	Alerts    Alerts
-	Tester    Tester
-	Notified  func() // something may be due; must not block
+	Incidents     Incidents
+	Confirmations Confirmations
+	Alerts        Alerts
+	Tester        Tester
+	Notified      func() // something may be due; must not block
 
 	Socket  http.Handler // the websocket, behind the same policy as any route
 	Pages   http.Handler // everything outside /api

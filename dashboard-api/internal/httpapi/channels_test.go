@@ -11,6 +11,8 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
 const (
@@ -246,9 +248,16 @@ func TestIncidents(t *testing.T) {
 	if !slices.Equal(seen, ids) {
 		t.Errorf("listed %v of %v", seen, ids)
 	}
+	confirmed := verdictstore.Confirmation{TargetID: target.ID, Slot: testNow.Add(-10 * time.Minute), Region: "us", Prober: "p1", CheckedAt: testNow.Add(-10*time.Minute + time.Second), Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 500}
+	before := confirmed
+	before.Slot, before.CheckedAt = before.Slot.Add(-time.Minute), before.Slot.Add(-time.Second)
+	if _, err := b.verdicts.Commit(t.Context(), verdictstore.Commit{Entry: "1-0", At: testNow, Confirmations: []verdictstore.Confirmation{before, confirmed}}); err != nil {
+		t.Fatal(err)
+	}
 	path := fmt.Sprintf("/api/v1/incidents/%d", ids[0])
 	got := b.do("GET", path, "", as(viewerKey))
-	for _, want := range []string{`"began_at":"2026-03-01T11:50:00.000Z"`, `"duration_s":600`, `"state":"open"`, `"explanation":"answers 500"`, `"tags":["prod"]`, `"group_id":null`, `"timeline":[{`, `"kind":"opened"`} {
+	for _, want := range []string{`"began_at":"2026-03-01T11:50:00.000Z"`, `"duration_s":600`, `"state":"open"`, `"explanation":"answers 500"`, `"tags":["prod"]`, `"group_id":null`, `"timeline":[{`, `"kind":"opened"`,
+		`"confirmations":[{"region":"us","prober":"p1","slot":"2026-03-01T11:50:00.000Z","checked_at":"2026-03-01T11:50:01.000Z","status":"down","failure":"status_code","reason":"","http_status":500,"total_us":0,"message":""}]`} {
 		if !strings.Contains(got.text, want) {
 			t.Errorf("%s is not in %s", want, got.text)
 		}

@@ -36,6 +36,7 @@ import (
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 	"github.com/probefleet/probefleet/migrations"
 )
 
@@ -233,6 +234,7 @@ type bench struct {
 	pinged  int
 
 	incidents *incidentstore.Store
+	verdicts  *verdictstore.Store
 	tester    *fakeTester
 	notified  int
 
@@ -294,9 +296,10 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	})
 	b.rows, b.beats = &fakeRecorder{}, heartbeatstore.New(db)
 	b.incidents, b.tester = incidentstore.New(db, notify.Planner{PublicURL: "https://pf.example"}), &fakeTester{}
+	b.verdicts = verdictstore.New(db, b.incidents)
 	options := Options{
 		Box:       box,
-		Incidents: b.incidents, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
+		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
 		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
 const maxNote = 4000
@@ -25,6 +26,13 @@ type Incidents interface {
 	Acknowledge(ctx context.Context, id int64, by, say string, at time.Time) error
 	Note(ctx context.Context, id int64, key, author, say string, at time.Time) (incidentstore.Event, error)
 }
+
+// Confirmations keeps what regions saw that were asked to look again.
+type Confirmations interface {
+	Confirmations(ctx context.Context, targetID int64, from, to time.Time, limit int) ([]verdictstore.Confirmation, error)
+}
+
+const maxConfirmations = 100
 
 // IncidentPath names the incident in a path. (Huma passes over embedded types that are not exported.)
 type IncidentPath struct {
@@ -66,9 +74,24 @@ type eventBody struct {
 	Text   string  `json:"text"`
 }
 
+// confirmationBody is what a region saw that was asked to look again.
+type confirmationBody struct {
+	Region     string  `json:"region"`
+	Prober     string  `json:"prober"`
+	Slot       instant `json:"slot" doc:"that another region saw failing"`
+	CheckedAt  instant `json:"checked_at"`
+	Status     string  `json:"status" enum:"up,degraded,down,unknown"`
+	Failure    string  `json:"failure"`
+	Reason     string  `json:"reason" doc:"of what is unknown"`
+	HTTPStatus int     `json:"http_status"`
+	TotalUS    uint32  `json:"total_us"`
+	Message    string  `json:"message"`
+}
+
 type timelineBody struct {
 	Incident
-	Timeline []eventBody `json:"timeline" nullable:"false"`
+	Timeline      []eventBody        `json:"timeline" nullable:"false"`
+	Confirmations []confirmationBody `json:"confirmations" nullable:"false" doc:"what regions saw during it that were asked to look again at once when another one saw a failure; the first 100, for 90 days. They are no results: no figure counts them"`
 }
 
 func (a *api) incidentOf(i incidentstore.Incident) Incident {
@@ -150,9 +173,22 @@ func (a *api) getIncident(ctx context.Context, in *IncidentPath) (*timelineOutpu
 	if err != nil {
 		return nil, err
 	}
-	out := &timelineOutput{timelineBody{a.incidentOf(i), []eventBody{}}}
+	until := i.ResolvedAt
+	if until.IsZero() {
+		until = a.Now()
+	}
+	confirmed, err := a.Confirmations.Confirmations(ctx, i.TargetID, i.FirstSlot, until, maxConfirmations)
+	if err != nil {
+		return nil, err
+	}
+	out := &timelineOutput{timelineBody{a.incidentOf(i), []eventBody{}, []confirmationBody{}}}
 	for _, e := range events {
 		out.Body.Timeline = append(out.Body.Timeline, eventOf(e))
+	}
+	for _, c := range confirmed {
+		out.Body.Confirmations = append(out.Body.Confirmations, confirmationBody{
+			c.Region, c.Prober, instant(c.Slot), instant(c.CheckedAt), c.Status.String(), string(c.Failure), string(c.Reason), c.HTTPStatus, c.TotalUS, c.Message,
+		})
 	}
 	return out, nil
 }
