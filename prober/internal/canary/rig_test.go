@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,11 +43,11 @@ func (p *port) up() {
 func (p *port) down() { _ = p.open.Close() }
 
 // names resolve all names to this machine, slow ones late, and those that begin with hang
-// not at all.
-type names struct{}
+// not at all, or all of them.
+type names struct{ silent atomic.Bool }
 
-func (names) LookupAnew(ctx context.Context, host string, _ resolve.Family) (resolve.Answer, error) {
-	if strings.HasPrefix(host, "hang") {
+func (n *names) LookupAnew(ctx context.Context, host string, _ resolve.Family) (resolve.Answer, error) {
+	if strings.HasPrefix(host, "hang") || n.silent.Load() {
 		<-ctx.Done()
 		return resolve.Answer{}, ctx.Err()
 	}
@@ -61,6 +62,7 @@ type rig struct {
 	*Watch
 	t     *testing.T
 	ports []*port
+	names names
 	stop  func()
 
 	mu        sync.Mutex
@@ -83,7 +85,7 @@ func start(t *testing.T, ports int, others ...string) *rig {
 		t.Fatal(err)
 	}
 	r.Watch = New(Options{
-		Canaries: canaries, Names: names{}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+		Canaries: canaries, Names: &r.names, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 		Announce: func(_ context.Context, round Round) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()

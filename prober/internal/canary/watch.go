@@ -137,14 +137,14 @@ func (w *Watch) turn(ctx context.Context) time.Duration {
 	return next
 }
 
-// due is when the next round begins. Whoever failed last waits for the newest round.
+// due is when the next round begins.
 func (w *Watch) due() time.Time {
 	if w.began.IsZero() {
 		return time.Time{}
 	}
-	pause := idle
-	if n := len(w.waiting); w.wanted || w.failing() || n > 0 && w.began.Before(w.waiting[n-1].ended) {
-		pause = quick
+	pause, n := idle, len(w.waiting)
+	if w.wanted || w.failing() || n > 0 && (w.began.Before(w.waiting[n-1].ended) || w.began.Equal(w.newest.Began)) {
+		pause = quick // the newest round is none for whoever failed last, or is decided
 	}
 	return w.began.Add(pause)
 }

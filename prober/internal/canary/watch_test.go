@@ -114,6 +114,17 @@ func TestRoundInFlightDoesNotAcquit(t *testing.T) {
 	})
 }
 
+// A check that fails in the very instant in which a round begins, and is over, has its own.
+func TestFailureInTheInstantOfARound(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 1)
+		synctest.Wait()
+		if doubt, took := r.ask(0); doubt != "" || took != quick {
+			t.Errorf("%q after %v", doubt, took)
+		}
+	})
+}
+
 // The network may be back since, and the check have failed while it was gone.
 func TestBadNewsOfTheCheckOwnTimeIsNotForgiven(t *testing.T) {
 	in(t, func(t *testing.T) {
@@ -158,8 +169,10 @@ func TestCanariesThatAreBackAcquit(t *testing.T) {
 // Waiting ends after two seconds, also when the round that would judge began late.
 func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
 	in(t, func(t *testing.T) {
-		r := start(t, 1, "hang1.test:443", "hang2.test:443")
-		wait(500 * time.Millisecond) // a round is under way until 2 s
+		_, number, _ := net.SplitHostPort(newPort(t).addr)
+		r := start(t, 0, "flip.test:"+number)
+		wait(500 * time.Millisecond) // a good round was over at once
+		r.names.silent.Store(true)   // the next, of a second after it, takes two seconds
 		began := time.Now()
 		answers := make(chan time.Duration, 200)
 		for range 200 {
@@ -169,12 +182,12 @@ func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
 				}
 			})
 		}
-		wait(Patience)
+		wait(2 * time.Second)
 		if len(answers) != 200 {
 			t.Fatalf("%d of 200 are answered", len(answers))
 		}
 		for range 200 {
-			if took := <-answers; took > Patience {
+			if took := <-answers; took != 2*time.Second {
 				t.Errorf("answered after %v", took)
 			}
 		}
