@@ -6,7 +6,9 @@
 // as much as there are changes, not results.
 //
 // A result is known a whole number of seconds after its slot, rounded up: so results that
-// took about as long are alike. A page is a false alarm when
+// took about as long are alike. Results are taken in the order in which they were known; of
+// those known at once, by region. What came later than the result of a later slot of its
+// region (stragglers) is taken one by one. A page is a false alarm when
 //
 //   - its outage was shorter than the bound that was asked for, or
 //   - the target was looked at from several regions, and no more than one of them ever saw

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -20,11 +21,12 @@ func (h History) rules(policy verdict.Policy) verdict.Rules {
 	return verdict.Rules{Interval: h.Interval, Timeout: h.Timeout, Active: true, Regions: h.Regions, Policy: policy}
 }
 
-// Target replays one target and gives the last state and all decisions.
-func Target(h History, policy verdict.Policy) (verdict.FoldState, []verdict.Decision) {
+// Target replays one target and gives the last state and all decisions. It ends early, with
+// those up to then, when ctx does.
+func Target(ctx context.Context, h History, policy verdict.Policy) (verdict.FoldState, []verdict.Decision) {
 	p := player{rules: h.rules(policy), conditions: h.Conditions, lanes: lanes(h.Runs, policy, h.Conditions), state: verdict.NewState(h.TargetID)}
 	p.settled = max(1, policy.DownAfter, policy.UpAfter) + 1
-	for l := p.first(); l != nil; l = p.first() {
+	for l := p.first(); l != nil && ctx.Err() == nil; l = p.first() {
 		if p.quiet() && p.skip() {
 			continue
 		}
@@ -47,7 +49,7 @@ type player struct {
 // first is the lane with the result that is known first; nil when there is none left.
 func (p *player) first() (first *lane) {
 	for _, l := range p.lanes {
-		if !l.over() && (first == nil || l.next().Before(first.next())) {
+		if !l.over() && (first == nil || l.before(first)) {
 			first = l
 		}
 	}
@@ -71,6 +73,11 @@ func (p *player) step(l *lane) {
 		l.since = 0
 	}
 	l.take(1)
+	if l.late { // how a region stands has to settle again
+		for _, other := range p.lanes {
+			other.since, other.calm = 0, 0
+		}
+	}
 }
 
 // changed says whether a step did more than confirm what was known.
@@ -87,7 +94,7 @@ func (p *player) quiet() (busy bool) {
 			continue // between two runs
 		}
 		run := l.now()
-		if l.n < p.settled || l.since < 1 || run.Every+run.Lag > 2*p.rules.Interval+p.rules.Timeout {
+		if l.calm < p.settled || l.since < 1 || run.Every+run.Lag > 2*p.rules.Interval+p.rules.Timeout {
 			return false
 		}
 		busy = true

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,41 +19,22 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // each steps every result, in the order in which they were known.
 func each(h History, policy verdict.Policy) (verdict.FoldState, []verdict.Decision) {
 	state, rules := verdict.NewState(h.TargetID), h.rules(policy)
+	var events []verdict.Event
+	for _, r := range h.Runs {
+		for n := range r.Count {
+			o := r.observation(n)
+			events = append(events, verdict.Event{At: r.known(n), Result: &o})
+		}
+	}
+	slices.SortFunc(events, func(a, b verdict.Event) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Result.Region, b.Result.Region), a.Result.ScheduledAt.Compare(b.Result.ScheduledAt))
+	})
 	var decisions []verdict.Decision
-	type at struct{ run, n int }
-	next := map[string]at{}
-	var regions []string
-	for i, r := range h.Runs {
-		if _, found := next[r.Region]; !found {
-			next[r.Region] = at{i, 0}
-			regions = append(regions, r.Region)
-		}
-	}
-	slices.Sort(regions)
-	for {
-		first := ""
-		for _, region := range regions {
-			if c := next[region]; c.run >= 0 && (first == "" || h.Runs[c.run].known(c.n).Before(h.Runs[next[first].run].known(next[first].n))) {
-				first = region
-			}
-		}
-		if first == "" {
-			return state, decisions
-		}
-		c := next[first]
-		o := h.Runs[c.run].observation(c.n)
-		after, all := verdict.Step(state, rules, h.Conditions, verdict.Event{At: h.Runs[c.run].known(c.n), Result: &o})
+	for _, e := range events {
+		after, all := verdict.Step(state, rules, h.Conditions, e)
 		state, decisions = after, append(decisions, all...)
-		if c.n++; c.n == h.Runs[c.run].Count {
-			c.n = 0
-			for c.run++; c.run < len(h.Runs) && h.Runs[c.run].Region != first; c.run++ {
-			}
-			if c.run == len(h.Runs) {
-				c.run = -1
-			}
-		}
-		next[first] = c
 	}
+	return state, decisions
 }
 
 // aHistory is random: long runs and short ones, gaps, slow answers, maintenance, blindness.
@@ -82,6 +65,9 @@ func aHistory(random *rand.Rand, slots int) History {
 			}
 			if r.Status == uptime.StatusDown {
 				r.Failure = uptime.Failures()[random.IntN(3)]
+			}
+			if random.IntN(10) == 0 { // it was long on the way
+				r.Lag = time.Duration(random.IntN(20)) * interval
 			}
 			if random.IntN(4) == 0 {
 				r.CertNotAfter = noon.Add(15*24*time.Hour + time.Duration(random.Int64N(int64(length))))
@@ -123,7 +109,7 @@ func TestRunsAreTheirResults(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(5, seed))
 		h, policy := aHistory(random, 150), aPolicy(random)
-		state, decisions := Target(h, policy)
+		state, decisions := Target(t.Context(), h, policy)
 		want, all := each(h, policy)
 		decided += len(all)
 		for i, d := range all {
@@ -202,7 +188,7 @@ func TestCompress(t *testing.T) {
 	}
 	h := History{TargetID: 1, Interval: time.Minute, Timeout: 10 * time.Second, Regions: []string{"eu", "us"}, Runs: fine}
 	slow := verdict.Policy{Degraded: verdict.Degraded{LatencyMS: 500}, OpenOn: verdict.SeverityDegraded}
-	state, decisions := Target(h, slow)
+	state, decisions := Target(t.Context(), h, slow)
 	want, all := each(h, slow)
 	if text(t, state) != text(t, want) || text(t, decisions) != text(t, all) || len(all) < 20 {
 		t.Errorf("%d decisions, want %d", len(decisions), len(all))
@@ -226,8 +212,8 @@ func TestReport(t *testing.T) {
 	}
 	quick, slow := Compare([]History{h}, verdict.Policy{}, verdict.Policy{DownAfter: 3}, 5*time.Minute, 2)
 	for name, c := range map[string]struct{ got, want Report }{
-		"quorum":         {quick, Report{Results: 490, Incidents: 3, Pages: 3, FalseAlarms: 1, DelayP50: 2 * time.Second, DelayP99: 2 * time.Second, Downtime: 11*time.Minute + 4*time.Minute + 2*time.Second, StillOpen: 1}},
-		"three in a row": {slow, Report{Results: 490, Incidents: 2, Pages: 2, DelayP50: 122 * time.Second, DelayP99: 122 * time.Second, Downtime: 10*time.Minute + 4*time.Minute + 2*time.Second, StillOpen: 1}},
+		"quorum":         {quick, Report{Results: 490, Incidents: 3, Pages: 3, FalseAlarms: 1, DelayP50: 2 * time.Second, DelayP99: 2 * time.Second, DelayMost: 2 * time.Second, Downtime: 11*time.Minute + 4*time.Minute + 2*time.Second, StillOpen: 1}},
+		"three in a row": {slow, Report{Results: 490, Incidents: 2, Pages: 2, DelayP50: 122 * time.Second, DelayP99: 122 * time.Second, DelayMost: 122 * time.Second, Downtime: 10*time.Minute + 4*time.Minute + 2*time.Second, StillOpen: 1}},
 	} {
 		if fmt.Sprint(c.got) != fmt.Sprint(c.want) {
 			t.Errorf("%s:\n%+v, want\n%+v", name, c.got, c.want)
@@ -292,5 +278,34 @@ func BenchmarkNinetyDays(b *testing.B) {
 		b.ReportMetric(float64(r.Results), "results")
 		b.ReportMetric(float64(runs), "runs")
 		b.ReportMetric(float64(r.Pages), "pages")
+	}
+}
+
+// That it flaps says nothing of when an incident began.
+func TestFlappingLeavesTheBeginning(t *testing.T) {
+	t.Parallel()
+	h := History{TargetID: 1, Interval: time.Minute, Timeout: 10 * time.Second, Regions: []string{"eu"}}
+	at := noon
+	more := func(status uptime.Status, count int) {
+		h.Runs = append(h.Runs, Run{Region: "eu", First: at, Every: time.Minute, Count: count, Status: status, Lag: time.Second})
+		at = at.Add(time.Duration(count) * time.Minute)
+	}
+	for range 4 {
+		more(uptime.StatusDown, 1)
+		more(uptime.StatusUp, 1)
+	}
+	more(uptime.StatusUp, 200)
+	var kinds []verdict.Kind
+	_, decisions := Target(t.Context(), h, verdict.Policy{})
+	for _, d := range decisions {
+		kinds = append(kinds, d.Kind)
+	}
+	if !slices.Contains(kinds, verdict.FlappingBegan) || !slices.Contains(kinds, verdict.FlappingEnded) {
+		t.Fatal("it does not flap:", kinds)
+	}
+	for _, i := range Incidents(t.Context(), h, verdict.Policy{}, 0) {
+		if !i.Began.Equal(i.Slot) || i.Until.Sub(i.Began) != time.Minute || i.Severity != verdict.SeverityDown {
+			t.Errorf("%+v", i)
+		}
 	}
 }

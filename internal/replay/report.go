@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -8,6 +9,21 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
+
+// Incident is one that a policy would have opened.
+type Incident struct {
+	Slot       time.Time // first failing one, by which it is known
+	Began      time.Time // the same, corrected by what came late
+	OpenedAt   time.Time
+	PagedAt    time.Time // zero: nobody was
+	Until      time.Time // when it ended or, while Open, as far as is known
+	Open       bool
+	Severity   verdict.Severity
+	FalseAlarm bool
+}
+
+// Delay is from its first failing slot until somebody was paged.
+func (i *Incident) Delay() time.Duration { return i.PagedAt.Sub(i.Began) }
 
 // Report is what people would have been told.
 type Report struct {
@@ -17,41 +33,58 @@ type Report struct {
 	FalseAlarms int           `json:"false_alarms"`
 	DelayP50    time.Duration `json:"delay_p50_ns"`
 	DelayP99    time.Duration `json:"delay_p99_ns"`
+	DelayMost   time.Duration `json:"delay_most_ns"`
 	Downtime    time.Duration `json:"downtime_ns"` // of all incidents
 	StillOpen   int           `json:"still_open"`
-	delays      []time.Duration
+}
+
+// Sum is the report about incidents, of one target or of many.
+func Sum(results int, incidents []Incident) Report {
+	r := Report{Results: results, Incidents: len(incidents)}
+	var delays []time.Duration
+	for i := range incidents {
+		one := &incidents[i]
+		r.Downtime += max(0, one.Until.Sub(one.Began))
+		if one.Open {
+			r.StillOpen++
+		}
+		if one.PagedAt.IsZero() {
+			continue
+		}
+		r.Pages++
+		delays = append(delays, one.Delay())
+		if one.FalseAlarm {
+			r.FalseAlarms++
+		}
+	}
+	slices.Sort(delays)
+	if n := len(delays); n > 0 {
+		r.DelayP50, r.DelayP99, r.DelayMost = delays[(n-1)*50/100], delays[(n-1)*99/100], delays[n-1]
+	}
+	return r
 }
 
 // Fleet replays many targets, so many at a time. An outage shorter than short makes its
 // page a false alarm.
 func Fleet(histories []History, policy verdict.Policy, short time.Duration, workers int) Report {
-	parts := make([]Report, max(1, workers))
+	parts, results := make([][]Incident, max(1, workers)), make([]int, max(1, workers))
 	var group sync.WaitGroup
 	for worker := range parts {
 		group.Go(func() {
 			for i := worker; i < len(histories); i += len(parts) {
-				state, decisions := Target(histories[i], policy)
-				parts[worker].add(histories[i], state, decisions, short)
+				parts[worker] = append(parts[worker], Incidents(context.Background(), histories[i], policy, short)...)
+				for _, run := range histories[i].Runs {
+					results[worker] += run.Count
+				}
 			}
 		})
 	}
 	group.Wait()
-	var all Report
-	for _, p := range parts {
-		all.Results += p.Results
-		all.Incidents += p.Incidents
-		all.Pages += p.Pages
-		all.FalseAlarms += p.FalseAlarms
-		all.Downtime += p.Downtime
-		all.StillOpen += p.StillOpen
-		all.delays = append(all.delays, p.delays...)
+	sum := 0
+	for _, n := range results {
+		sum += n
 	}
-	slices.Sort(all.delays)
-	if n := len(all.delays); n > 0 {
-		all.DelayP50, all.DelayP99 = all.delays[(n-1)*50/100], all.delays[(n-1)*99/100]
-	}
-	all.delays = nil
-	return all
+	return Sum(sum, slices.Concat(parts...))
 }
 
 // Compare replays two policies over the same past.
@@ -59,54 +92,35 @@ func Compare(histories []History, a, b verdict.Policy, short time.Duration, work
 	return Fleet(histories, a, short, workers), Fleet(histories, b, short, workers)
 }
 
-// incident is one with what became of it.
-type incident struct {
-	began, ended time.Time // ended is zero while it is open
-	paged        time.Time // zero: nobody was
-}
-
-func (r *Report) add(h History, state verdict.FoldState, decisions []verdict.Decision, short time.Duration) {
-	for _, run := range h.Runs {
-		r.Results += run.Count
-	}
-	for _, i := range incidents(decisions) {
-		r.Incidents++
-		ended := i.ended
-		if ended.IsZero() {
-			r.StillOpen++
-			ended = state.At
-		}
-		r.Downtime += max(0, ended.Sub(i.began))
-		if i.paged.IsZero() {
-			continue
-		}
-		r.Pages++
-		r.delays = append(r.delays, i.paged.Sub(i.began))
-		if !i.ended.IsZero() && ended.Sub(i.began) < short || len(h.Regions) > 1 && h.witnesses(i.began, ended) < 2 {
-			r.FalseAlarms++
-		}
-	}
-}
-
-func incidents(decisions []verdict.Decision) []*incident {
-	var all []*incident
-	bySlot := map[time.Time]*incident{}
+// Incidents replays one target and gives the incidents, in the order in which they were
+// opened. An outage shorter than short makes its page a false alarm.
+func Incidents(ctx context.Context, h History, policy verdict.Policy, short time.Duration) []Incident {
+	state, decisions := Target(ctx, h, policy)
+	var all []Incident
+	bySlot := map[time.Time]int{}
 	for _, d := range decisions {
-		i := bySlot[d.Slot]
+		at, found := bySlot[d.Slot]
 		if d.Kind == verdict.Opened {
-			i = &incident{}
-			bySlot[d.Slot], all = i, append(all, i)
+			at, found = len(all), true
+			bySlot[d.Slot], all = at, append(all, Incident{Slot: d.Slot, OpenedAt: d.At, Until: state.At, Open: true})
 		}
-		if i == nil {
+		if !found {
 			continue // it was suppressed
 		}
-		i.began = d.Began
+		i := &all[at]
+		if !d.Began.IsZero() { // that flapping is over says nothing of the incident
+			i.Began, i.Severity = d.Began, d.Severity
+		}
 		if d.Kind == verdict.Resolved {
-			i.ended = d.Ended
+			i.Until, i.Open = d.Ended, false
 		}
-		if d.Notify == verdict.NotifyPage && i.paged.IsZero() {
-			i.paged = d.At
+		if d.Notify == verdict.NotifyPage && i.PagedAt.IsZero() {
+			i.PagedAt = d.At
 		}
+	}
+	for n := range all {
+		i := &all[n]
+		i.FalseAlarm = !i.PagedAt.IsZero() && (!i.Open && i.Until.Sub(i.Began) < short || len(h.Regions) > 1 && h.witnesses(i.Began, i.Until) < 2)
 	}
 	return all
 }

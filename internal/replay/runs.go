@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -33,31 +34,8 @@ func (r *Run) observation(n int) verdict.Observation {
 	return verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, ScheduledAt: r.slot(n), TotalUS: r.TotalUS, CertNotAfter: r.CertNotAfter, Revision: 1}
 }
 
-// Compress makes runs of a target's results, which are in the order of their slots within
-// each region, for policies that have these latencies among their rules, in ms.
-func Compress(results []uptime.Result, interval time.Duration, latencies ...int) []Run {
-	var all []Run
-	newest := map[string]int{}
-	for i := range results {
-		r := &results[i]
-		if !r.Status.Measured() || r.Late {
-			continue
-		}
-		one := Run{Region: r.Region, First: r.ScheduledAt.UTC(), Every: interval, Count: 1, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, TotalUS: r.TotalUS, CertNotAfter: r.CertNotAfter}
-		one.Lag = max(0, r.CheckedAt.Sub(r.ScheduledAt)+time.Duration(r.TotalUS)*time.Microsecond)
-		one.Lag = (one.Lag + time.Second - 1).Truncate(time.Second)
-		if at, found := newest[r.Region]; found && all[at].goesOn(one, latencies) {
-			all[at].Count++
-			continue
-		}
-		newest[r.Region] = len(all)
-		all = append(all, one)
-	}
-	return all
-}
-
 // goesOn says whether a result is the next of a run.
-func (r *Run) goesOn(next Run, latencies []int) bool {
+func (r *Run) goesOn(next *Run, latencies []int) bool {
 	over := func(us uint32) (n int) {
 		for _, ms := range latencies {
 			if int64(us) > int64(ms)*1000 {
@@ -70,11 +48,14 @@ func (r *Run) goesOn(next Run, latencies []int) bool {
 		r.CertNotAfter.Equal(next.CertNotAfter) && r.Lag == next.Lag && over(r.TotalUS) == over(next.TotalUS)
 }
 
-// lane is the runs of one region, in order, and how far they have been taken.
+// lane is the runs of one region, in order, and how far they have been taken; or the
+// stragglers of all regions, each a run of its own.
 type lane struct {
 	runs  []Run
+	late  bool
 	run   int // index
 	n     int // results taken of it
+	calm  int // of them, since a straggler of any region came
 	since int // results that changed nothing, since something changed anywhere or its run began
 }
 
@@ -84,10 +65,17 @@ func (l *lane) now() *Run { return &l.runs[l.run] }
 
 func (l *lane) next() time.Time { return l.now().known(l.n) }
 
+// before says whose next result comes first: it was known first or, of those that were known
+// at once, is of the first region, and of the earlier slot.
+func (l *lane) before(m *lane) bool {
+	return cmp.Or(l.next().Compare(m.next()), strings.Compare(l.now().Region, m.now().Region), l.now().slot(l.n).Compare(m.now().slot(m.n))) < 0
+}
+
 func (l *lane) take(n int) {
 	l.n += n
+	l.calm += n
 	if l.n == l.now().Count {
-		l.run, l.n = l.run+1, 0
+		l.run, l.n, l.calm = l.run+1, 0, 0
 	}
 }
 
@@ -107,6 +95,7 @@ func lanes(runs []Run, policy verdict.Policy, c verdict.Conditions) []*lane {
 		}
 		l.runs = append(l.runs, r)
 	}
+	late := &lane{late: true}
 	for _, l := range all {
 		if days := policy.Degraded.CertificateDays; days > 0 {
 			for i := 0; i < len(l.runs); i++ {
@@ -121,9 +110,31 @@ func lanes(runs []Run, policy verdict.Policy, c verdict.Conditions) []*lane {
 				l.cut(b.To)
 			}
 		}
+		late.runs = append(late.runs, l.stragglers()...)
 	}
-	slices.SortFunc(all, func(a, b *lane) int { return strings.Compare(a.runs[0].Region, b.runs[0].Region) })
-	return all
+	slices.SortFunc(late.runs, func(a, b Run) int {
+		return cmp.Or(a.known(0).Compare(b.known(0)), strings.Compare(a.Region, b.Region), a.First.Compare(b.First))
+	})
+	return append(all, late)
+}
+
+// stragglers takes out what was known only after the result of a later slot, one by one.
+func (l *lane) stragglers() (late []Run) {
+	kept := make([]Run, 0, len(l.runs))
+	var soonest time.Time
+	for _, r := range slices.Backward(l.runs) {
+		for ; r.Count > 0 && !soonest.IsZero() && r.known(r.Count-1).After(soonest); r.Count-- {
+			one := r
+			one.First, one.Count = r.slot(r.Count-1), 1
+			late = append(late, one)
+		}
+		if r.Count > 0 {
+			kept, soonest = append(kept, r), r.known(0)
+		}
+	}
+	slices.Reverse(kept)
+	l.runs = kept
+	return late
 }
 
 // cut ends whichever run goes on at an instant.

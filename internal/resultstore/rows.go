@@ -94,7 +94,7 @@ type wire struct {
 func (w *wire) into(r *uptime.Result) {
 	r.TargetID, r.Status, r.HTTPStatus = int64(w.target), uptime.Status(w.status), int(w.httpStatus)
 	r.ScheduledAt, r.CheckedAt, r.CertNotAfter = w.scheduled.UTC(), domainTime(w.checked), domainTime(w.cert)
-	r.Late = r.Status.Measured() && w.revision>>62 == 1
+	r.Late = r.Status.Measured() && uptime.LateRevision(w.revision)
 	r.IngestedAt = time.UnixMicro(int64(w.revision & (1<<62 - 1))).UTC()
 }
 

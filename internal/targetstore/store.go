@@ -99,7 +99,7 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
 		after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
 		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "spec_version", "updated_at_ms", "host", "host_seq").
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "spec_version", "updated_at_ms", "host", "host_seq").
 			Updates(after)
 		if result.Error != nil {
 			return nameTaken(ctx, result.Error)

@@ -79,3 +79,6 @@ func (r *Result) Revision() uint64 {
 	}
 	return class<<62 | uint64(r.IngestedAt.UnixMicro())&(1<<62-revisionStep)
 }
+
+// LateRevision says whether a measurement of this revision was late.
+func LateRevision(revision uint64) bool { return revision>>62 == classLate }

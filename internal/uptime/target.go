@@ -46,10 +46,15 @@ type Target struct {
 	Regions     []string      // sorted; empty means every region
 	Active      bool
 	Spec        Spec
+	Policy      PolicyText
 	SpecVersion int64 // the schedule_seq of the last change: rises with every edit
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
+
+// PolicyText says when a target is down and when people hear of it: a verdict.Policy as
+// JSON, empty for the default. Only who judges looks inside.
+type PolicyText string
 
 // Expect is what a target must answer to be up.
 type Expect struct {

@@ -8,26 +8,28 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // Policy says when a target is down and when people hear of it. The zero value of each
 // field is its default, so a policy of an older version means what it meant.
 type Policy struct {
 	Quorum    Quorum   `json:"quorum,omitzero"`
-	DownAfter int      `json:"down_after,omitempty"` // consecutive failing results before a region counts as failing; default 1
-	UpAfter   int      `json:"up_after,omitempty"`   // consecutive good results before it counts as recovered; default 1
-	ForS      int      `json:"for_s,omitempty"`      // the target must have been down so long before an incident opens
-	OpenOn    Severity `json:"open_on,omitempty"`    // what opens an incident: down, or already degraded; default down
+	DownAfter int      `json:"down_after,omitempty" minimum:"1" maximum:"10" doc:"Failing results in a row before a region counts as failing. Default 1."`
+	UpAfter   int      `json:"up_after,omitempty" minimum:"1" maximum:"10" doc:"Good results in a row before it counts as recovered. Default 1."`
+	ForS      int      `json:"for_s,omitempty" minimum:"1" maximum:"86400" doc:"The target must have been down for so long before an incident opens. Default: it opens at once."`
+	OpenOn    Severity `json:"open_on,omitempty" enum:"down,degraded" doc:"What opens an incident: down, or already degraded. Default down."`
 	Degraded  Degraded `json:"degraded,omitzero"`
 	Flapping  Flapping `json:"flapping,omitzero"`
 }
 
 // Quorum is how many of the regions that can judge (fresh and not blind) must fail.
 type Quorum struct {
-	Rule    QuorumRule `json:"rule,omitempty"`
-	Count   int        `json:"count,omitempty"`    // of rule count
-	AtLeast int        `json:"at_least,omitempty"` // never fewer while more can judge; default 2
-	Firm    bool       `json:"firm,omitempty"`     // not fewer either where fewer can judge: then nothing is down
+	Rule    QuorumRule `json:"rule,omitempty" enum:"majority,count,all" doc:"Default majority: more than half."`
+	Count   int        `json:"count,omitempty" minimum:"1" maximum:"100" doc:"How many, of the rule count."`
+	AtLeast int        `json:"at_least,omitempty" minimum:"1" maximum:"100" doc:"Never fewer while more can judge. Default 2."`
+	Firm    bool       `json:"firm,omitempty" doc:"Not fewer either where fewer can judge: then nothing is down."`
 }
 
 // QuorumRule names a way to count.
@@ -42,19 +44,19 @@ const (
 
 // Degraded says what besides a degraded result makes a region, or the target, degraded.
 type Degraded struct {
-	LatencyMS       int  `json:"latency_ms,omitempty"`       // a good result slower than this; 0: never
-	CertificateDays int  `json:"certificate_days,omitempty"` // a certificate that ends in fewer days; 0: never
-	IgnoreMinority  bool `json:"ignore_minority,omitempty"`  // failing regions that are too few for down leave the target up
+	LatencyMS       int  `json:"latency_ms,omitempty" minimum:"1" maximum:"60000" doc:"A good result slower than this. Default: none is."`
+	CertificateDays int  `json:"certificate_days,omitempty" minimum:"1" maximum:"365" doc:"A certificate that ends in fewer days. Default: none is."`
+	IgnoreMinority  bool `json:"ignore_minority,omitempty" doc:"Failing regions that are too few for down leave the target up."`
 }
 
 // Flapping damps notifications, and only them. Each opened incident adds 1 to a score,
 // up to 2, which halves each half-life. From begin on nobody is told of each single
 // change any more, until the score has sunk to end.
 type Flapping struct {
-	Off       bool    `json:"off,omitempty"`
-	HalfLifeS int     `json:"half_life_s,omitempty"` // default 12 intervals, at least 10 minutes
-	Begin     float64 `json:"begin,omitempty"`       // default 1.5
-	End       float64 `json:"end,omitempty"`         // default 0.5
+	Off       bool    `json:"off,omitempty" doc:"People are told of each change."`
+	HalfLifeS int     `json:"half_life_s,omitempty" minimum:"60" maximum:"2592000" doc:"Default 12 intervals, at least 10 minutes."`
+	Begin     float64 `json:"begin,omitempty" doc:"More than 1 and less than 2. Default 1.5."`
+	End       float64 `json:"end,omitempty" doc:"More than 0 and less than 1. Default 0.5."`
 }
 
 // Bounds of a policy.
@@ -152,6 +154,33 @@ func ParsePolicy(data []byte) (Policy, error) {
 	}
 	return p, nil
 }
+
+// Text is the policy as it is stored; equal texts are equal policies.
+func (p Policy) Text() uptime.PolicyText {
+	data, err := json.Marshal(p)
+	if err != nil || string(data) == "{}" { // only numbers that Validate refuses fail
+		return ""
+	}
+	return uptime.PolicyText(data)
+}
+
+// Stored reads a policy that was validated when it was stored. One that is not known here
+// comes from a newer release: until this one is replaced its target is judged by the default,
+// so that people are told rather too often than not at all.
+func Stored(text uptime.PolicyText) Policy {
+	if text == "" {
+		return Policy{}
+	}
+	p, err := ParsePolicy([]byte(text))
+	if err != nil {
+		return Policy{}
+	}
+	return p
+}
+
+// Counts says whether results in a row matter: then a region's newest one does not say how
+// it stands.
+func (p Policy) Counts() bool { return p.downAfter() > 1 || p.upAfter() > 1 }
 
 func (p Policy) downAfter() int { return max(1, p.DownAfter) }
 func (p Policy) upAfter() int   { return max(1, p.UpAfter) }

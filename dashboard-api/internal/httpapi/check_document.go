@@ -20,7 +20,7 @@ type checkDocument struct{ raw []byte }
 func (d *checkDocument) keep(raw []byte) { d.raw = bytes.Clone(raw) }
 
 // onlyOfSaved are the members of a target's document that a check does not have.
-var onlyOfSaved = [...]string{"name", "interval_s", "active"}
+var onlyOfSaved = [...]string{"name", "interval_s", "active", "policy"}
 
 // Schema is that of a target's document, less these members.
 func (checkDocument) Schema(r huma.Registry) *huma.Schema {
@@ -42,13 +42,13 @@ func (checkDocument) Schema(r huma.Registry) *huma.Schema {
 func (a *api) unsavedTarget(d checkDocument) (uptime.Target, error) {
 	target, around := newTarget(), a.surroundings()
 	p := read(document[TargetInput](d), func(fields TargetInput, null nulls) (found []Mistake) {
-		for member, given := range map[string]bool{"name": fields.Name != nil, "interval_s": fields.IntervalS != nil, "active": fields.Active != nil} {
+		for member, given := range map[string]bool{"name": fields.Name != nil, "interval_s": fields.IntervalS != nil, "active": fields.Active != nil, "policy": fields.Policy != nil} {
 			if given || null[member] {
 				found = append(found, Mistake{Pointer: "/" + member, Code: codeUnknownField, Message: "a check on demand has no " + member})
 			}
 		}
 		slices.SortFunc(found, func(a, b Mistake) int { return strings.Compare(a.Pointer, b.Pointer) })
-		fields.Name, fields.IntervalS, fields.Active = nil, nil, nil
+		fields.Name, fields.IntervalS, fields.Active, fields.Policy = nil, nil, nil, nil
 		found = append(found, merge(&target, fields, null, around)...)
 		if !target.Kind.Probed() {
 			found = append(found, Mistake{Pointer: "/url", Code: spec.CodeNotOfKind, Message: "a heartbeat is pinged by its job: there is nothing to check on demand"})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // TargetInput is what may be set on a target. On POST only url is required; on
@@ -17,6 +18,8 @@ type TargetInput struct {
 	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
 	Active    *bool        `json:"active,omitempty" doc:"False pauses the checks. Default true."`
 	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up, unless an assertion says something of the status. Of http targets."`
+
+	Policy *verdict.Policy `json:"policy,omitempty" doc:"When it is down and when people hear of it. Replaces the one of before as a whole; null is the default."`
 
 	Family     *string         `json:"family,omitempty" enum:"4,6" doc:"Visit only addresses of this family. Default both."`
 	Assertions []assertionPart `json:"assertions,omitempty" maxItems:"20" nullable:"true" doc:"What the answer must be. Replaces the list of before."`
@@ -35,18 +38,19 @@ type ExpectInput struct {
 
 // targetBody is a target in answers.
 type targetBody struct {
-	ID          int64      `json:"id"`
-	Name        string     `json:"name"`
-	URL         string     `json:"url"`
-	Kind        string     `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
-	IntervalS   int64      `json:"interval_s"`
-	TimeoutMS   int64      `json:"timeout_ms"`
-	Regions     []string   `json:"regions" nullable:"false" doc:"empty means every region"`
-	Active      bool       `json:"active"`
-	Expect      expectBody `json:"expect"`
-	SpecVersion int64      `json:"spec_version" doc:"rises with every change; the ETag"`
-	CreatedAt   instant    `json:"created_at"`
-	UpdatedAt   instant    `json:"updated_at"`
+	ID          int64          `json:"id"`
+	Name        string         `json:"name"`
+	URL         string         `json:"url"`
+	Kind        string         `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
+	IntervalS   int64          `json:"interval_s"`
+	TimeoutMS   int64          `json:"timeout_ms"`
+	Regions     []string       `json:"regions" nullable:"false" doc:"empty means every region"`
+	Active      bool           `json:"active"`
+	Expect      expectBody     `json:"expect"`
+	Policy      verdict.Policy `json:"policy" doc:"when it is down and when people hear of it; empty: the default"`
+	SpecVersion int64          `json:"spec_version" doc:"rises with every change; the ETag"`
+	CreatedAt   instant        `json:"created_at"`
+	UpdatedAt   instant        `json:"updated_at"`
 
 	Family         string                  `json:"family" enum:",4,6" doc:"empty: both"`
 	Assertions     []assertionPart         `json:"assertions" nullable:"false"`
@@ -69,7 +73,7 @@ const defaultStatus = "200-399"
 func bodyOf(t uptime.Target) targetBody {
 	body := targetBody{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: orEmpty(t.Regions), Active: t.Active, SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+		Regions: orEmpty(t.Regions), Active: t.Active, Policy: verdict.Stored(t.Policy), SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 	}
 	s := t.Spec
 	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)

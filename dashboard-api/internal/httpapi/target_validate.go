@@ -15,6 +15,7 @@ import (
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/spec"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 const (
@@ -54,6 +55,9 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	m.regions(in.Regions, null["regions"])
 	if in.Active != nil || null["active"] {
 		t.Active = in.Active == nil || *in.Active
+	}
+	if in.Policy != nil || null["policy"] {
+		m.policy(deref(in.Policy))
 	}
 	m.spec(in, null)
 	m.heartbeat(in)
@@ -185,6 +189,13 @@ func (m *merger) timeout(in *int64, null bool) {
 		m.target.Timeout = time.Duration(*in) * time.Millisecond
 	case null || m.target.Timeout == 0:
 		m.target.Timeout = uptime.DefaultTimeout(m.target.Interval)
+	}
+}
+
+func (m *merger) policy(p verdict.Policy) {
+	m.target.Policy = p.Text()
+	for _, problem := range p.Validate() {
+		m.mistake("/policy"+problem.Pointer, problem.Code, "%s", problem.Message)
 	}
 }
 

@@ -127,13 +127,14 @@ func (h *Hub) Upsert(target uptime.Target) {
 		e = &entry{}
 		h.entries[target.ID] = e
 	}
+	now := h.now()
 	e.target = target
-	e.judgeBy(h.active)
+	e.judgeBy(h.active, now)
 	for _, waiting := range h.orphans[target.ID] {
-		e.apply(waiting.result)
+		e.apply(waiting.result, now)
 	}
 	delete(h.orphans, target.ID)
-	e.fold(h.now())
+	e.fold(now)
 	h.mark(e)
 }
 
@@ -177,7 +178,7 @@ func (h *Hub) Apply(results []uptime.Result) {
 			h.keepOrphan(r, now)
 			continue
 		}
-		if e.apply(r) {
+		if e.apply(r, now) {
 			e.fold(now)
 			h.mark(e)
 		}
@@ -224,7 +225,7 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	}
 	h.active = active
 	for _, e := range h.entries {
-		e.judgeBy(active)
+		e.judgeBy(active, now)
 		if e.fold(now) {
 			h.mark(e)
 		}

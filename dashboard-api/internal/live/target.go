@@ -57,10 +57,14 @@ type Tick struct {
 	revision uint64
 }
 
+// measured says whether the tick is evidence.
+func (t *Tick) measured() bool { return t.Status.Measured() && !uptime.LateRevision(t.revision) }
+
 // entry is what the hub knows of a target.
 type entry struct {
 	target  uptime.Target
 	rules   verdict.Rules
+	state   verdict.FoldState     // stepped with each result; only where the policy has thresholds
 	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
@@ -69,14 +73,19 @@ type entry struct {
 	removed atomic.Bool // read outside the hub's lock
 }
 
-// apply takes one result in; it answers false when the hub knew it already.
-func (e *entry) apply(r uptime.Result) bool {
+// apply takes one result in that came at now; it answers false when the hub knew it already.
+func (e *entry) apply(r uptime.Result, now time.Time) bool {
 	tick := Tick{At: r.ScheduledAt.UTC(), Region: r.Region, Status: r.Status, TotalUS: r.TotalUS, Failure: r.Failure, Reason: r.Reason, revision: r.Revision()}
 	if !e.addTick(tick) {
 		return false
 	}
+	o := verdict.Observed(&r)
+	o.Said = r.Said(e.target.Kind)
 	if r.Status.Measured() && !r.Late {
-		e.observe(verdict.Observation{Region: r.Region, Status: r.Status, Failure: r.Failure, HTTPStatus: r.HTTPStatus, Said: r.Said(e.target.Kind), ScheduledAt: r.ScheduledAt.UTC(), CheckedAt: r.CheckedAt.UTC(), TotalUS: r.TotalUS})
+		e.observe(o)
+	}
+	if e.rules.Policy.Counts() {
+		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: now, Result: &o})
 	}
 	return true
 }
@@ -127,23 +136,64 @@ func (e *entry) observe(o verdict.Observation) {
 	})
 }
 
-// fold brings the verdict up to now and says whether what people see changed.
+// fold brings the verdict up to now and says whether what people see changed. The newest
+// results say it all, unless the policy counts results in a row.
 func (e *entry) fold(now time.Time) bool {
 	before := e.verdict
-	e.verdict = verdict.Fold(e.rules, e.evidence(), before, now)
+	if e.rules.Policy.Counts() {
+		e.verdict = e.state.Verdict(e.rules, verdict.Conditions{}, now)
+	} else {
+		e.verdict = verdict.Fold(e.rules, e.evidence(), before, now)
+	}
 	return before.State != e.verdict.State || before.Why != e.verdict.Why
 }
 
-// judgeBy settles how the target is judged while these regions are adopted.
-func (e *entry) judgeBy(active []string) {
-	if e.target.Kind == uptime.KindHeartbeat {
-		e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: []string{uptime.RegionPush}}
-		if e.target.Spec.Heartbeat != nil {
-			e.rules.Timeout += e.target.Spec.Heartbeat.Grace()
-		}
-		return
+// judgeBy settles how the target is judged from now on, while these regions are adopted.
+func (e *entry) judgeBy(active []string, now time.Time) {
+	counted := e.rules.Policy.Counts()
+	e.rules = rulesOf(e.target, active)
+	switch {
+	case !e.rules.Policy.Counts():
+		e.state = verdict.FoldState{}
+	case counted:
+		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Tick(now))
+	default:
+		e.recount()
 	}
-	e.rules = verdict.Rules{Interval: e.target.Interval, Timeout: e.target.Timeout, Active: e.target.Active, Regions: uptime.ResolveRegions(e.target.Regions, active)}
+}
+
+// rulesOf are those of a target while these regions are adopted.
+func rulesOf(t uptime.Target, active []string) verdict.Rules {
+	rules := verdict.Rules{Interval: t.Interval, Timeout: t.Timeout, Active: t.Active, Policy: verdict.Stored(t.Policy)}
+	if t.Kind != uptime.KindHeartbeat {
+		rules.Regions = uptime.ResolveRegions(t.Regions, active)
+		return rules
+	}
+	rules.Regions = []string{uptime.RegionPush}
+	if t.Spec.Heartbeat != nil {
+		rules.Timeout += t.Spec.Heartbeat.Grace()
+	}
+	return rules
+}
+
+// recount steps what is known of the past: the newest slots, each as of itself.
+func (e *entry) recount() {
+	e.state = verdict.NewState(e.target.ID)
+	newest := map[string]*verdict.Observation{}
+	for i := range e.newest {
+		newest[e.newest[i].Region] = &e.newest[i]
+	}
+	step := func(o *verdict.Observation) {
+		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: o.ScheduledAt, Result: o})
+	}
+	for _, tick := range e.ticks {
+		if o := newest[tick.Region]; tick.measured() && (o == nil || tick.At.Before(o.ScheduledAt)) {
+			step(&verdict.Observation{Region: tick.Region, Status: tick.Status, Failure: tick.Failure, ScheduledAt: tick.At, TotalUS: tick.TotalUS, Revision: tick.revision})
+		}
+	}
+	for i := range e.newest { // it has what a sentence says, which ticks have not
+		step(&e.newest[i])
+	}
 }
 
 // evidence is what the regions that check the target now have measured, and what external
