@@ -142,7 +142,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Maintenance: alerts.windows, Incidents: alerts.store, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
@@ -155,7 +155,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -31,6 +31,9 @@ const (
 	rulesBound  = 2 * time.Second
 	retryPause  = 2 * time.Second
 	firstBound  = 5 * time.Second
+	// lookBackBound is how long the stream is looked back through: for ten minutes of 5,000
+	// results a second it takes a few.
+	lookBackBound = 15 * time.Second
 	// waiting is how many entries may lie between the reader and the fold.
 	waiting = 256
 	// mostWindows are more than there can be.
@@ -60,9 +63,10 @@ type Lease interface {
 	Yield(d time.Duration)
 }
 
-// Follower is the reading end of the stream of results; pulse is called when all there was is read.
+// Follower is the reading end of the stream of results and of the canary rounds between them:
+// an entry is either. Pulse is called when all there was is read.
 type Follower interface {
-	Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error
+	Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result, round *livefeed.Round) error) error
 }
 
 // Targets are those there are, with the rules they are judged by.
@@ -103,8 +107,9 @@ var (
 type Feed struct{ *livefeed.Follower }
 
 // Follow reads on after an entry.
-func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result) error) error {
-	return f.WithPulse(pulse).Follow(ctx, fromID, fn)
+func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(id string, results []uptime.Result, round *livefeed.Round) error) error {
+	rounds := func(id string, r livefeed.Round) error { return fn(id, nil, &r) }
+	return f.WithPulse(pulse).WithRounds(rounds).Follow(ctx, fromID, func(id string, results []uptime.Result) error { return fn(id, results, nil) })
 }
 
 // Evaluator evaluates while it holds the lease. Run it once.
@@ -156,7 +161,8 @@ func (e *Evaluator) Run(ctx context.Context) error {
 type entry struct {
 	id      string
 	results []uptime.Result
-	at      time.Time // when it was announced
+	round   *livefeed.Round // nil: it is of results
+	at      time.Time       // when it was announced
 }
 
 // lead evaluates from what was committed last until the lease is lost.
@@ -172,6 +178,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	}
 	f := newFold(saved)
 	e.judge(ctx, f)
+	e.lookBack(ctx, f, saved, began)
 	first, cancel := context.WithTimeout(ctx, firstBound)
 	results, err := e.latest(first, f.longest())
 	cancel()
@@ -241,9 +248,9 @@ func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (ent
 		}
 	}
 	go func() {
-		ended <- e.Follower.Follow(ctx, from, pulse, func(id string, results []uptime.Result) error {
+		ended <- e.Follower.Follow(ctx, from, pulse, func(id string, results []uptime.Result, round *livefeed.Round) error {
 			select {
-			case entries <- entry{id, results, announced(id)}:
+			case entries <- entry{id, results, round, announced(id)}:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()

@@ -66,6 +66,7 @@ type Hub struct {
 	dirty                  []*entry            // in order of arrival
 	active                 []string            // adopted regions
 	regions                []Region            // as last heard
+	blind                  []verdict.Blindness // when regions could not be believed
 	targets, fleet, checks feed                // the channels of these names
 	changed                chan struct{}       // closed and replaced when a feed grew
 }
@@ -127,7 +128,7 @@ func (h *Hub) Upsert(target uptime.Target) {
 		e = &entry{}
 		h.entries[target.ID] = e
 	}
-	e.target = target
+	e.target, e.blind = target, h.blind
 	e.judgeBy(h.active)
 	for _, waiting := range h.orphans[target.ID] {
 		e.apply(waiting.result)
@@ -225,6 +226,25 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	h.active = active
 	for _, e := range h.entries {
 		e.judgeBy(active)
+		if e.fold(now) {
+			h.mark(e)
+		}
+	}
+}
+
+// SetBlind states when regions could not be believed, lately and now.
+func (h *Hub) SetBlind(windows []verdict.Blindness) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.EqualFunc(windows, h.blind, func(a, b verdict.Blindness) bool {
+		return a.Region == b.Region && a.From.Equal(b.From) && a.To.Equal(b.To)
+	}) {
+		return
+	}
+	h.blind = windows
+	now := h.now()
+	for _, e := range h.entries {
+		e.blind = windows
 		if e.fold(now) {
 			h.mark(e)
 		}

@@ -61,6 +61,7 @@ type Tick struct {
 type entry struct {
 	target  uptime.Target
 	rules   verdict.Rules
+	blind   []verdict.Blindness
 	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
@@ -130,7 +131,7 @@ func (e *entry) observe(o verdict.Observation) {
 // fold brings the verdict up to now and says whether what people see changed.
 func (e *entry) fold(now time.Time) bool {
 	before := e.verdict
-	e.verdict = verdict.Fold(e.rules, e.evidence(), before, now)
+	e.verdict = verdict.Fold(e.rules, e.believed(now), before, now)
 	return before.State != e.verdict.State || before.Why != e.verdict.Why
 }
 
@@ -157,6 +158,16 @@ func (e *entry) evidence() []verdict.Observation {
 		}
 	}
 	return found
+}
+
+// believed is the evidence but for what a region measured while it was blind, and that of
+// regions that are blind now.
+func (e *entry) believed(now time.Time) []verdict.Observation {
+	return slices.DeleteFunc(e.evidence(), func(o verdict.Observation) bool {
+		return slices.ContainsFunc(e.blind, func(b verdict.Blindness) bool {
+			return b.Region == o.Region && (b.Holds(now) || b.Holds(o.ScheduledAt))
+		})
+	})
 }
 
 // Watched is a target with the rules it is judged by.
