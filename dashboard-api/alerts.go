@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/deadman"
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
+	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -23,6 +26,7 @@ type alerts struct {
 	store     *incidentstore.Store
 	windows   *maintenancestore.Store
 	verdicts  *verdictstore.Store
+	blind     *blindstore.Store
 	deliverer *notify.Deliverer
 	worker    *notify.Worker
 	lease     *lease.Lease
@@ -33,6 +37,7 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	a := &alerts{
 		store:     incidentstore.New(stores.database, notify.Planner{PublicURL: cfg.PublicURL}),
 		windows:   maintenancestore.New(stores.database),
+		blind:     blindstore.New(stores.database),
 		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL}),
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
@@ -53,4 +58,27 @@ func (a *alerts) deadman(cfg Config, of *vitals, s *service.Service) func(contex
 	return deadman.New(deadman.Options{
 		URL: cfg.DeadmanURL, FailURL: cfg.DeadmanFail, Leading: a.lease.Held, Wrong: of.wrong, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	}).Run
+}
+
+const (
+	blindEvery = 2 * time.Second
+	blindFor   = 24 * time.Hour // how long a window that is over says something of what is shown
+)
+
+// followBlind tells the hub which regions are blind, as whoever evaluates finds it out: so that
+// pages of every node show what incidents follow from. While the database does not answer it
+// stays as it was.
+func (a *alerts) followBlind(hub *live.Hub, log *slog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return every(ctx, blindEvery, func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, askPatience)
+			defer cancel()
+			windows, err := a.blind.Current(ctx, time.Now().Add(-blindFor))
+			if err != nil {
+				log.Debug("blind regions not read", "error", err)
+				return
+			}
+			hub.SetBlind(windows)
+		})
+	}
 }

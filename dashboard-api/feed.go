@@ -10,6 +10,7 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -91,6 +92,16 @@ func (f *feed) followResults(now time.Time) func(context.Context) error {
 			f.hub.Apply(results)
 			return nil
 		})
+	}
+}
+
+// confirmed takes in what a region saw that was asked to look again: see livefeed.WithConfirmations.
+func confirmed(hub *live.Hub) func(string, checkstream.VisitOutcome) error {
+	return func(_ string, o checkstream.VisitOutcome) error {
+		if c, is := o.Confirms(); is {
+			hub.Confirm(c.TargetID, &o.Look)
+		}
+		return nil
 	}
 }
 

@@ -121,7 +121,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	watch.export(s.Metrics)
 	written := newWrites(kept, stores.results)
-	feed := &feed{hub: hub, kept: kept, targets: targets, results: stores.results, follower: heard(livefeed.NewFollower(stores.redis), kept), back: history.back, log: s.Log}
+	feed := &feed{hub: hub, kept: kept, targets: targets, results: stores.results, follower: heard(livefeed.NewFollower(stores.redis).WithConfirmations(confirmed(hub)), kept), back: history.back, log: s.Log}
 
 	about := checkstream.NewAbout(stores.redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -148,7 +148,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Maintenance: alerts.windows, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
@@ -161,7 +161,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -14,7 +14,7 @@ import (
 
 // Opening is an incident that begins.
 type Opening struct {
-	TargetID  int64
+	TargetID  int64 // 0: it is about no target, and whoever opens it knows that it is the first of its kind
 	FirstSlot time.Time
 	Severity  Severity
 	Subject   Subject
@@ -50,15 +50,17 @@ func (s *Store) Open(ctx context.Context, tx *gorm.DB, o Opening) (i Incident, c
 		}
 	}
 	var id int64
-	err = tx.Raw(openIncident, o.TargetID, o.FirstSlot.UnixMilli(), string(o.Severity), text(o.Subject), text(o.Cause), o.At.UnixMilli(), group).Row().Scan(&id)
+	target := sql.NullInt64{Int64: o.TargetID, Valid: o.TargetID != 0}
+	err = tx.Raw(openIncident, target, o.FirstSlot.UnixMilli(), string(o.Severity), text(o.Subject), text(o.Cause), o.At.UnixMilli(), group).Row().Scan(&id)
 	if created = err == nil; !created && !errors.Is(err, sql.ErrNoRows) {
 		return Incident{}, false, database.Failed(ctx, "open incident", err)
 	}
-	if i, err = scanIncident(tx.Raw(byKey, o.TargetID, o.FirstSlot.UnixMilli()).Row()); err != nil {
-		return Incident{}, false, database.Failed(ctx, "open incident", missing(err, ErrNotFound))
-	}
 	if !created {
-		return i, false, nil
+		i, err = scanIncident(tx.Raw(byKey, o.TargetID, o.FirstSlot.UnixMilli()).Row())
+		return i, false, database.Failed(ctx, "open incident", missing(err, ErrNotFound))
+	}
+	if i, err = scanIncident(tx.Raw(byID, id).Row()); err != nil {
+		return Incident{}, false, database.Failed(ctx, "open incident", err)
 	}
 	_, err = s.happened(ctx, tx, i, string(Opened), Event{Kind: Opened, At: o.At, Text: o.Cause.Explanation})
 	return i, true, database.Failed(ctx, "open incident", err)

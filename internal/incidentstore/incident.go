@@ -20,7 +20,10 @@ const (
 // Severities lists all of them.
 func Severities() []Severity { return []Severity{NoData, Degraded, Down} }
 
-// Subject is the target as it was when its incident began.
+// KindRegion is the kind of the subject of an incident about a region that is blind.
+const KindRegion = "region"
+
+// Subject is the target as it was when its incident began, or what else it is about.
 type Subject struct {
 	Name string   `json:"name"`
 	URL  string   `json:"url"` // without what may be secret
@@ -39,7 +42,7 @@ type Cause struct {
 // Incident is a stretch in which something was wrong with a target.
 type Incident struct {
 	ID             int64
-	TargetID       int64
+	TargetID       int64     // 0: it is about none
 	FirstSlot      time.Time // the first failing one
 	Severity       Severity
 	Subject        Subject
@@ -87,8 +90,8 @@ func scanIncident(row interface{ Scan(...any) error }) (Incident, error) {
 	var i Incident
 	var firstSlot, opened int64
 	var subject, cause string
-	var acknowledged, resolved, group sql.NullInt64
-	err := row.Scan(&i.ID, &i.TargetID, &firstSlot, &i.Severity, &subject, &cause, &opened, &acknowledged, &i.AcknowledgedBy, &resolved, &group)
+	var target, acknowledged, resolved, group sql.NullInt64
+	err := row.Scan(&i.ID, &target, &firstSlot, &i.Severity, &subject, &cause, &opened, &acknowledged, &i.AcknowledgedBy, &resolved, &group)
 	if err != nil {
 		return Incident{}, err
 	}
@@ -97,7 +100,7 @@ func scanIncident(row interface{ Scan(...any) error }) (Incident, error) {
 			return Incident{}, fmt.Errorf("incident %d: %w", i.ID, err)
 		}
 	}
-	i.FirstSlot, i.OpenedAt, i.AcknowledgedAt, i.ResolvedAt, i.GroupID = at(firstSlot), at(opened), instant(acknowledged), instant(resolved), group.Int64
+	i.TargetID, i.FirstSlot, i.OpenedAt, i.AcknowledgedAt, i.ResolvedAt, i.GroupID = target.Int64, at(firstSlot), at(opened), instant(acknowledged), instant(resolved), group.Int64
 	return i, nil
 }
 

@@ -151,7 +151,7 @@ func (f *Follower) position(ctx context.Context, key, after string, known bool) 
 	if !known {
 		return newest, nil
 	}
-	if idBelow(newest, after) {
+	if Before(newest, after) {
 		return beginning, nil
 	}
 	return after, nil
@@ -174,7 +174,8 @@ func (f *Follower) read(ctx context.Context, key, after string) ([]redis.XMessag
 	return messages, nil
 }
 
-func idBelow(a, b string) bool {
+// Before says whether an id of an entry comes before another.
+func Before(a, b string) bool {
 	ams, aseq := parts(a)
 	bms, bseq := parts(b)
 	return ams < bms || ams == bms && aseq < bseq

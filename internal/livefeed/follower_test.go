@@ -126,7 +126,7 @@ func TestFollowersGetWhatIsAnnounced(t *testing.T) {
 		}
 		// Another one resumes behind an id.
 		resumed, _ := follow(t, r, ids[0])
-		if d := next(t, resumed); d.id != ids[1] || !idBelow(after, d.id) {
+		if d := next(t, resumed); d.id != ids[1] || !Before(after, d.id) {
 			t.Fatalf("resumed at %s, want %s", d.id, ids[1])
 		}
 	})

@@ -1,8 +1,8 @@
 package selfdoubt
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -17,7 +17,27 @@ const (
 	silence  = 30 * time.Second // a prober without a round for so long has no say
 	stale    = 24 * time.Hour   // the longest interval
 	keepEnds = 24 * time.Hour   // how long a window that is over is told
+	giveUp   = 2 * time.Minute  // without a round of anybody a region is silent, not blind
+	doubtFor = time.Hour        // a suspect that was not measured for so long is none
+	lookBack = time.Second      // how often time alone is looked at
 )
+
+// Sign is how blindness was found.
+type Sign string
+
+// Signs.
+const (
+	SignCanaries   Sign = "canaries"
+	SignMassChange Sign = "mass_change"
+)
+
+// Window is a stretch in which a region was blind. Region, sign and beginning name it.
+type Window struct {
+	verdict.Blindness
+	Sign     Sign
+	Why      string  // a sentence for people
+	Suspects []int64 // of a mass change that is not over: targets, of which more than half have to be good again
+}
 
 // Result is a measurement. What could not be measured is none.
 type Result struct {
@@ -34,12 +54,15 @@ type Round struct {
 	Region, Prober string
 	At             time.Time
 	Good           bool
+	Said           string // of a bad one: which canaries failed, and how
 }
 
 // Watch follows all regions. It is not safe for concurrent use.
 type Watch struct {
-	targets map[int64]*target
-	regions map[string]*region
+	targets  map[int64]*target
+	regions  map[string]*region
+	now      time.Time // how far time has passed
+	patience time.Time // since when silence can be told from not having listened
 }
 
 type target struct {
@@ -63,8 +86,10 @@ type region struct {
 	times    map[int64]int       // how often each target is among them
 	doubted  map[int64]time.Time // targets that turned in the last minute and are contradicted, and when
 	suspects map[int64]bool      // of a mass change: those that are to be good again
+	back     int                 // of them, that are
 	since    time.Time           // of the mass change; zero: there is none
-	over     []verdict.Span      // windows that have ended
+	why      map[Sign]string     // of the windows that are open
+	over     []Window            // that have ended
 }
 
 type measured struct {
@@ -83,7 +108,7 @@ func New() *Watch { return &Watch{targets: map[int64]*target{}, regions: map[str
 func (w *Watch) region(name string) *region {
 	r := w.regions[name]
 	if r == nil {
-		r = &region{probers: map[string]prober{}, times: map[int64]int{}, doubted: map[int64]time.Time{}}
+		r = &region{probers: map[string]prober{}, times: map[int64]int{}, doubted: map[int64]time.Time{}, why: map[Sign]string{}}
 		w.regions[name] = r
 	}
 	return r
@@ -139,24 +164,39 @@ func (w *Watch) weigh(r *region, id int64, t *target, s sight, now time.Time) (c
 		return w.judge(r, now)
 	}
 	if doubted {
-		r.suspects[id] = true
+		r.suspect(id)
 	}
 	if !s.failing && r.suspects[id] {
 		r.suspects[id] = false
-		back := 0
-		for _, still := range r.suspects {
-			if !still {
-				back++
-			}
-		}
-		if 2*back > len(r.suspects) {
-			r.end(r.since, s.slot)
-			r.since, r.suspects = time.Time{}, nil
-			clear(r.doubted)
-			return true
-		}
+		r.back++
 	}
-	return false
+	return r.recovered(s.slot)
+}
+
+func (r *region) suspect(id int64) {
+	if still, known := r.suspects[id]; known && !still {
+		r.back--
+	}
+	r.suspects[id] = true
+}
+
+// acquit is for a target that says nothing of the region any more.
+func (r *region) acquit(id int64) {
+	if still, known := r.suspects[id]; known && !still {
+		r.back--
+	}
+	delete(r.suspects, id)
+}
+
+// recovered ends a mass change of which more than half is good again, or nothing is left.
+func (r *region) recovered(at time.Time) bool {
+	if r.since.IsZero() || 2*r.back <= len(r.suspects) && len(r.suspects) > 0 {
+		return false
+	}
+	r.end(SignMassChange, r.since, at)
+	r.since, r.suspects, r.back = time.Time{}, nil, 0
+	clear(r.doubted)
+	return true
 }
 
 // contradicted says whether another region finds the target good at the same slot or
@@ -177,7 +217,7 @@ func (t *target) contradicted(s sight) bool {
 }
 
 func (w *Watch) judge(r *region, now time.Time) (blind bool) {
-	if len(r.doubted) < atLeast {
+	if len(r.doubted) < atLeast || oneInN*len(r.doubted) <= len(r.times) {
 		return false
 	}
 	hosts, first := map[string]bool{}, now
@@ -197,10 +237,11 @@ func (w *Watch) judge(r *region, now time.Time) (blind bool) {
 	if len(r.doubted) < atLeast || oneInN*len(r.doubted) <= len(r.times) || len(hosts) < onHosts {
 		return false
 	}
-	r.since, r.suspects = first, map[int64]bool{}
+	r.since, r.suspects, r.back = r.after(SignMassChange, first), map[int64]bool{}, 0
 	for id := range r.doubted {
 		r.suspects[id] = true
 	}
+	r.why[SignMassChange] = fmt.Sprintf("%d of %d targets turned to failing there within a minute, on %d hosts; other regions find them good", len(r.doubted), len(r.times), len(hosts))
 	return true
 }
 
@@ -236,7 +277,7 @@ func (w *Watch) Canary(round Round) (changed bool) {
 		case round.At.Sub(one.last) > silence:
 		case !one.bad:
 			if !r.rounds.IsZero() {
-				r.end(r.rounds, round.At)
+				r.end(SignCanaries, r.rounds, round.At)
 				r.rounds = time.Time{}
 				return true
 			}
@@ -245,16 +286,33 @@ func (w *Watch) Canary(round Round) (changed bool) {
 			since = one.good
 		}
 	}
-	changed = r.rounds.IsZero()
-	if changed {
-		r.rounds = since
+	if changed = r.rounds.IsZero(); changed {
+		r.rounds = r.after(SignCanaries, since)
+		r.why[SignCanaries] = "its probers cannot reach what they always must be able to reach"
+		if round.Said != "" {
+			r.why[SignCanaries] += ": " + round.Said
+		}
 	}
 	return changed
 }
 
-func (r *region) end(from, to time.Time) {
-	r.over = slices.DeleteFunc(r.over, func(s verdict.Span) bool { return to.Sub(s.To) > keepEnds })
-	r.over = append(r.over, verdict.Span{From: from, To: to})
+// after is when a window begins: not before the one before it is over.
+func (r *region) after(sign Sign, from time.Time) time.Time {
+	for _, w := range r.over {
+		if w.Sign == sign && w.To.After(from) {
+			from = w.To
+		}
+	}
+	return from
+}
+
+func (r *region) end(sign Sign, from, to time.Time) {
+	if to.Before(from) {
+		to = from
+	}
+	r.over = slices.DeleteFunc(r.over, func(w Window) bool { return to.Sub(w.To) > keepEnds })
+	r.over = append(r.over, Window{Blindness: verdict.Blindness{Span: verdict.Span{From: from, To: to}}, Sign: sign, Why: r.why[sign]})
+	delete(r.why, sign)
 }
 
 // Remove forgets a target that is no more.
@@ -262,33 +320,7 @@ func (w *Watch) Remove(id int64) {
 	delete(w.targets, id)
 	for _, r := range w.regions {
 		delete(r.doubted, id)
-		delete(r.suspects, id)
+		r.acquit(id)
 	}
 }
 
-// Windows are those of the last day, by region and beginning; one that has no end yet is
-// open.
-func (w *Watch) Windows() []verdict.Blindness {
-	var all []verdict.Blindness
-	for name, r := range w.regions {
-		spans := slices.Clone(r.over)
-		for _, since := range []time.Time{r.rounds, r.since} {
-			if !since.IsZero() {
-				spans = append(spans, verdict.Span{From: since})
-			}
-		}
-		for _, span := range spans {
-			all = append(all, verdict.Blindness{Region: name, Span: span})
-		}
-	}
-	slices.SortFunc(all, func(a, b verdict.Blindness) int {
-		if c := strings.Compare(a.Region, b.Region); c != 0 {
-			return c
-		}
-		if c := a.From.Compare(b.From); c != 0 {
-			return c
-		}
-		return a.To.Compare(b.To)
-	})
-	return all
-}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -168,5 +170,55 @@ func TestItForgets(t *testing.T) {
 	f.watch.Remove(0)
 	if len(f.watch.targets) != 49 {
 		t.Error("a target that is no more is kept")
+	}
+}
+
+// Nobody is blind for ever who says nothing any more, and a pause of the listener is no silence.
+func TestSilenceIsNotBlindness(t *testing.T) {
+	t.Parallel()
+	at := func(s int) time.Time { return noon.Add(time.Duration(s) * time.Second) }
+	f := fleet{watch: New()}
+	bad := Round{Region: "eu", Prober: "a", At: noon}
+	f.watch.Canary(bad)
+	for s := 0; s <= 120; s += 10 {
+		f.watch.Pass(at(s))
+	}
+	if got := f.windows(); got != "eu 0-" {
+		t.Errorf("blind %q", got)
+	}
+	if f.watch.Pass(at(600)) || f.windows() != "eu 0-" {
+		t.Errorf("nobody listened, and %q", f.windows())
+	}
+	for s := 600; s <= 721; s++ {
+		f.watch.Pass(at(s))
+	}
+	if got := f.windows(); got != "eu 0-721" {
+		t.Errorf("blind %q", got)
+	}
+	bad.At = at(800)
+	if f.watch.Canary(bad); !f.watch.Retire("eu", at(810)) || f.windows() != "eu 0-721 eu 721-810" || f.watch.Retire("eu", at(811)) {
+		t.Errorf("retired, and blind %q", f.windows())
+	}
+}
+
+// Suspects that are measured no more say nothing; of a mass change of which none is left, and of
+// one that was resumed, the rest goes on as it was.
+func TestMassChangeIsForgotten(t *testing.T) {
+	t.Parallel()
+	f := fleet{watch: New(), targets: 20, perHost: 1, regions: []string{"ap", "eu", "us"}, fails: between(120, 1e9, "eu", 20)}
+	f.play(4)
+	resumed := New()
+	resumed.Resume(f.watch.Windows(), noon.Add(4*time.Minute))
+	if diff := cmp.Diff(f.watch.Windows(), resumed.Windows()); diff != "" || f.windows() != "eu 120-" {
+		t.Errorf("blind %q: %s", f.windows(), diff)
+	}
+	for name, w := range map[string]*Watch{"the first": f.watch, "resumed": resumed} {
+		for s := 240; s <= 240+3700; s += 20 {
+			w.Pass(noon.Add(time.Duration(s) * time.Second))
+		}
+		all := w.Windows()
+		if len(all) != 1 || all[0].To.Before(noon.Add(time.Hour)) {
+			t.Errorf("%s: %v", name, all)
+		}
 	}
 }

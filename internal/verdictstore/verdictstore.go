@@ -18,8 +18,10 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/selfdoubt"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
@@ -45,6 +47,7 @@ type Saved struct {
 	States map[int64]verdict.FoldState
 	// Unread are targets whose state an other version wrote: they are folded anew.
 	Unread []int64
+	Blind  []selfdoubt.Window // that are open, or have ended lately
 }
 
 // Commit is what is to be remembered together.
@@ -56,6 +59,7 @@ type Commit struct {
 	Decisions []Decision          // in order
 	// Confirmations that came; one that is there already is not written again.
 	Confirmations []Confirmation
+	Blind         []selfdoubt.Window // new ones, and those that are over
 }
 
 // Decision is one about a target, with what its incident says of it.
@@ -73,6 +77,9 @@ type stateRow struct {
 
 func (stateRow) TableName() string { return "verdict_states" }
 
+// blindFor is how long a window that is over is still of use to whoever reads it.
+const blindFor = 25 * time.Hour
+
 // Load reads what was committed last.
 func (s *Store) Load(ctx context.Context) (saved Saved, err error) {
 	saved.States = map[int64]verdict.FoldState{}
@@ -88,6 +95,13 @@ func (s *Store) Load(ctx context.Context) (saved Saved, err error) {
 				continue
 			}
 			saved.States[row.TargetID] = state
+		}
+		if err != nil {
+			return err
+		}
+		blind, err := blindstore.Held(tx, time.Now().Add(-blindFor))
+		for _, w := range blind {
+			saved.Blind = append(saved.Blind, w.Window)
 		}
 		return err
 	})
@@ -133,6 +147,11 @@ func (s *Store) Commit(ctx context.Context, c Commit) (turn int64, err error) {
 		}
 		if err := addConfirmations(tx, c.Confirmations, there); err != nil {
 			return err
+		}
+		for _, w := range c.Blind {
+			if err := blindstore.Note(ctx, tx, s.aloud, w, c.At); err != nil {
+				return err
+			}
 		}
 		for _, d := range c.Decisions {
 			if !there[d.TargetID] {

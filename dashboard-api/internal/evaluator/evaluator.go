@@ -33,6 +33,9 @@ const (
 	rulesBound  = 2 * time.Second
 	retryPause  = 2 * time.Second
 	firstBound  = 5 * time.Second
+	// lookBackBound is how long the stream is looked back through: for ten minutes of 5,000
+	// results a second it takes a few.
+	lookBackBound = 15 * time.Second
 	// waiting is how many entries may lie between the reader and the fold.
 	waiting = 256
 	// mostWindows are more than there can be.
@@ -109,10 +112,13 @@ type Feed struct{ *livefeed.Follower }
 
 // Follow reads on after an entry.
 func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(entry) error) error {
+	rounds := func(id string, r livefeed.Round) error {
+		return fn(entry{id: id, at: announced(id), round: &r})
+	}
 	outcomes := func(id string, o checkstream.VisitOutcome) error {
 		return fn(entry{id: id, at: announced(id), outcome: &o})
 	}
-	return f.WithPulse(pulse).WithConfirmations(outcomes).Follow(ctx, fromID, func(id string, results []uptime.Result) error {
+	return f.WithPulse(pulse).WithRounds(rounds).WithConfirmations(outcomes).Follow(ctx, fromID, func(id string, results []uptime.Result) error {
 		return fn(entry{id: id, at: announced(id), results: results})
 	})
 }
@@ -176,7 +182,8 @@ func (e *Evaluator) Run(ctx context.Context) error {
 type entry struct {
 	id      string
 	results []uptime.Result
-	outcome *checkstream.VisitOutcome // of a visit that confirms; nil: none
+	round   *livefeed.Round           // of canaries
+	outcome *checkstream.VisitOutcome // of a visit that confirms
 	at      time.Time                 // when it was announced
 }
 
@@ -193,6 +200,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	}
 	f := newFold(saved)
 	e.judge(ctx, f)
+	e.lookBack(ctx, f, saved, began)
 	first, cancel := context.WithTimeout(ctx, firstBound)
 	results, err := e.latest(first, f.longest())
 	cancel()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
@@ -65,6 +66,7 @@ func (w watched) Watched() []live.Watched { return w }
 // rig is a fleet of targets in two regions, a stream of results, and a database.
 type rig struct {
 	*testing.T
+	db        *database.DB
 	redis     *checkstream.Redis
 	announcer *livefeed.Announcer
 	incidents *incidentstore.Store
@@ -85,7 +87,7 @@ func newRig(t *testing.T, db *database.DB, targets int) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = redis.Close() })
-	r := &rig{T: t, redis: redis, announcer: livefeed.NewAnnouncer(redis), incidents: incidentstore.New(db, nil), newest: &newest{}, began: time.Now().UTC().Truncate(time.Second), slots: map[int64]int{}}
+	r := &rig{T: t, db: db, redis: redis, announcer: livefeed.NewAnnouncer(redis), incidents: incidentstore.New(db, notify.Planner{}), newest: &newest{}, began: time.Now().UTC().Truncate(time.Second), slots: map[int64]int{}}
 	r.store, r.windows = verdictstore.New(db, r.incidents), maintenancestore.New(db)
 	for n := range targets {
 		target, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: fmt.Sprint("t", n), URL: "https://user:secret@example.com/", Kind: uptime.KindHTTP, Interval: time.Hour, Timeout: time.Second, Active: true})
@@ -376,8 +378,8 @@ func TestEveryOutageOnceWhoeverDies(t *testing.T) {
 	})
 }
 
-// model folds the whole stream in one go.
-func (r *rig) model() map[string]string {
+// whole folds the whole stream in one go.
+func (r *rig) whole() *fold {
 	r.Helper()
 	f := newFold(verdictstore.Saved{States: map[int64]verdict.FoldState{}})
 	f.judge(r.targets, nil, r.began)
@@ -385,8 +387,14 @@ func (r *rig) model() map[string]string {
 	defer cancel()
 	feed := Feed{livefeed.NewFollower(r.redis)}
 	_ = feed.Follow(ctx, "0-0", cancel, func(one entry) error { f.take(one); return nil })
+	return f
+}
+
+// model is what the stream comes to.
+func (r *rig) model() map[string]string {
+	r.Helper()
 	all := map[string]string{}
-	for _, d := range f.decisions {
+	for _, d := range r.whole().decisions {
 		key := fmt.Sprint(d.TargetID, d.Slot)
 		if d.Kind == verdict.Opened || d.Kind == verdict.Resolved {
 			all[key] += string(d.Kind) + " "

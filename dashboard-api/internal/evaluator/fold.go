@@ -11,6 +11,7 @@ import (
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/redact"
+	"github.com/probefleet/probefleet/internal/selfdoubt"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
 	"github.com/probefleet/probefleet/internal/verdictstore"
@@ -33,11 +34,15 @@ type fold struct {
 
 	asks          []checkstream.Visit
 	confirmations []verdictstore.Confirmation
+	watch         *selfdoubt.Watch
+	blind         []selfdoubt.Window             // as the watch said last
+	kept          map[windowKey]selfdoubt.Window // as they were committed
 }
 
 // target is one that is watched.
 type target struct {
 	live.Watched
+	host       string
 	conditions verdict.Conditions
 	state      verdict.FoldState
 	stored     verdict.FoldState // as it was committed last; zero: never
@@ -46,7 +51,14 @@ type target struct {
 }
 
 func newFold(saved verdictstore.Saved) *fold {
-	return &fold{turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States}
+	f := &fold{
+		turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States,
+		watch: selfdoubt.New(), blind: saved.Blind, kept: map[windowKey]selfdoubt.Window{},
+	}
+	for _, w := range saved.Blind {
+		f.kept[keyOf(w)] = w
+	}
+	return f
 }
 
 // Windows are laid out for so long, before and after now, and again when half of it is over.
@@ -72,10 +84,14 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 			f.targets[w.Target.ID] = t
 		}
 		t.seen = true
+		if t.Target.URL != w.Target.URL {
+			t.host = uptime.HostOf(w.Target.URL)
+		}
 		conditions := t.conditions
 		if again || !known {
 			conditions.Maintenance = maintenancestore.Of(windows, w.Target.ID, f.spread.Add(-laidOut), f.spread.Add(laidOut))
 		}
+		conditions.Blind = f.blindFor(&target{Watched: w, state: t.state}, now)
 		if known && reflect.DeepEqual(t.Rules, w.Rules) && reflect.DeepEqual(t.conditions, conditions) {
 			t.Target = w.Target
 			continue
@@ -90,14 +106,19 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		if !t.seen { // deleted: its incidents went with it
 			delete(f.targets, id)
 			delete(f.changed, id)
+			f.watch.Remove(id)
 			t.deadline = time.Time{}
 		}
 	}
+	f.retire()
 }
 
 // take folds an entry of the stream in.
 func (f *fold) take(e entry) {
 	f.pass(e.at)
+	if f.see(&e) {
+		f.doubt()
+	}
 	for i := range e.results {
 		f.result(&e.results[i], e.at)
 	}
@@ -142,6 +163,9 @@ func (f *fold) pass(now time.Time) {
 		return
 	}
 	f.now = now
+	if f.watch.Pass(now) {
+		f.doubt()
+	}
 	for len(f.due) > 0 && !f.due[0].at.After(now) {
 		next := heap.Pop(&f.due).(deadline)
 		if t := next.target; f.targets[t.Target.ID] == t && t.deadline.Equal(next.at) {
@@ -197,10 +221,11 @@ func (f *fold) longest() time.Duration {
 
 // pending is what is to be committed, and whether there is anything.
 func (f *fold) pending(now time.Time) (c verdictstore.Commit, some bool) {
-	if len(f.changed) == 0 && len(f.decisions) == 0 && len(f.confirmations) == 0 && f.entry == f.written {
+	blind := f.unwritten()
+	if len(f.changed) == 0 && len(f.decisions) == 0 && len(f.confirmations) == 0 && len(blind) == 0 && f.entry == f.written {
 		return c, false
 	}
-	c = verdictstore.Commit{Entry: f.entry, Turn: f.turn, At: now, Decisions: f.decisions, Confirmations: f.confirmations}
+	c = verdictstore.Commit{Entry: f.entry, Turn: f.turn, At: now, Decisions: f.decisions, Confirmations: f.confirmations, Blind: blind}
 	for id := range f.changed {
 		c.States = append(c.States, f.targets[id].state)
 	}
@@ -210,6 +235,7 @@ func (f *fold) pending(now time.Time) (c verdictstore.Commit, some bool) {
 
 // committed says that what was pending is written.
 func (f *fold) committed(turn int64) {
+	f.wrote()
 	for id := range f.changed {
 		f.targets[id].stored = f.targets[id].state
 	}

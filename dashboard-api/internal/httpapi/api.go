@@ -51,6 +51,7 @@ type Options struct {
 	Schedules   Schedules
 	Corrections Corrections // nil: none are kept
 	Maintenance Maintenance
+	Blind       Blind
 	Exports     Exports
 	Recent      *answercache.Cache // answers about the past, for a moment; nil: none are kept
 	Copies      *Copies            // of answers about the past, for outages; nil: its own

@@ -24,6 +24,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -148,6 +149,7 @@ func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result
 type fakePast struct {
 	corrections map[int64][]availability.Correction
 	maintenance map[int64]availability.Spans
+	blind       map[string]availability.Spans
 	err         error
 }
 
@@ -174,6 +176,19 @@ func (m maintained) Maintenance(ctx context.Context, ids []int64, from, to time.
 		return m.past.maintenance, nil
 	}
 	return m.Store.Maintenance(ctx, ids, from, to)
+}
+
+// blinded is a store of blind windows, or what a test says.
+type blinded struct {
+	*blindstore.Store
+	past *fakePast
+}
+
+func (m blinded) Blind(ctx context.Context, from, to time.Time) (map[string]availability.Spans, error) {
+	if m.past.blind != nil {
+		return m.past.blind, nil
+	}
+	return m.Store.Blind(ctx, from, to)
 }
 
 type fakeLedger struct {
@@ -302,7 +317,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
-		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
+		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),

@@ -49,8 +49,8 @@ type subjectBody struct {
 // Incident is an incident in answers. (Huma passes over embedded types that are not exported.)
 type Incident struct {
 	ID             int64             `json:"id"`
-	TargetID       int64             `json:"target_id"`
-	Target         subjectBody       `json:"target" doc:"as it was when the incident began"`
+	TargetID       int64             `json:"target_id" doc:"0: it is about no target"`
+	Target         subjectBody       `json:"target" doc:"as it was when the incident began; or what else it is about: a region that is blind (kind region)"`
 	Severity       string            `json:"severity" enum:"no_data,degraded,down"`
 	State          string            `json:"state" enum:"open,acknowledged,resolved"`
 	BeganAt        instant           `json:"began_at" doc:"the first failing check"`

@@ -47,6 +47,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"DELETE", "/api/v1/regions/{region}", Owner, "retireRegion", "End a region: nothing is planned there from the publisher's next tick on. History stays; a prober of it that is started later brings it back", http.StatusOK}, a.retireRegion)
 	add(r, operation{"DELETE", "/api/v1/regions/{region}/probers/{prober}", Owner, "forgetProber", "Take a prober that has ended off the fleet. What it measured stays", 0}, a.forgetProber)
 
+	add(r, operation{"GET", "/api/v1/blind-windows", Viewer, "listBlindWindows", "When regions could not be believed, newest first: verdicts and uptime leave out what they measured then", 0}, a.listBlindWindows)
 	add(r, operation{"GET", "/api/v1/incidents", Viewer, "listIncidents", "Incidents, newest first", 0}, a.listIncidents)
 	add(r, operation{"GET", "/api/v1/incidents/{id}", Viewer, "getIncident", "An incident with its timeline", 0}, a.getIncident)
 	add(r, operation{"POST", "/api/v1/incidents/{id}:acknowledge", Editor, "acknowledgeIncident", "Say that somebody looks after an incident: nothing is escalated, nobody is reminded any more", http.StatusOK}, a.acknowledgeIncident)

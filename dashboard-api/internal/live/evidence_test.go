@@ -102,3 +102,41 @@ func TestNoSnapshotIsGreenOnOldEvidence(t *testing.T) {
 		}
 	}
 }
+
+// What a region saw that was asked to look again counts like a result, and is no tick.
+func TestConfirmationIsEvidence(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]string{"by default": "", "counting": `{"up_after":2}`} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := run(t)
+				watched := target(5)
+				watched.Policy = uptime.PolicyText(policy)
+				h.Load([]uptime.Target{watched}, nil, []string{"eu", "us"})
+				slot := time.Now()
+				h.Apply([]uptime.Result{result(5, "us", slot, uptime.StatusUp), result(5, "eu", slot, uptime.StatusDown)})
+				pass(time.Second)
+				item := func() Target { return h.Snapshot().Items[0] }
+				if got := item(); got.State != verdict.StateDegraded {
+					t.Fatalf("with one of two: %s, %s", got.State, got.Why)
+				}
+				look := uptime.Look{Region: "us", CheckedAt: time.Now(), Status: uptime.StatusUnknown, Reason: uptime.ReasonProbeBlind}
+				h.Confirm(5, &look)
+				h.Confirm(6, &look)
+				if got := item(); got.State != verdict.StateDegraded {
+					t.Errorf("a blind prober confirmed: %s", got.State)
+				}
+				look.Status, look.Reason, look.Failure = uptime.StatusDown, "", uptime.FailureTimeout
+				h.Confirm(5, &look)
+				if got := item(); got.State != verdict.StateDown || !got.Since.Equal(slot) || len(got.Ticks) != 2 {
+					t.Errorf("confirmed: %s since %v, %d ticks", got.State, got.Since, len(got.Ticks))
+				}
+				pass(10 * time.Second)
+				h.Apply([]uptime.Result{result(5, "us", time.Now(), uptime.StatusUp), result(5, "eu", time.Now(), uptime.StatusUp)})
+				if got := item(); name == "by default" && got.State != verdict.StateUp {
+					t.Errorf("well again: %s", got.State)
+				}
+			})
+		})
+	}
+}

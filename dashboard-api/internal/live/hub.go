@@ -66,6 +66,7 @@ type Hub struct {
 	dirty                  []*entry            // in order of arrival
 	active                 []string            // adopted regions
 	regions                []Region            // as last heard
+	blind                  []verdict.Blindness // when regions could not be believed
 	targets, fleet, checks feed                // the channels of these names
 	changed                chan struct{}       // closed and replaced when a feed grew
 }
@@ -128,7 +129,7 @@ func (h *Hub) Upsert(target uptime.Target) {
 		h.entries[target.ID] = e
 	}
 	now := h.now()
-	e.target = target
+	e.target, e.blind = target, h.blind
 	e.judgeBy(h.active, now)
 	for _, waiting := range h.orphans[target.ID] {
 		e.apply(waiting.result, now)
@@ -186,6 +187,21 @@ func (h *Hub) Apply(results []uptime.Result) {
 	h.metrics.results(len(results))
 }
 
+// Confirm takes in what a region saw that was asked to look again. It is evidence like a
+// result, but no tick: no slot is its own.
+func (h *Hub) Confirm(targetID int64, look *uptime.Look) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e, found := h.entries[targetID]
+	if !found || !look.Status.Measured() {
+		return
+	}
+	now := h.now()
+	e.take(verdict.Confirmed(look), now)
+	e.fold(now)
+	h.mark(e)
+}
+
 // keepOrphan holds results of a target created a moment ago on another node.
 func (h *Hub) keepOrphan(r uptime.Result, now time.Time) {
 	if _, gone := h.gone[r.TargetID]; gone {
@@ -226,6 +242,25 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	h.active = active
 	for _, e := range h.entries {
 		e.judgeBy(active, now)
+		if e.fold(now) {
+			h.mark(e)
+		}
+	}
+}
+
+// SetBlind states when regions could not be believed, lately and now.
+func (h *Hub) SetBlind(windows []verdict.Blindness) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.EqualFunc(windows, h.blind, func(a, b verdict.Blindness) bool {
+		return a.Region == b.Region && a.From.Equal(b.From) && a.To.Equal(b.To)
+	}) {
+		return
+	}
+	h.blind = windows
+	now := h.now()
+	for _, e := range h.entries {
+		e.blind = windows
 		if e.fold(now) {
 			h.mark(e)
 		}

@@ -289,3 +289,39 @@ func TestRemovalsAreTold(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 }
+
+// A region that is blind is not asked, and what it saw while it was counts for nothing after it
+// is back either; what it measured is shown as it was.
+func TestBlindRegionsAreNotAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		now := time.Now()
+		h.Load([]uptime.Target{target(1)}, []uptime.Result{result(1, "eu", now, uptime.StatusUp), result(1, "us", now, uptime.StatusDown)}, []string{"eu", "us"})
+		state := func() string {
+			item := h.Snapshot().Items[0]
+			return fmt.Sprintf("%s %d", item.State, len(item.RegionStates))
+		}
+		window := verdict.Blindness{Region: "us", Span: verdict.Span{From: now.Add(-time.Second)}}
+		for _, c := range []struct {
+			windows []verdict.Blindness
+			want    string
+		}{
+			{nil, "degraded 2"},
+			{[]verdict.Blindness{window}, "up 2"},
+			{[]verdict.Blindness{{Region: "us", Span: verdict.Span{From: window.From, To: now.Add(time.Second)}}}, "up 2"},
+			{[]verdict.Blindness{{Region: "us", Span: verdict.Span{From: window.From, To: now}}}, "degraded 2"},
+			{[]verdict.Blindness{window, {Region: "eu", Span: window.Span}}, "no_data 2"},
+		} {
+			h.SetBlind(c.windows)
+			if got := state(); got != c.want {
+				t.Errorf("%v: %s, want %s", c.windows, got, c.want)
+			}
+		}
+		h.Upsert(target(2))
+		h.Apply([]uptime.Result{result(2, "us", now, uptime.StatusDown)})
+		if item := h.Snapshot().Items[1]; item.State != verdict.StateNoData {
+			t.Errorf("a new target is %s", item.State)
+		}
+	})
+}

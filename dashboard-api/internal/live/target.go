@@ -64,7 +64,8 @@ func (t *Tick) measured() bool { return t.Status.Measured() && !uptime.LateRevis
 type entry struct {
 	target  uptime.Target
 	rules   verdict.Rules
-	state   verdict.FoldState     // stepped with each result; only where the policy has thresholds
+	state   verdict.FoldState // stepped with each result; only where the policy has thresholds
+	blind   []verdict.Blindness
 	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
@@ -81,14 +82,21 @@ func (e *entry) apply(r uptime.Result, now time.Time) bool {
 	}
 	o := verdict.Observed(&r)
 	o.Said = r.Said(e.target.Kind)
-	if r.Status.Measured() && !r.Late {
+	e.take(o, now)
+	return true
+}
+
+// take takes evidence in that came at now.
+func (e *entry) take(o verdict.Observation, now time.Time) {
+	if o.Status.Measured() && !o.Late {
 		e.observe(o)
 	}
 	if e.rules.Policy.Counts() {
-		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: now, Result: &o})
+		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: now, Result: &o})
 	}
-	return true
 }
+
+func (e *entry) conditions() verdict.Conditions { return verdict.Conditions{Blind: e.blind} }
 
 func (e *entry) addTick(tick Tick) bool {
 	i, found := slices.BinarySearchFunc(e.ticks, tick, func(a, b Tick) int {
@@ -141,9 +149,9 @@ func (e *entry) observe(o verdict.Observation) {
 func (e *entry) fold(now time.Time) bool {
 	before := e.verdict
 	if e.rules.Policy.Counts() {
-		e.verdict = e.state.Verdict(e.rules, verdict.Conditions{}, now)
+		e.verdict = e.state.Verdict(e.rules, e.conditions(), now)
 	} else {
-		e.verdict = verdict.Fold(e.rules, e.evidence(), before, now)
+		e.verdict = verdict.Fold(e.rules, e.believed(now), before, now)
 	}
 	return before.State != e.verdict.State || before.Why != e.verdict.Why
 }
@@ -156,7 +164,7 @@ func (e *entry) judgeBy(active []string, now time.Time) {
 	case !e.rules.Policy.Counts():
 		e.state = verdict.FoldState{}
 	case counted:
-		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Tick(now))
+		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Tick(now))
 	default:
 		e.recount()
 	}
@@ -184,7 +192,7 @@ func (e *entry) recount() {
 		newest[e.newest[i].Region] = &e.newest[i]
 	}
 	step := func(o *verdict.Observation) {
-		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: o.ScheduledAt, Result: o})
+		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: o.ScheduledAt, Result: o})
 	}
 	for _, tick := range e.ticks {
 		if o := newest[tick.Region]; tick.measured() && (o == nil || tick.At.Before(o.ScheduledAt)) {
@@ -207,6 +215,16 @@ func (e *entry) evidence() []verdict.Observation {
 		}
 	}
 	return found
+}
+
+// believed is the evidence but for what a region measured while it was blind, and that of
+// regions that are blind now.
+func (e *entry) believed(now time.Time) []verdict.Observation {
+	return slices.DeleteFunc(e.evidence(), func(o verdict.Observation) bool {
+		return slices.ContainsFunc(e.blind, func(b verdict.Blindness) bool {
+			return b.Region == o.Region && (b.Holds(now) || b.Holds(o.ScheduledAt))
+		})
+	})
 }
 
 // Watched is a target with the rules it is judged by.
