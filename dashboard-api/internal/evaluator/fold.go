@@ -32,8 +32,8 @@ type fold struct {
 	saved     map[int64]verdict.FoldState // of targets that are not known yet
 
 	watch *selfdoubt.Watch
-	blind []selfdoubt.Window              // as the watch said last
-	kept  map[windowKey]selfdoubt.Window  // as they were committed
+	blind []selfdoubt.Window             // as the watch said last
+	kept  map[windowKey]selfdoubt.Window // as they were committed
 }
 
 // target is one that is watched.
