@@ -11,6 +11,9 @@
 //   - what was not measured is not guessed: coverage is measured / planned, and the
 //     bounds [low, high] count unknown and missed slots against and for the target;
 //   - slots within maintenance count nowhere; how many there were is told;
+//   - a region's slots within its blind windows count nowhere either, and the target as a whole
+//     is judged by the others; while all were blind, or where that cannot be told any more, it
+//     is unknown, never down;
 //   - each down slot stands for one interval of the target, the one in force then;
 //   - counts that cannot be told apart at an edge (of the window, of maintenance) are
 //     neither taken nor dropped: they count as unknown, and the bounds widen;

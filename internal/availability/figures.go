@@ -19,7 +19,7 @@ type Cell struct {
 // Figures are what a window came to. They add up.
 type Figures struct {
 	Counts                 // of the slots that count
-	Excluded uint64        // slots within maintenance, which count nowhere
+	Excluded uint64        // slots within maintenance, or while the region was blind, which count nowhere
 	Downtime time.Duration // of the down slots: one interval each
 }
 
@@ -38,12 +38,42 @@ func (f Figures) DowntimeMinutes() float64 {
 // Terms say what counts, and for how long a down slot stands.
 type Terms struct {
 	Window Span
-	Except Spans // maintenance
+	Except Spans            // maintenance
+	Blind  map[string]Spans // by region: when it could not be believed
 	Every  Intervals
 	// Grain makes figures the same however fine the counts are: edges within a stretch of
 	// this length, from multiples of it on, are treated as if no count were finer. 0 takes
 	// counts as fine as they are.
 	Grain time.Duration
+
+	unsure Spans // of which counts do not tell what they would be without a region that was blind
+}
+
+// In gives the terms of one region, whose slots within its blind windows count as little as
+// maintenance does; region "" is the target as a whole. Its counts are to be those of the other
+// regions already (a slot for which all were blind is unknown): with a grain they cannot be,
+// because they are the same whatever they are had from, and what touches a blind window is
+// unknown.
+func (t Terms) In(region string) Terms {
+	if region != "" {
+		if blind := t.Blind[region]; len(blind) > 0 {
+			t.Except = NewSpans(append(slices.Clone(t.Except), blind...)...)
+		}
+		return t
+	}
+	if t.Grain > 0 {
+		t.unsure = t.AnyBlind()
+	}
+	return t
+}
+
+// AnyBlind is when any of the regions was blind.
+func (t Terms) AnyBlind() Spans {
+	var all []Span
+	for _, blind := range t.Blind {
+		all = append(all, blind...)
+	}
+	return NewSpans(all...)
 }
 
 // judged is the stretch by which a cell is judged.
@@ -71,7 +101,7 @@ func (t Terms) Of(c Cell) Figures {
 		return Figures{Excluded: c.Planned()}
 	case excepted == whole:
 		return Figures{} // cut off by the window, but it counts nowhere anyway
-	case excepted == part || !t.Window.Holds(s):
+	case excepted == part || !t.Window.Holds(s) || t.unsure.share(s) != none:
 		return Figures{Counts: c.unknown()}
 	}
 	return Figures{Counts: c.Counts, Downtime: time.Duration(c.Down) * t.Every.At(s.From)}
@@ -86,7 +116,7 @@ func (t Terms) Sum(cells []Cell) (sum Figures) {
 }
 
 // Cuts are the instants within the window, ascending, at which counting changes: the
-// edges of maintenance and of the periods, and changes of the interval. Counts must
+// edges of maintenance, of blind windows and of the periods, and changes of the interval. Counts must
 // not reach across them. With a grain they are the ends of the stretches those are in.
 func (t Terms) Cuts(periods []Period) []time.Time {
 	var cuts []time.Time
@@ -101,6 +131,12 @@ func (t Terms) Cuts(periods []Period) []time.Time {
 	for _, s := range t.Except {
 		add(s.From)
 		add(s.To)
+	}
+	for _, blind := range t.Blind {
+		for _, s := range blind {
+			add(s.From)
+			add(s.To)
+		}
 	}
 	for _, p := range periods {
 		add(p.From)

@@ -220,3 +220,37 @@ func TestKeep(t *testing.T) {
 		t.Errorf("ten minutes after its end: %v", got)
 	}
 }
+
+// A region's slots while it was blind count nowhere; of the target as a whole nothing is known
+// where the counts cannot be told apart.
+func TestBlindRegions(t *testing.T) {
+	t.Parallel()
+	hour := at("2026-03-01T10:00:00Z")
+	minute := func(n int) time.Time { return hour.Add(time.Duration(n) * time.Minute) }
+	terms := Terms{
+		Window: Span{hour, minute(120)}, Except: NewSpans(Span{minute(40), minute(50)}), Every: NewIntervals(Interval{minute(-600), time.Minute}),
+		Blind: map[string]Spans{"eu": NewSpans(Span{minute(20), minute(30)}), "us": NewSpans(Span{minute(25), minute(45)})},
+	}
+	counts := Counts{Up: 3, Down: 2}
+	counted, unknown, excluded := Figures{Counts: counts, Downtime: 2 * time.Minute}, Figures{Counts: Counts{Unknown: 5}}, Figures{Excluded: 5}
+	for _, c := range []struct {
+		region   string
+		grain    time.Duration
+		from, to int
+		want     Figures
+	}{
+		{"eu", 0, 20, 30, excluded}, {"eu", 0, 30, 35, counted}, {"eu", 0, 15, 21, unknown}, {"eu", 0, 40, 50, excluded},
+		{"us", 0, 20, 25, counted}, {"us", 0, 25, 50, excluded}, {"ap", 0, 20, 30, counted},
+		{"", 0, 20, 30, counted}, {"", 0, 40, 50, excluded}, // they are those of the other regions already
+		{"", Quarter, 20, 22, unknown}, {"", Quarter, 0, 15, counted}, {"", Quarter, 15, 16, unknown}, {"", Quarter, 60, 75, counted},
+	} {
+		of := terms
+		of.Grain = c.grain
+		if got := of.In(c.region).Of(Cell{Span{minute(c.from), minute(c.to)}, counts}); got != c.want {
+			t.Errorf("%q by %v, %d to %d: %+v, want %+v", c.region, c.grain, c.from, c.to, got, c.want)
+		}
+	}
+	if got := terms.Cuts(nil); !slices.Equal(got, []time.Time{minute(20), minute(25), minute(30), minute(40), minute(45), minute(50)}) {
+		t.Errorf("cuts %v", got)
+	}
+}

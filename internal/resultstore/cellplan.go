@@ -44,8 +44,35 @@ func planCells(q CellQuery, have keeps) []cellPart {
 	if narrow && !q.From.Before(have.raw.Add(-keptSlack)) || !q.From.Before(have.raw) && q.To.Sub(q.From) <= exactWindow {
 		return []cellPart{{fromResults, q}}
 	}
+	if len(q.Blind) > 0 {
+		return planBlind(q, have)
+	}
+	return planRolled(q, have)
+}
+
+// planBlind counts what regions were blind for from results, by whole quarters, as long as those
+// are kept and it is no more than a window may be that is counted from results alone.
+func planBlind(q CellQuery, have keeps) (parts []cellPart) {
+	oldest, left, at := later(have.raw, ceilTo(have.hourly, day)), exactWindow, q.From
+	for _, s := range (availability.Terms{Blind: q.Blind}).AnyBlind() {
+		from, to := s.From.Truncate(availability.Quarter), ceilTo(s.To, availability.Quarter)
+		if from, to = later(from, at), earlier(to, q.To); !from.Before(to) || from.Before(oldest) || to.Sub(from) > left || len(parts) > 2*maxExact {
+			continue
+		}
+		left -= to.Sub(from)
+		if at.Before(from) {
+			parts = append(parts, planRolled(q.within(at, from), have)...)
+		}
+		parts, at = append(parts, cellPart{fromResults, q.within(from, to)}), to
+	}
+	if at.Before(q.To) {
+		parts = append(parts, planRolled(q.within(at, q.To), have)...)
+	}
+	return parts
+}
+
+func planRolled(q CellQuery, have keeps) (parts []cellPart) {
 	rolled := have.rolled.Truncate(hour)
-	var parts []cellPart
 	head := q.within(q.From, earlier(q.To, rolled))
 	if head.From.Before(have.hourly.Add(-keptSlack)) {
 		hours := earlier(ceilTo(have.hourly, day), rolled.Truncate(day))

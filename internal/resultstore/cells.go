@@ -3,6 +3,7 @@ package resultstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ type CellQuery struct {
 	Cuts     []time.Time   // instants that no cell may reach across, ascending
 	Width    time.Duration // cells are at most this wide, from multiples of it on; 0: as wide as the cuts allow
 	Whole    bool          // only of targets as a whole, not of their regions
+	// Blind is when regions could not be believed: their rows count as unknown then, and a target
+	// as a whole is what the others saw. What is had of rollups of such a time is unknown as a whole.
+	Blind map[string]availability.Spans
 }
 
 // RolledUp tells the store when the last run of the rollups began that has finished.
@@ -45,6 +49,12 @@ const (
 	cellResults = `FROM results FINAL WHERE target_id IN {ids:Array(UInt64)}
  AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`
 	cellCounts = `countIf(came = 1), countIf(came = 2), countIf(came = 3), countIf(came = 4), countIf(came = 5)`
+
+	// blindResults are the same, but for what blind regions saw.
+	blindResults = `FROM (SELECT target_id, region, scheduled_at,
+  if(arrayExists((r, f, t) -> toString(results.region) = r AND toUnixTimestamp64Milli(results.scheduled_at) >= f AND toUnixTimestamp64Milli(results.scheduled_at) < t,
+   {blind:Array(String)}, {blind_from:Array(Int64)}, {blind_to:Array(Int64)}), CAST('unknown', 'Enum8(\'up\' = 1, \'degraded\' = 2, \'down\' = 3, \'unknown\' = 4, \'missed\' = 5)'), results.status) AS status
+ ` + cellResults + `)`
 
 	allCellsSQL = `SELECT target_id, region, ` + cellStart + ` AS start, ` + cellCounts + `
 FROM (SELECT target_id, at, arrayPushBack(groupArray(toString(region)), '') AS regions, arrayPushBack(groupArray(toUInt8(status)), toUInt8(` + foldedStatus + `)) AS cames
@@ -134,6 +144,14 @@ func (s *Store) cells(ctx context.Context, q cellPart, fn func(targetID int64, r
 			sql = dailyCellsSQL
 		}
 	}
+	blind, unsure := q.blinded(), availability.Spans(nil)
+	switch {
+	case len(blind.regions) == 0:
+	case q.tier == fromResults:
+		sql = strings.Replace(sql, cellResults, blindResults, 1)
+	default:
+		unsure = availability.Terms{Blind: q.Blind}.AnyBlind()
+	}
 	if len(grid.cuts) == 1 {
 		sql = strings.Replace(sql, cellStart, uncutStart, 1)
 	}
@@ -146,11 +164,16 @@ func (s *Store) cells(ctx context.Context, q cellPart, fn func(targetID int64, r
 	return s.query(ctx, sweepBound, sql, []any{
 		clickhouse.Named("ids", unsigned(q.IDs)), millis("from", from), millis("to", to),
 		clickhouse.Named("cuts", grid.cuts), clickhouse.Named("first", grid.cuts[0]), clickhouse.Named("width", grid.width), clickhouse.Named("whole", whole),
+		clickhouse.Named("blind", blind.regions), clickhouse.Named("blind_from", blind.from), clickhouse.Named("blind_to", blind.to),
 	}, func(rows driver.Rows) error {
 		if err := rows.Scan(&id, &region, &start, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed); err != nil || c == (availability.Counts{}) {
 			return err
 		}
-		return fn(int64(id), region, availability.Cell{Span: grid.span(start), Counts: c})
+		cell := availability.Cell{Span: grid.span(start), Counts: c}
+		if region == "" && slices.ContainsFunc(unsure, cell.Touches) {
+			cell.Counts = availability.Counts{Unknown: c.Planned()}
+		}
+		return fn(int64(id), region, cell)
 	})
 }
 
@@ -189,4 +212,21 @@ func (g grid) span(start int64) availability.Span {
 		end = min(end, g.cuts[i])
 	}
 	return availability.Span{From: time.UnixMilli(start).UTC(), To: time.UnixMilli(end).UTC()}
+}
+
+// blindness is the blind windows of a question, one after the other.
+type blindness struct {
+	regions  []string
+	from, to []int64 // in Unix milliseconds
+}
+
+func (q CellQuery) blinded() (b blindness) {
+	for _, region := range slices.Sorted(maps.Keys(q.Blind)) {
+		for _, s := range q.Blind[region] {
+			if s.Touches(availability.Span{From: q.From, To: q.To}) {
+				b.regions, b.from, b.to = append(b.regions, region), append(b.from, ceilMilli(s.From).UnixMilli()), append(b.to, ceilMilli(s.To).UnixMilli())
+			}
+		}
+	}
+	return b
 }

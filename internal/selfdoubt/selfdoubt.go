@@ -323,4 +323,3 @@ func (w *Watch) Remove(id int64) {
 		r.acquit(id)
 	}
 }
-

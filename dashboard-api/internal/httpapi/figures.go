@@ -23,7 +23,7 @@ type Figures struct {
 	High            nullable[float64] `json:"high" doc:"the uptime if everything that was not measured had been up"`
 	UptimePercent   nullable[string]  `json:"uptime_percent" doc:"the uptime for people, rounded down: never 100.000 when anything was down, never at a target that was missed"`
 	Checks          uint64            `json:"checks" doc:"slots that were measured"`
-	Excluded        uint64            `json:"excluded" doc:"slots within maintenance; none of the other figures has them"`
+	Excluded        uint64            `json:"excluded" doc:"slots within maintenance, and of a region those while it was blind; none of the other figures has them"`
 	DowntimeMinutes float64           `json:"downtime_minutes" doc:"each down slot stands for the time until the next: one interval of the target, and by a cron expression what lies between its slots (the mean of those of a quarter hour; of an hour, a day or the range where that changes very often)"`
 	RevisedAt       nullable[instant] `json:"revised_at" doc:"when an hour of it was last corrected after it had closed; null when none was"`
 }

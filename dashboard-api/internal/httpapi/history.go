@@ -52,15 +52,33 @@ func (a *api) terms(ctx context.Context, targets []uptime.Target, window availab
 	if err != nil {
 		return nil, err
 	}
+	blind, err := a.Blind.Blind(ctx, window.From, window.To)
+	if err != nil {
+		return nil, err
+	}
 	terms := make(map[int64]availability.Terms, len(targets))
 	for _, target := range targets {
 		every := intervals[target.ID]
 		if len(every) == 0 { // no publisher has adopted it yet
 			every = availability.NewIntervals(availability.Interval{From: target.CreatedAt, Every: target.Interval})
 		}
-		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Every: bySlots(target, every, window)}
+		terms[target.ID] = availability.Terms{Window: window, Except: maintenance[target.ID], Blind: blindFor(target, blind), Every: bySlots(target, every, window)}
 	}
 	return terms, nil
+}
+
+// blindFor are the windows of the regions that may check a target.
+func blindFor(target uptime.Target, blind map[string]availability.Spans) map[string]availability.Spans {
+	if len(target.Regions) == 0 {
+		return blind
+	}
+	of := map[string]availability.Spans{}
+	for _, region := range target.Regions {
+		if spans := blind[region]; len(spans) > 0 {
+			of[region] = spans
+		}
+	}
+	return of
 }
 
 // bySlots replaces the interval of a cron expression, which is the longest time between two
@@ -138,17 +156,21 @@ func (a *api) corrections(ctx context.Context, ids []int64, window availability.
 // idsPerQuestion bounds what ClickHouse holds at once for one question.
 const idsPerQuestion = 200
 
-// cells asks for the cells of many targets: those with the same cuts in one question.
+// cells asks for the cells of many targets: those with the same cuts in one question. Where a
+// region was blind the others are counted, unless the terms do not tell them apart.
 func (a *api) cells(ctx context.Context, terms map[int64]availability.Terms, periods []availability.Period, q resultstore.CellQuery, fn func(int64, string, availability.Cell)) error {
 	alike := map[string][]int64{}
 	for id, t := range terms {
-		name := fmt.Sprint(t.Cuts(periods))
+		name := fmt.Sprint(t.Cuts(periods), t.Blind)
 		alike[name] = append(alike[name], id)
 	}
 	for _, name := range slices.Sorted(maps.Keys(alike)) {
 		ids := alike[name]
 		slices.Sort(ids)
-		q.Cuts = terms[ids[0]].Cuts(periods)
+		alike := terms[ids[0]]
+		if q.Cuts, q.Blind = alike.Cuts(periods), alike.Blind; alike.Grain > 0 {
+			q.Blind = nil
+		}
 		for chunk := range slices.Chunk(ids, idsPerQuestion) {
 			q.IDs = chunk
 			err := a.History.Cells(ctx, q, func(id int64, region string, c availability.Cell) error {
@@ -170,12 +192,12 @@ type accounts map[int64]map[string]*availability.Account
 func (a *api) account(ctx context.Context, window availability.Span, terms map[int64]availability.Terms, periods []availability.Period) (accounts, error) {
 	all := make(accounts, len(terms))
 	for id, t := range terms {
-		all[id] = map[string]*availability.Account{"": availability.NewAccount(t, periods)}
+		all[id] = map[string]*availability.Account{"": availability.NewAccount(t.In(""), periods)}
 	}
 	err := a.cells(ctx, terms, periods, resultstore.CellQuery{From: window.From, To: window.To}, func(id int64, region string, c availability.Cell) {
 		series := all[id]
 		if series[region] == nil {
-			series[region] = availability.NewAccount(terms[id], periods)
+			series[region] = availability.NewAccount(terms[id].In(region), periods)
 		}
 		series[region].Add(c)
 	})

@@ -144,6 +144,65 @@ func TestUptimeOfStoredResults(t *testing.T) {
 	}
 }
 
+// Worked out by hand: of six slots eu was blind for the three from :10 to :40, in which it alone
+// was down, and us for the one at :30, where it was down, too. The target was never down but at
+// :40, when both were; at :30 nobody could be believed.
+func TestUptimeLeavesOutBlindRegions(t *testing.T) {
+	t.Parallel()
+	b, store := newStoredBench(t)
+	target := b.create(`{"url":"https://example.com/","interval_s":600}`)
+	start := b.now.Truncate(time.Hour).Add(-5 * time.Hour)
+	minute := func(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
+	var rows []uptime.Result
+	for region, saw := range map[string]string{"eu": "uddddu", "us": "uuuddu"} {
+		for i, status := range saw {
+			r := uptime.Result{TargetID: target.ID, Region: region, ScheduledAt: minute(10 * i), CheckedAt: minute(10 * i), Status: uptime.StatusUp, IngestedAt: minute(10*i + 1)}
+			if status == 'd' {
+				r.Status, r.Failure = uptime.StatusDown, uptime.FailureTimeout
+			}
+			rows = append(rows, r)
+		}
+	}
+	if err := store.Insert(t.Context(), resultstore.Batch{Token: uuid.Must(uuid.NewV7()).String(), Prober: "p", Region: "eu", Attempt: 1, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	b.past.blind = map[string]availability.Spans{"eu": availability.NewSpans(availability.Span{From: minute(10), To: minute(40)}), "us": availability.NewSpans(availability.Span{From: minute(30), To: minute(40)})}
+	type figures struct {
+		wireFigures
+		Excluded uint64
+	}
+	var got struct {
+		Folded  figures
+		Regions []figures
+	}
+	path := fmt.Sprintf("/api/v1/targets/%d/uptime?from=%s&to=%s", target.ID, start.Format(time.RFC3339), minute(60).Format(time.RFC3339))
+	check := func(folded, eu, us figures) {
+		t.Helper()
+		for i, f := range append([]figures{got.Folded}, got.Regions...) {
+			if want := []figures{folded, eu, us}[i]; f.counts() != want.counts() || f.Excluded != want.Excluded {
+				t.Errorf("%q: %+v, %d excluded; want %+v, %d", f.Region, f.counts(), f.Excluded, want.counts(), want.Excluded)
+			}
+		}
+	}
+	b.do("GET", path, "", as(viewerKey)).into(t, &got)
+	check(figures{wireFigures{Up: 4, Down: 1, Unknown: 1}, 0}, figures{wireFigures{Up: 2, Down: 1}, 3}, figures{wireFigures{Up: 4, Down: 1}, 1})
+	if *got.Folded.Low != 4.0/6 || *got.Folded.High != 5.0/6 {
+		t.Errorf("between %v and %v", *got.Folded.Low, *got.Folded.High)
+	}
+
+	// A report knows quarters only: as a whole the target is unknown from :00 to :45, whatever it
+	// is made from, and of eu the slots in the quarters of the edges are not known either.
+	var report struct {
+		Targets []struct {
+			Folded  figures
+			Regions []figures
+		}
+	}
+	b.do("GET", "/api/v1/reports/"+start.Format("2006-01"), "", as(viewerKey)).into(t, &report)
+	got.Folded, got.Regions = report.Targets[0].Folded, report.Targets[0].Regions
+	check(figures{wireFigures{Up: 1, Unknown: 5}, 0}, figures{wireFigures{Up: 1, Unknown: 4}, 1}, figures{wireFigures{Up: 4, Unknown: 2}, 0})
+}
+
 // wireFigures are figures as callers see them.
 type wireFigures struct {
 	Region                              string

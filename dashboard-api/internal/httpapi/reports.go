@@ -194,7 +194,7 @@ func (a *api) compile(ctx context.Context, month availability.Period, zone strin
 	content := availability.Report{Month: month, Zone: zone, Targets: make([]availability.TargetReport, len(targets))}
 	body := reportBody{Month: month.Name, Zone: zone, From: instant(month.From), To: instant(month.To), KeptSince: a.keptSince(month.From), Complete: availability.Closed(month.To, a.Now()), Targets: make([]targetReportBody, len(targets))}
 	for i, target := range targets {
-		one := availability.TargetReport{TargetID: target.ID, Incidents: terms[target.ID].Incidents(quarters[target.ID])}
+		one := availability.TargetReport{TargetID: target.ID, Incidents: terms[target.ID].In("").Incidents(quarters[target.ID])}
 		for region, account := range accounts[target.ID] {
 			one.Series = append(one.Series, availability.Series{Region: region, Figures: account.Total})
 		}
