@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history sim faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ fuzz: ## every decoder and the address guard, for FUZZTIME (30s) each (FUZZ=Fuzz
 
 mutations: ## switch every safety measure off, one at a time: the tests named for it must fail; writes docs/mutations.md (NAME=one)
 	$(GO) test -count=1 -v -timeout 3h -tags mutations -run TestMutations ./internal/faults
+
+outages: ## incidents under fire: how soon other regions confirm one, and the API killed every ten seconds while a hundred sites flap (TARGETS=n MINUTES=n)
+	$(GO) test -count=1 -v -timeout 60m -tags load -run 'TestConfirmed|TestKilledEvaluator' ./internal/e2e/...
 
 load: build ## 10,000 targets a minute for ten minutes against a local lab; writes docs/load.json (MINUTES=n TARGETS=n)
 	$(GO) test -count=1 -v -timeout 60m -tags load -run TestLoad ./internal/e2e/...

@@ -240,6 +240,8 @@ type target struct {
 	TimeoutMS int      `json:"timeout_ms,omitempty"`
 	Regions   []string `json:"regions,omitempty"`
 	Active    *bool    `json:"active,omitempty"`
+
+	Policy json.RawMessage `json:"policy,omitempty"`
 }
 
 func (s *system) create(t target) target {
