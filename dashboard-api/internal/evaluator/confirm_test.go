@@ -160,10 +160,10 @@ func TestOnlyNewsIsAskedAbout(t *testing.T) {
 		for n, late := range []time.Duration{0, confirmWithin + time.Second} {
 			for _, w := range r.targets {
 				at := r.began.Add(time.Duration(2*n) * time.Hour)
-				up, down := r.next(w.Target.ID, "eu", uptime.StatusUp), r.next(w.Target.ID, "eu", uptime.StatusDown)
-				up.ScheduledAt, down.ScheduledAt = at, at.Add(time.Hour)
+				up, other, down := r.next(w.Target.ID, "eu", uptime.StatusUp), r.next(w.Target.ID, "us", uptime.StatusUp), r.next(w.Target.ID, "eu", uptime.StatusDown)
+				up.ScheduledAt, other.ScheduledAt, down.ScheduledAt = at, at.Add(time.Hour), at.Add(time.Hour)
 				f.take(entry{id: "1-0", at: up.ScheduledAt, results: []uptime.Result{up}})
-				f.take(entry{id: "2-0", at: down.ScheduledAt, results: []uptime.Result{down}})
+				f.take(entry{id: "2-0", at: down.ScheduledAt, results: []uptime.Result{other, down}})
 				f.ask(visits, down.ScheduledAt.Add(late))
 			}
 		}
