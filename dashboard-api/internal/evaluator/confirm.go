@@ -28,7 +28,7 @@ type Confirmer interface {
 // confirm notes whom to ask about a first failure: every other region that can judge and
 // sees no failure itself. It is called after the failure was folded in.
 func (f *fold) confirm(t *target, o *verdict.Observation, first bool) {
-	if !first || len(t.Rules.Regions) < 2 || t.state.Incident != nil || !t.Target.Kind.Probed() {
+	if !first || t.state.Incident != nil || !t.Target.Kind.Probed() {
 		return
 	}
 	job := checkstream.Confirmation{TargetID: t.Target.ID, Slot: o.ScheduledAt}.Job()
