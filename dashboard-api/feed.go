@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 	resultsEvery   = time.Minute
 	resultsBack    = time.Hour // how late a row may come and still be found
 	expireEvery    = time.Hour
+	countBack      = 30 * 24 * time.Hour
 )
 
 // targets is what the feed reads of the target store.
@@ -35,6 +38,7 @@ type targets interface {
 type measured interface {
 	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
 	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
+	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
 }
 
 // follower is the reading end of the change streams.
@@ -204,9 +208,38 @@ func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
 		}
 		rows = append(rows, newest...)
 	}
+	if f.compared.IsZero() {
+		before, err := f.inARow(ctx, now)
+		if err != nil {
+			return err
+		}
+		rows = append(before, rows...)
+	}
 	f.hub.Apply(rows)
 	f.compared = now
 	return nil
+}
+
+// inARow reads, once, what the newest results alone do not say: where a policy counts them,
+// as many as it may count.
+func (f *feed) inARow(ctx context.Context, now time.Time) (rows []uptime.Result, err error) {
+	byInterval := map[time.Duration][]int64{}
+	for _, w := range f.hub.Watched() {
+		if w.Rules.Policy.Counts() {
+			byInterval[w.Rules.Interval] = append(byInterval[w.Rules.Interval], w.Target.ID)
+		}
+	}
+	for interval, ids := range byInterval {
+		err := f.results.Measured(ctx, ids, now.Add(-min(2*verdict.MaxThreshold*interval, countBack)), now.Add(time.Hour), func(r *uptime.Result) error {
+			rows = append(rows, *r)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(rows, func(a, b uptime.Result) int { return a.ScheduledAt.Compare(b.ScheduledAt) })
+	return rows, nil
 }
 
 // every runs fn at each interval until ctx ends.

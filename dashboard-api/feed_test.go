@@ -81,6 +81,7 @@ func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
 type recorded struct {
 	rows    []uptime.Result
 	current []uptime.Result
+	past    []uptime.Result
 	mu      sync.Mutex
 	err     error
 	since   []time.Time
@@ -91,6 +92,20 @@ func (r *recorded) LastMeasured(_ context.Context, since time.Time) ([]uptime.Re
 	defer r.mu.Unlock()
 	r.since = append(r.since, since)
 	return r.rows, r.err
+}
+
+// Measured gives the rows of these targets, as a page of results would.
+func (r *recorded) Measured(_ context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, row := range r.past {
+		if slices.Contains(ids, row.TargetID) && !row.ScheduledAt.Before(from) && row.ScheduledAt.Before(to) {
+			if err := fn(&row); err != nil {
+				return err
+			}
+		}
+	}
+	return r.err
 }
 
 // Current gives the newest row of each of these targets, however old.
@@ -286,5 +301,45 @@ func TestSpoolsOfNodes(t *testing.T) {
 	f.err = errBroken
 	if got := f.Spools(t.Context())["push"].Rows; got != 321 {
 		t.Errorf("while Redis is away: %d", got)
+	}
+}
+
+// A node that starts in the midst of an outage shows it, also where one failing result is not
+// enough for it; and reads so far back once.
+func TestResultsInARowAreKnownFromTheStart(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	hub := live.New(live.Options{Now: func() time.Time { return now }})
+	result := func(at time.Time, status uptime.Status) uptime.Result {
+		r := uptime.Result{TargetID: 1, Region: "eu", ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: status}
+		if status == uptime.StatusDown {
+			r.Failure = uptime.FailureTimeout
+		}
+		return r
+	}
+	three, one := target(1, 1), target(2, 1)
+	three.Policy = verdict.Policy{DownAfter: 3}.Text()
+	store := &recorded{}
+	for minute := range 5 {
+		r := result(now.Add(-time.Duration(5-minute)*time.Minute), uptime.StatusDown)
+		store.past = append(store.past, r)
+		if minute == 4 {
+			second := r
+			second.TargetID = 2
+			store.rows = []uptime.Result{r, second}
+		}
+	}
+	f := &feed{hub: hub, targets: &fakeTargets{rows: []uptime.Target{three, one}}, results: store, log: slog.New(slog.DiscardHandler)}
+	if err := f.load(t.Context(), now, []string{"eu"}, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range hub.Snapshot().Items {
+		if item.State != verdict.StateDown {
+			t.Errorf("target %d is %s: %s", item.ID, item.State, item.Why)
+		}
+	}
+	store.past = append(store.past, result(now.Add(-30*time.Second), uptime.StatusUp))
+	if err := f.reconcileResultsOnce(t.Context(), now); err != nil || len(hub.Snapshot().Items[0].Ticks) != 5 {
+		t.Errorf("%v, %d ticks", err, len(hub.Snapshot().Items[0].Ticks))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/migrations"
 )
 
@@ -66,7 +67,10 @@ func TestQuestionsEndWithTheirCaller(t *testing.T) {
 			_, err := s.Matrix(ctx, SeriesQuery{TargetID: 1, From: month.From, To: now})
 			return err
 		},
-		"failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, month); return err },
+		"failures": func(ctx context.Context) error { _, err := s.Failures(ctx, month); return err },
+		"measurements": func(ctx context.Context) error {
+			return s.Measured(ctx, []int64{1}, month.From, now, func(*uptime.Result) error { return nil })
+		},
 		"a histogram": func(ctx context.Context) error { _, err := s.Histogram(ctx, month); return err },
 	}
 	var asking sync.WaitGroup

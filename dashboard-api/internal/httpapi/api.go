@@ -18,6 +18,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // Audit is the audit log.
@@ -30,6 +31,7 @@ type Hub interface {
 	Snapshot() live.Snapshot
 	Upsert(uptime.Target)
 	Remove(id int64)
+	Rules(uptime.Target) verdict.Rules
 }
 
 // FleetSource knows the fleet and the stores as of a moment ago.
@@ -93,6 +95,7 @@ type api struct {
 	tests    *jobs.Limiter // of channels
 
 	exporting *semaphore.Weighted // a unit an export
+	replaying *semaphore.Weighted // a unit a replay
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -114,7 +117,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), exporting: semaphore.NewWeighted(maxExports)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -69,6 +69,19 @@ func (f *fakeResults) RawKept() time.Duration {
 	return resultstore.Retention
 }
 
+func (f *fakeResults) KeptSince() time.Time { return testNow.Add(-f.RawKept()) }
+
+func (f *fakeResults) Measured(_ context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error {
+	for _, r := range f.rows {
+		if f.err == nil && slices.Contains(ids, r.TargetID) && !r.ScheduledAt.Before(from) && r.ScheduledAt.Before(to) {
+			if err := fn(&r); err != nil {
+				return err
+			}
+		}
+	}
+	return f.err
+}
+
 func (f *fakeResults) FiguresSince() time.Time { return testNow.AddDate(-5, 0, 0) }
 
 func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {

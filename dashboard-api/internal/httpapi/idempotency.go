@@ -85,7 +85,7 @@ func once[T any](ctx context.Context, a *api, key string, body []byte, write fun
 	case err == nil && before.RequestHash != hash:
 		return nil, problem(http.StatusUnprocessableEntity, "idempotency_key_reused", "this Idempotency-Key was used for another request")
 	case err == nil:
-		return replay[T](before)
+		return answerAgain[T](before)
 	case !errors.Is(err, accountstore.ErrNotFound):
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (a *api) keep(ctx context.Context, actor, key, hash string, status int, k k
 	}
 }
 
-func replay[T any](before accountstore.Answer) (*answer[T], error) {
+func answerAgain[T any](before accountstore.Answer) (*answer[T], error) {
 	var k kept
 	if err := json.Unmarshal([]byte(before.Body), &k); err != nil {
 		return nil, err

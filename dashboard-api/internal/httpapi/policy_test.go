@@ -39,6 +39,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/results/latest":                       Viewer,
 	"GET /api/v1/ledger":                               Viewer,
 	"GET /api/v1/reports/{month}":                      Viewer,
+	"POST /api/v1/policies:replay":                     Viewer,
 	"POST /api/v1/checks":                              Editor,
 	"GET /api/v1/checks":                               Viewer,
 	"GET /api/v1/checks/{id}":                          Viewer,

@@ -22,6 +22,8 @@ type Results interface {
 	Failures(context.Context, resultstore.WindowQuery) (resultstore.Failures, error)
 	Histogram(context.Context, resultstore.WindowQuery) (resultstore.Histogram, error)
 	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
+	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
+	KeptSince() time.Time    // from when on results are there
 	RawKept() time.Duration  // how long results are kept, as it is set now
 	FiguresSince() time.Time // from when on there are surely figures
 }

@@ -36,6 +36,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/ledger", Viewer, "getLedger", "Planned slots against their outcomes, by region", 0}, a.ledger)
 
 	add(r, operation{"GET", "/api/v1/assertions/rules", Viewer, "listAssertionRules", "What may be asserted of which kind of target", 0}, a.assertionRules)
+	add(r, operation{"POST", "/api/v1/policies:replay", Viewer, "replayPolicy", "What a policy would have told of the past of targets, beside what theirs would have", http.StatusOK}, a.replayPolicy)
 	add(r, operation{"POST", "/api/v1/checks", Editor, "createCheck", "Check a URL, or a target that is not saved, now", http.StatusAccepted}, a.createCheck)
 	add(r, operation{"GET", "/api/v1/checks", Viewer, "listChecks", "Checks on demand, newest first", 0}, a.listChecks)
 	add(r, operation{"GET", "/api/v1/checks/{id}", Viewer, "getCheck", "A check on demand and what it saw", 0}, a.getCheck)

@@ -194,9 +194,7 @@ func (m *merger) timeout(in *int64, null bool) {
 
 func (m *merger) policy(p verdict.Policy) {
 	m.target.Policy = p.Text()
-	for _, problem := range p.Validate() {
-		m.mistake("/policy"+problem.Pointer, problem.Code, "%s", problem.Message)
-	}
+	m.found = append(m.found, mistakesIn(p)...)
 }
 
 func (m *merger) regions(in []string, null bool) {

@@ -184,6 +184,13 @@ func rulesOf(t uptime.Target, active []string) verdict.Rules {
 	return rules
 }
 
+// Rules are those by which a target is judged now.
+func (h *Hub) Rules(t uptime.Target) verdict.Rules {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return rulesOf(t, h.active)
+}
+
 // recount steps what is known of the past: the newest slots, each as of itself.
 func (e *entry) recount() {
 	e.state = verdict.NewState(e.target.ID)

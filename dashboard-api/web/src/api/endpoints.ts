@@ -1,4 +1,5 @@
 import { request } from "./client";
+import type { Policy, Replay } from "./policy";
 import type {
   Fleet,
   Heartbeat,
@@ -62,6 +63,14 @@ export const api = {
 
   report: (month: string, zone: string) =>
     request<Report>(`/api/v1/reports/${encodeURIComponent(month)}${query({ zone })}`),
+
+  /** What a policy would have told of the last days. */
+  replay: (id: number, policy: Policy, days: number) =>
+    request<Replay>("/api/v1/policies:replay", {
+      method: "POST",
+      body: { target_ids: [id], policy, from: new Date(Date.now() - days * 86_400_000).toISOString() },
+      timeoutMs: 40_000,
+    }),
 
   heartbeat: (id: number) => request<Heartbeat>(`/api/v1/targets/${id}/heartbeat`),
   rotateHeartbeat: (id: number) =>

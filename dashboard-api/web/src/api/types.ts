@@ -2,6 +2,7 @@
 // durations carry their unit in the name (_s, _ms, _us). What is asked of a target is in
 // spec.ts, what a visit saw in checks.ts.
 
+import type { Policy } from "./policy";
 import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
@@ -20,6 +21,8 @@ export interface Target {
   /** Empty means every region. */
   regions: string[];
   active: boolean;
+  /** Empty: the default. */
+  policy: Policy;
   /** Empty for kinds without status codes. */
   expect: { status?: string[] };
   spec_version: number;
@@ -41,7 +44,10 @@ export interface Target {
 
 /** What a form sends: only `url` is required to create, or kind, name and heartbeat. */
 export type TargetInput = Partial<
-  Pick<Target, "name" | "url" | "kind" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect" | "heartbeat">
+  Pick<
+    Target,
+    "name" | "url" | "kind" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect" | "heartbeat" | "policy"
+  >
 >;
 
 /** Where a heartbeat stands. Only editors may see it: whoever knows the path can ping. */

@@ -56,6 +56,12 @@ const target = createRoute({
     ranges.includes(search.range as Range) ? { range: search.range as Range } : {},
 });
 
+const rule = createRoute({
+  getParentRoute: () => app,
+  path: "/targets/$id/rule",
+  component: lazyRouteComponent(() => import("../rule/RulePage"), "RulePage"),
+});
+
 const fleet = createRoute({
   getParentRoute: () => app,
   path: "/fleet",
@@ -111,7 +117,7 @@ function NotFound() {
 /** Search parameters are plain text, so that an address can be read and written by hand. */
 export const createAppRouter = () =>
   createRouter({
-    routeTree: root.addChildren([app.addChildren([overview, target, report, reports, fleet]), login, setup]),
+    routeTree: root.addChildren([app.addChildren([overview, target, rule, report, reports, fleet]), login, setup]),
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const params = new URLSearchParams();

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronLeft, ExternalLink, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { ChevronLeft, ExternalLink, Pause, Pencil, Play, SlidersHorizontal, Trash2 } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
@@ -89,6 +89,9 @@ function Details({ target }: { target: TargetView }) {
           <button type="button" className="btn" onClick={() => setEditing(true)}>
             <Pencil size={15} aria-hidden /> Edit
           </button>
+          <Link to="/targets/$id/rule" params={{ id: String(target.id) }} className="btn">
+            <SlidersHorizontal size={15} aria-hidden /> Rule
+          </Link>
           <button
             type="button"
             className="btn danger"

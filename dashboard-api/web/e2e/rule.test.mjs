@@ -1,0 +1,142 @@
+// Another rule in a real browser: a target fails for a while, another rule is tried on that,
+// and used. By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import {
+  axeViolations,
+  modes,
+  must,
+  overflow,
+  settings,
+  shoot,
+  signIn,
+  startBrowser,
+  until,
+  watchPage,
+} from "./harness.mjs";
+
+const run = Date.now().toString(36);
+let browser;
+let state; // the signed-in browser's cookies
+let watched;
+let status = 200;
+const server = createServer((_, response) => response.writeHead(status).end("ok"));
+
+before(async () => {
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  browser = await startBrowser();
+  state = await signIn(browser);
+});
+after(async () => {
+  await browser?.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function signedIn(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState: state });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  return { context, page, trouble: watchPage(page) };
+}
+
+test("a target fails for a while, and recovers", { timeout: 180_000 }, async () => {
+  const url = `http://127.0.0.1:${server.address().port}/${run}`;
+  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
+  const shows = async (word) =>
+    (await must("GET", "/live/snapshot")).items.find((item) => item.id === watched.id)?.state === word;
+  await until("it is up", () => shows("up"), { seconds: 60 });
+  status = 500;
+  await until("it is down", () => shows("down"), { seconds: 60 });
+  await new Promise((resolve) => setTimeout(resolve, 15_000)); // another slot fails
+  status = 200;
+  await until("it is up again", () => shows("up"), { seconds: 60 });
+});
+
+test("by keyboard: another rule is tried, a mistake is told at its field, and the rule is used", {
+  timeout: 120_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn();
+  await page.goto(new URL(`/targets/${watched.id}`, settings.base).href);
+  await page.getByRole("link", { name: "Rule", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Try another rule" }).waitFor();
+
+  const inARow = page.getByLabel("Failing results in a row");
+  await inARow.focus();
+  await page.keyboard.type("two");
+  await page.keyboard.press("Enter");
+  await page.getByText("Enter a whole number.").waitFor();
+  assert.ok(await inARow.evaluate((node) => node === document.activeElement), "the mistake has the focus");
+  await inARow.fill("11");
+  await page.keyboard.press("Enter");
+  await page.getByText("Want 1 to 10 results").waitFor();
+  assert.equal(await inARow.getAttribute("aria-invalid"), "true");
+  trouble.length = 0; // the browser says that a request was refused
+
+  await inARow.fill("10");
+  await page.keyboard.press("Enter");
+  const figures = page.locator(".rule-figures");
+  await figures.waitFor();
+  const line = async (word) =>
+    (await figures.getByRole("row", { name: word }).getByRole("cell").allInnerTexts()).map((text) => text.trim());
+  assert.deepEqual(await line("Pages"), ["1", "0"]);
+  assert.deepEqual(await line("Incidents"), ["1", "0"]);
+  assert.equal((await line("Usual delay"))[1], "–");
+  assert.match(await page.locator("[data-compared] h2").innerText(), /1 fewer page/);
+  assert.match(await page.getByRole("img", { name: /^Now/ }).getAttribute("aria-label"), /1 pages/);
+  assert.match(await page.locator("[data-compared] table").last().innerText(), /paged after .*no incident/s);
+  assert.equal((await must("GET", `/targets/${watched.id}`)).policy.down_after, undefined, "trying changes nothing");
+
+  await inARow.fill("2");
+  await page.getByText("The rule above has changed since").waitFor();
+  await page.keyboard.press("Enter");
+  await until("the other comparison", async () => (await line("Pages")).join() === "1,1");
+  await page.getByRole("button", { name: "Use this rule" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("is judged by this rule from now on").first().waitFor();
+  assert.deepEqual((await must("GET", `/targets/${watched.id}`)).policy, { down_after: 2 });
+  await page.goto(new URL(`/targets/${watched.id}/rule`, settings.base).href);
+  assert.equal(await page.getByLabel("Failing results in a row").inputValue(), "2");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 120_000 }, async () => {
+  const found = [];
+  const pages = [
+    ["rule", async () => {}],
+    [
+      "rule-compared",
+      async (page) => {
+        await page.getByLabel("Failing results in a row").fill("1");
+        await page.getByRole("button", { name: "A number" }).click();
+        await page.getByLabel("How many regions").fill("1");
+        await page.getByRole("button", { name: "Try it" }).click();
+        await page.locator("[data-compared]").waitFor();
+      },
+    ],
+  ];
+  for (const mode of modes) {
+    for (const [name, ready] of pages) {
+      const { context, page, trouble } = await signedIn({ viewport: mode.viewport, colorScheme: mode.colorScheme });
+      const say = (what) => found.push(`${name} ${mode.name}: ${what}`);
+      try {
+        await page.goto(new URL(`/targets/${watched.id}/rule`, settings.base).href);
+        await page.getByLabel("Failing results in a row").waitFor();
+        await ready(page);
+        if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
+        for (const violation of await axeViolations(page)) say(violation);
+        await shoot(page, `${name}-whole-${mode.name}`, true);
+      } catch (error) {
+        say(error.message.split("\n")[0]);
+        await shoot(page, `${name}-${mode.name}-failed`);
+      }
+      for (const line of trouble) say(line);
+      await context.close();
+    }
+  }
+  assert.deepEqual(found, []);
+  await must("DELETE", `/targets/${watched.id}`);
+});

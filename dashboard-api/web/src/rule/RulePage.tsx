@@ -1,0 +1,143 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { type FormEvent, useRef, useState } from "react";
+import { ApiError } from "../api/client";
+import { api } from "../api/endpoints";
+import type { Policy } from "../api/policy";
+import type { Target } from "../api/types";
+import { useLive } from "../app/live";
+import { useToast } from "../app/toasts";
+import { ErrorNote } from "../ui/ErrorNote";
+import { Comparison } from "./Comparison";
+import { RuleFields } from "./RuleFields";
+import { policyOf, type RuleErrors, ruleDraftOf, ruleErrorsOf } from "./rule";
+import "../styles/target.css";
+import "../styles/dialog.css";
+import "../styles/rule.css";
+
+const spans = [7, 30, 90] as const;
+type Days = (typeof spans)[number];
+
+/** Tries another rule on what was measured of a target. */
+export function RulePage() {
+  const id = Number(useParams({ from: "/app/targets/$id/rule" }).id);
+  const target = useQuery({ queryKey: ["target", id], queryFn: () => api.target(id), staleTime: 0 });
+  return (
+    <div className="page rule">
+      <Link to="/targets/$id" params={{ id: String(id) }} className="back">
+        <ChevronLeft size={16} aria-hidden /> {target.data?.name ?? "Target"}
+      </Link>
+      <div className="page-head">
+        <div>
+          <h1>Try another rule</h1>
+          <p className="muted">
+            See what it would have told of the past, beside the rule of now. Nothing changes until you use it.
+          </p>
+        </div>
+      </div>
+      {target.data ? (
+        <RuleForm key={target.data.id} target={target.data} />
+      ) : target.error ? (
+        <ErrorNote error={target.error} onRetry={() => void target.refetch()} />
+      ) : (
+        <div className="skeleton page-skeleton" />
+      )}
+    </div>
+  );
+}
+
+function RuleForm({ target }: { target: Target }) {
+  const form = useRef<HTMLFormElement>(null);
+  const result = useRef<HTMLElement>(null);
+  const [draft, setDraft] = useState(() => ruleDraftOf(target.policy));
+  const [days, setDays] = useState<Days>(30);
+  const [errors, setErrors] = useState<RuleErrors>({});
+  const { store } = useLive();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const toast = useToast();
+
+  const refuse = (found: RuleErrors) => {
+    setErrors(found);
+    requestAnimationFrame(() => {
+      form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus();
+    });
+  };
+  const onError = (error: unknown) =>
+    refuse(error instanceof ApiError ? ruleErrorsOf(error.problem) : { form: String(error) });
+  const replay = useMutation({
+    mutationFn: (policy: Policy) => api.replay(target.id, policy, days),
+    onSuccess: () => requestAnimationFrame(() => result.current?.focus()),
+    onError,
+  });
+  const save = useMutation({
+    mutationFn: (policy: Policy) => api.updateTarget(target.id, { policy }, target.spec_version),
+    onSuccess: (saved) => {
+      store.applySaved(saved);
+      queries.setQueryData(["target", saved.id], saved);
+      toast({ text: `${saved.name} is judged by this rule from now on.` });
+      void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
+    },
+    onError,
+  });
+  const busy = replay.isPending || save.isPending;
+  const withPolicy = (use: (policy: Policy) => void) => {
+    const parsed = policyOf(draft);
+    if (!parsed.ok) return refuse(parsed.errors);
+    setErrors({});
+    if (!busy) use(parsed.policy);
+  };
+  const tried = replay.data?.targets[0];
+  const same = tried && JSON.stringify(policyOf(draft)) === JSON.stringify({ ok: true, policy: tried.proposed.policy });
+
+  return (
+    <>
+      <form
+        ref={form}
+        className="card"
+        noValidate
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          withPolicy(replay.mutate);
+        }}
+      >
+        <div className="rule-fields">
+          {errors.form && (
+            <div className="banner bad" role="alert" tabIndex={-1}>
+              <p>{errors.form}</p>
+            </div>
+          )}
+          <RuleFields draft={draft} errors={errors} onChange={(change) => setDraft((old) => ({ ...old, ...change }))} />
+        </div>
+        <div className="rule-foot">
+          <label className="row">
+            <span>Over the last</span>
+            <select className="input" value={days} onChange={(event) => setDays(Number(event.target.value) as Days)}>
+              {spans.map((span) => (
+                <option key={span} value={span}>
+                  {span} days
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="button" className="btn" disabled={busy} onClick={() => withPolicy(save.mutate)}>
+            {save.isPending ? "Saving" : "Use this rule"}
+          </button>
+          <button type="submit" className="btn primary" disabled={busy}>
+            {replay.isPending ? "Trying" : "Try it"}
+          </button>
+        </div>
+      </form>
+      <section ref={result} className="card" aria-label="What it would have told" aria-live="polite" tabIndex={-1}>
+        {replay.data ? (
+          <Comparison replay={replay.data} outdated={!same} />
+        ) : (
+          <p className="pad muted">
+            {replay.isPending ? "Reading what was measured." : "Change the rule above and try it on the past."}
+          </p>
+        )}
+      </section>
+    </>
+  );
+}
