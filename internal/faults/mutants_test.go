@@ -102,6 +102,11 @@ func mutations() []mutation {
 			test: []string{"-run", "Majority", "./prober/internal/canary"},
 		},
 		{
+			name: "canaries: one machine behind all names", file: "prober/internal/canary/watch.go",
+			old: "known && other != c.host", new: "known && false",
+			test: []string{"-run", "NamesThatAllLead", "./prober/internal/canary"},
+		},
+		{
 			name: "canaries: names are looked up anew", file: "prober/internal/resolve/lookup.go",
 			old: "e != nil && cached {", new: "e != nil {",
 			test: []string{"-run", "LookupAnew", "./prober/internal/resolve"},

@@ -17,9 +17,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // Timing of the prober that is modelled.
 const (
 	secondLook   = 250 * time.Millisecond
-	canaryEvery  = 5 * time.Second
-	canaryAgain  = time.Second // while they are bad
-	canaryFor    = 1500 * time.Millisecond
+	canaryEvery  = 10 * time.Second
+	canaryAgain  = time.Second // while they are bad, and after the one before when something failed
+	canaryFor    = 2 * time.Second
 	canaryWait   = 2 * time.Second
 	announcement = 150 * time.Millisecond
 )
@@ -178,15 +178,15 @@ func (w *world) visit(region string, first bool) {
 	w.results[region] = w.believe(region, first, all)
 }
 
-// round is a canary round.
+// round is a canary round, until it is decided.
 type round struct {
 	from, to time.Time
 	good     bool
 }
 
 func (w *world) round(first bool, from time.Time) round {
-	answered, slowest := 0, time.Duration(0)
-	for range 3 {
+	answered, all := 0, [3]time.Duration{}
+	for i := range all {
 		took := 50*time.Millisecond + time.Duration(w.random.Int64N(int64(100*time.Millisecond)))
 		switch w.faulty(first, from) {
 		case hijack:
@@ -201,42 +201,59 @@ func (w *world) round(first bool, from time.Time) round {
 		default:
 			took = canaryFor
 		}
-		slowest = max(slowest, min(took, canaryFor))
+		all[i] = min(took, canaryFor)
 	}
-	return round{from, from.Add(slowest), answered >= 2}
+	slices.Sort(all[:])
+	return round{from, from.Add(all[1]), answered >= 2} // the second decides
 }
 
-// believe lets failures wait for the round in flight.
+// believe lets failures wait for the first round that begins after them.
 func (w *world) believe(region string, first bool, all []result) []result {
-	flying := w.round(first, noon.Add(time.Duration(w.random.Int64N(int64(canaryEvery)))))
-	next := func(at time.Time) {
-		w.rounds = append(w.rounds, selfdoubt.Round{Region: region, Prober: region + "-1", At: flying.to, Good: flying.good})
-		flying = w.round(first, at)
-	}
-	pause := func() time.Duration {
-		if flying.good {
-			return canaryEvery
+	last, bad := round{}, time.Time{} // when the newest bad one was decided
+	begin := func(at time.Time) {
+		last = w.round(first, at)
+		if !last.good && last.to.After(bad) {
+			bad = last.to
 		}
-		return canaryAgain
+		w.rounds = append(w.rounds, selfdoubt.Round{Region: region, Prober: region + "-1", At: last.to, Good: last.good})
 	}
+	due := func() time.Time {
+		if last.good {
+			return last.from.Add(canaryEvery)
+		}
+		return last.from.Add(max(canaryAgain, last.to.Sub(last.from)))
+	}
+	begin(noon.Add(time.Duration(w.random.Int64N(int64(canaryEvery)))))
 	for i := range all {
 		r := &all[i]
-		for at := flying.from.Add(max(pause(), flying.to.Sub(flying.from))); !at.After(r.at); at = flying.from.Add(max(pause(), flying.to.Sub(flying.from))) {
-			next(at)
+		for at := due(); !at.After(r.at); at = due() {
+			begin(at)
 		}
 		if r.failing {
-			if !r.at.Before(flying.to) { // none is in flight: one begins now
-				next(r.at)
-			}
-			if flying.to.Sub(r.at) > canaryWait || !flying.good {
-				r.unknown = true
-			}
-			r.at = flying.to
+			r.at, r.unknown = w.judged(r, &last, begin, bad)
 		}
 		r.at = r.at.Add(announcement)
 	}
 	slices.SortStableFunc(all, func(a, b result) int { return a.at.Compare(b.at) })
 	return all
+}
+
+// judged is when it is known whether a failure is believed, and that it is not.
+func (w *world) judged(r *result, last *round, begin func(time.Time), bad time.Time) (at time.Time, unknown bool) {
+	if !bad.Before(r.slot) { // while it was under way, or while it waits
+		return r.at.Add(max(0, min(bad.Sub(r.at), canaryWait))), true
+	}
+	if last.from.Before(r.at) {
+		next := last.from.Add(canaryAgain)
+		if next.Before(r.at) {
+			next = r.at
+		}
+		begin(next)
+	}
+	if last.to.Sub(r.at) > canaryWait {
+		return r.at.Add(canaryWait), true
+	}
+	return last.to, !last.good
 }
 
 // event is something the one who folds hears of.

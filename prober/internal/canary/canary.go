@@ -78,19 +78,24 @@ type Names interface {
 	LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error)
 }
 
-// visit connects to the canary once. The address guard of targets is not asked: what is
+// visit connects to the canary once, and gives the address that answered. The address guard of targets is not asked: what is
 // dialled is what the operator named, and nothing is sent.
-func (c Canary) visit(ctx context.Context, names Names) error {
+func (c Canary) visit(ctx context.Context, names Names) (netip.Addr, error) {
 	addrs, err := c.addresses(ctx, names)
 	if err != nil {
-		return err
+		return netip.Addr{}, err
 	}
 	for i, addr := range addrs {
 		if err = c.connect(ctx, addr, len(addrs)-i); err == nil {
-			return nil
+			return addr, nil
 		}
 	}
-	return err
+	return netip.Addr{}, err
+}
+
+func (c Canary) isName() bool {
+	_, err := netip.ParseAddr(c.host)
+	return err != nil
 }
 
 func (c Canary) addresses(ctx context.Context, names Names) ([]netip.Addr, error) {

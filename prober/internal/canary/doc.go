@@ -2,7 +2,8 @@
 // looks at addresses that its region can always reach.
 //
 // A canary is a host and a port. It answers when a TCP connection to it comes about within
-// two seconds; names are looked up anew each time. A round visits all of them at once. It
+// two seconds; names are looked up anew each time, and of two that lead to the same address
+// one counts: a resolver that lies gives it for all. A round visits all of them at once. It
 // is decided as soon as more than half have answered (good), or no longer can (bad): one
 // that is really down, or hangs, suppresses nothing and holds nothing up.
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -69,8 +70,22 @@ type failure struct {
 type round struct {
 	began            time.Time
 	answered, failed int
-	said             []string // of those that failed
+	behind           map[netip.Addr]string // the name that each address answered for
+	said             []string              // of those that failed
 	decided          bool
+}
+
+// impostor says whether the address has answered for another name before: a resolver that
+// lies gives the same for all.
+func (r *round) impostor(c Canary, addr netip.Addr) error {
+	if !c.isName() {
+		return nil
+	}
+	if other, known := r.behind[addr]; known && other != c.host {
+		return fmt.Errorf("its name and %s lead to the same address", other)
+	}
+	r.behind[addr] = c.host
+	return nil
 }
 
 // New makes a watch. Run must be running for anything to be believed.
@@ -153,7 +168,7 @@ func (w *Watch) due() time.Time {
 func (w *Watch) failing() bool { return !w.newest.Began.IsZero() && !w.newest.Good }
 
 func (w *Watch) begin(ctx context.Context, now time.Time) {
-	r := &round{began: now}
+	r := &round{began: now, behind: map[netip.Addr]string{}}
 	w.began, w.wanted = now, false
 	for i := range w.o.Canaries {
 		w.visits.Go(func() { w.visit(ctx, r, i) })
@@ -165,12 +180,15 @@ func (w *Watch) visit(ctx context.Context, r *round, i int) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	begun := time.Now()
-	err := w.o.Canaries[i].visit(ctx, w.o.Names)
+	addr, err := w.o.Canaries[i].visit(ctx, w.o.Names)
 	now := time.Now()
 	w.mu.Lock()
 	if errors.Is(ctx.Err(), context.Canceled) { // a stop says nothing of the network
 		w.mu.Unlock()
 		return
+	}
+	if err == nil {
+		err = r.impostor(w.o.Canaries[i], addr)
 	}
 	seen := Sight{Name: w.o.Canaries[i].String(), At: now.UTC(), Answered: err == nil, TookMS: float64(now.Sub(begun).Microseconds()) / 1000}
 	if err != nil {

@@ -212,6 +212,23 @@ func TestStopAnswersWhoWaits(t *testing.T) {
 	})
 }
 
+// A resolver that lies leads all names to one machine, which answers.
+func TestNamesThatAllLeadToOneMachine(t *testing.T) {
+	in(t, func(t *testing.T) {
+		_, number, _ := net.SplitHostPort(newPort(t).addr)
+		r := start(t, 1, "a.test:"+number, "b.test:"+number, "c.test:"+number)
+		wait(1500 * time.Millisecond)
+		if doubt, _ := r.ask(0); !strings.Contains(doubt, "lead to the same address") {
+			t.Errorf("%q", doubt)
+		}
+		one := start(t, 1, "a.test:"+number)
+		wait(time.Second)
+		if doubt, _ := one.ask(0); doubt != "" {
+			t.Errorf("a name and an address: %q", doubt)
+		}
+	})
+}
+
 func TestNoneBelievesEverything(t *testing.T) {
 	in(t, func(t *testing.T) {
 		w := New(Options{Metrics: prometheus.NewRegistry()})

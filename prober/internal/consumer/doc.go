@@ -36,6 +36,6 @@
 //
 // Entries up to measured use up capacity. A released entry is delivered again: here at
 // the next reclaim, or elsewhere. The files follow the entry: intake, admit, run,
-// settle, batch, acker, failing, replay; beside them machine and flights, host, announce
+// doubt, settle, batch, acker, failing, replay; beside them machine and flights, host, announce
 // and beat.
 package consumer
