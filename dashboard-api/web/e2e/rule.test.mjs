@@ -103,6 +103,24 @@ test("by keyboard: another rule is tried, a mistake is told at its field, and th
   await context.close();
 });
 
+test("incidents open by the rule that was used", { timeout: 180_000 }, async () => {
+  const incidents = async () => (await must("GET", `/incidents?target_id=${watched.id}`)).items;
+  const afterMs = (incident) => Date.parse(incident.opened_at) - Date.parse(incident.began_at);
+  const [before] = await incidents();
+  assert.ok(afterMs(before) < 10_000, `with the first failing slot, not ${afterMs(before)} ms after it`);
+  status = 500;
+  const [second] = await until(
+    "another incident",
+    async () => ((await incidents()).length === 2 ? incidents() : null),
+    {
+      seconds: 60,
+    },
+  );
+  assert.ok(afterMs(second) >= 10_000, `with the second failing slot, not ${afterMs(second)} ms after the first`);
+  status = 200;
+  await until("its end", async () => (await incidents())[0].resolved_at, { seconds: 60 });
+});
+
 test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 120_000 }, async () => {
   const found = [];
   const pages = [

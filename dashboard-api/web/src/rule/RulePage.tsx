@@ -50,7 +50,7 @@ export function RulePage() {
 function RuleForm({ target }: { target: Target }) {
   const form = useRef<HTMLFormElement>(null);
   const result = useRef<HTMLElement>(null);
-  const [draft, setDraft] = useState(() => ruleDraftOf(target.policy));
+  const [draft, setDraft] = useState(() => ruleDraftOf(target.policy ?? {})); // a node of the release before gives none
   const [days, setDays] = useState<Days>(30);
   const [errors, setErrors] = useState<RuleErrors>({});
   const { store } = useLive();
