@@ -21,6 +21,7 @@ type Opening struct {
 	Cause     Cause
 	At        time.Time // when it was found
 	Group     Group     // zero: none
+	Members   []int64   // of a group whose incident this is
 }
 
 // Group is a cause that several incidents share.
@@ -62,6 +63,7 @@ func (s *Store) Open(ctx context.Context, tx *gorm.DB, o Opening) (i Incident, c
 	if i, err = scanIncident(tx.Raw(byID, id).Row()); err != nil {
 		return Incident{}, false, database.Failed(ctx, "open incident", err)
 	}
+	i.Members = o.Members
 	_, err = s.happened(ctx, tx, i, string(Opened), Event{Kind: Opened, At: o.At, Text: o.Cause.Explanation})
 	return i, true, database.Failed(ctx, "open incident", err)
 }

@@ -20,8 +20,11 @@ const (
 // Severities lists all of them.
 func Severities() []Severity { return []Severity{NoData, Degraded, Down} }
 
-// KindRegion is the kind of the subject of an incident about a region that is blind.
-const KindRegion = "region"
+// Kinds of the subjects of incidents that are about no target.
+const (
+	KindRegion = "region" // that is blind
+	KindGroup  = "group"  // of incidents with one cause
+)
 
 // Subject is the target as it was when its incident began, or what else it is about.
 type Subject struct {
@@ -52,6 +55,7 @@ type Incident struct {
 	AcknowledgedBy string    // as the audit log names who did
 	ResolvedAt     time.Time // zero: it goes on
 	GroupID        int64     // of incidents with the same cause; 0: none
+	Members        []int64   // while it is told of a group: targets that are in it, or have come to it
 }
 
 // Open says whether it goes on.

@@ -7,7 +7,7 @@
 //     last good round to the next;
 //   - when within a minute more than a fifth of the targets it measured, at least ten,
 //     on at least three hosts, turned to failing while another region finds them good,
-//     at the same slot or later, and none finds them failing. From the first of those
+//     at the same slot or later, and none finds them failing or did since. From the first of those
 //     slots, until more than half of those targets are good again there.
 //
 // What all regions see is never doubted, and a region alone has nobody who disagrees:

@@ -77,6 +77,7 @@ type sight struct {
 	failing bool
 	turned  time.Time // when the first failing result in a row came
 	first   time.Time // its slot
+	bad     time.Time // newest failing slot
 }
 
 type region struct {
@@ -135,7 +136,9 @@ func (w *Watch) Take(m Result) (changed bool) {
 	if m.Failing && !s.failing {
 		s.turned, s.first = m.At, m.Slot
 	}
-	s.slot, s.failing = m.Slot, m.Failing
+	if s.slot, s.failing = m.Slot, m.Failing; m.Failing {
+		s.bad = m.Slot
+	}
 	for _, one := range t.seen {
 		if w.weigh(w.region(one.region), m.TargetID, t, one, m.At) {
 			changed = true
@@ -200,14 +203,14 @@ func (r *region) recovered(at time.Time) bool {
 }
 
 // contradicted says whether another region finds the target good at the same slot or
-// later, and none finds it failing.
+// later, and none finds it failing, nor did since: the last to recover is not in doubt.
 func (t *target) contradicted(s sight) bool {
 	good := false
 	for _, other := range t.seen {
 		switch {
 		case other.region == s.region:
 		case s.slot.Sub(other.slot) > stale: // it looks no more
-		case other.failing:
+		case other.failing, !other.bad.Before(s.first):
 			return false
 		case !other.slot.Before(s.slot):
 			good = true

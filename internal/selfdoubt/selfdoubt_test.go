@@ -82,6 +82,7 @@ func TestMassChange(t *testing.T) {
 		"what all see is true":                {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "", 60)}, ""},
 		"and one of them sees it long before": {fleet{targets: 60, perHost: 1, regions: three, lag: 20 * time.Second, fails: between(120, 300, "", 60)}, ""},
 		"what two of three see is true":       {fleet{targets: 60, perHost: 1, regions: three, fails: between(120, 300, "eu us", 60)}, ""},
+		"nor is the last to recover in doubt": {fleet{targets: 60, perHost: 1, regions: []string{"eu", "us"}, lag: 40 * time.Second, fails: between(120, 150, "", 60)}, ""},
 		"one of two":                          {fleet{targets: 60, perHost: 1, regions: []string{"eu", "us"}, fails: between(120, 300, "us", 60)}, "us 120-330"},
 		"a region alone":                      {fleet{targets: 60, perHost: 1, regions: []string{"eu"}, fails: between(120, 300, "eu", 60)}, ""},
 		"twice": {fleet{targets: 60, perHost: 1, regions: three, fails: func(r string, i int, at time.Time) bool {

@@ -8,7 +8,8 @@
 //
 //   - at least three of them share it;
 //   - of all targets that have it, at least half are among them: what most others live
-//     with in good health explains nothing. A failure says nothing about those who have
+//     with in good health explains nothing. Those that were not looked at since it began
+//     are left out: nobody knows of them yet. A failure says nothing about those who have
 //     none, so it needs half of all targets;
 //   - it can have caused such failures: an issuer those of TLS, a name server those of
 //     DNS, an address none of DNS;

@@ -98,11 +98,27 @@ func (o Outage) causes() []Value {
 	return all
 }
 
-// Healthy is how many targets that do not fail have each value, and how many there are.
+// Census knows the targets that do not fail.
+type Census interface {
+	// Good is how many with a value were seen to be good in a slot from then on. Of those that
+	// were not looked at since nobody can say.
+	Good(v Value, since time.Time) int
+	// All is how many there are.
+	All() int
+}
+
+// Healthy is how many targets that do not fail have each value, and how many there are; all
+// were seen a moment ago.
 type Healthy struct {
 	With  map[Value]int
 	Total int
 }
+
+// Good is how many have a value.
+func (h Healthy) Good(v Value, _ time.Time) int { return h.With[v] }
+
+// All is how many there are.
+func (h Healthy) All() int { return h.Total }
 
 // Group is outages with one cause. Kind, value and slot name it.
 type Group struct {
@@ -113,11 +129,11 @@ type Group struct {
 }
 
 // Find gives the groups, ordered by slot, kind and value, and the targets that stay alone.
-func Find(outages []Outage, healthy Healthy) (groups []Group, alone []int64) {
+func Find(outages []Outage, healthy Census) (groups []Group, alone []int64) {
 	left := slices.Clone(outages)
 	slices.SortFunc(left, func(a, b Outage) int { return cmp.Or(a.Slot.Compare(b.Slot), cmp.Compare(a.TargetID, b.TargetID)) })
 	left = slices.CompactFunc(left, func(a, b Outage) bool { return a.TargetID == b.TargetID && a.Slot.Equal(b.Slot) })
-	total := healthy.Total + len(left)
+	total := healthy.All() + len(left)
 	candidates := map[Value][]Outage{}
 	for _, o := range left {
 		for _, v := range o.causes() {
@@ -133,7 +149,7 @@ func Find(outages []Outage, healthy Healthy) (groups []Group, alone []int64) {
 	for len(best) > 0 {
 		v := preferred(best)
 		members := best[v]
-		group := Group{Value: v, Slot: members[0].Slot, Healthy: healthy.With[v]}
+		group := Group{Value: v, Slot: members[0].Slot, Healthy: healthy.Good(v, members[0].Slot)}
 		taken := map[int64]bool{}
 		for _, o := range members {
 			taken[o.TargetID] = true
@@ -163,6 +179,12 @@ func Find(outages []Outage, healthy Healthy) (groups []Group, alone []int64) {
 	}
 	slices.Sort(alone)
 	return groups, alone
+}
+
+// Takes says whether an outage found later belongs to a group: it has the cause, and can have
+// begun when the group did.
+func (g Group) Takes(o Outage) bool {
+	return slices.Contains(o.causes(), g.Value) && !o.Slot.Add(-o.Interval).After(g.Slot.Add(slack)) && !o.Slot.Add(slack).Before(g.Slot)
 }
 
 func rank(kind Kind) int { return slices.Index(Kinds(), kind) }
@@ -206,7 +228,7 @@ func together(all []Outage) []Outage {
 }
 
 // explains says whether a value is the cause of outages that began together.
-func explains(v Value, members []Outage, healthy Healthy, total int) bool {
+func explains(v Value, members []Outage, healthy Census, total int) bool {
 	distinct := func(of func(Outage) string) int {
 		seen := map[string]bool{}
 		for _, o := range members {
@@ -220,7 +242,7 @@ func explains(v Value, members []Outage, healthy Healthy, total int) bool {
 		return false
 	case v.Kind == KindFailure:
 		return 2*n >= total && distinct(func(o Outage) string { return o.Host }) >= hosts
-	case healthy.With[v] > n:
+	case healthy.Good(v, members[0].Slot) > n:
 		return false
 	case v.Kind == KindNetwork:
 		return distinct(func(o Outage) string { return o.Address.Unmap().String() }) >= addresses

@@ -48,6 +48,9 @@ type Saved struct {
 	// Unread are targets whose state an other version wrote: they are folded anew.
 	Unread []int64
 	Blind  []selfdoubt.Window // that are open, or have ended lately
+	// Outages are those that are open and in no group; Groups those that go on.
+	Outages []Outage
+	Groups  []incidentstore.OpenGroup
 }
 
 // Commit is what is to be remembered together.
@@ -68,6 +71,10 @@ type Decision struct {
 	Subject    incidentstore.Subject
 	Failure    string
 	HTTPStatus int
+
+	Hold  *Outage   // of opened: it is not told yet, but remembered
+	Tell  bool      // no decision of the verdict: what was held is told alone
+	Group *Grouping // nor this: what was held, or told alone, is gathered, and that is told
 }
 
 type stateRow struct {
@@ -97,6 +104,12 @@ func (s *Store) Load(ctx context.Context) (saved Saved, err error) {
 			saved.States[row.TargetID] = state
 		}
 		if err != nil {
+			return err
+		}
+		if saved.Outages, err = readOutages(tx); err != nil {
+			return err
+		}
+		if saved.Groups, err = incidentstore.OpenGroups(tx); err != nil {
 			return err
 		}
 		blind, err := blindstore.Held(tx, time.Now().Add(-blindFor))
@@ -154,6 +167,12 @@ func (s *Store) Commit(ctx context.Context, c Commit) (turn int64, err error) {
 			}
 		}
 		for _, d := range c.Decisions {
+			if d.Group != nil {
+				if err := s.gather(ctx, tx, *d.Group, there); err != nil {
+					return err
+				}
+				continue
+			}
 			if !there[d.TargetID] {
 				continue
 			}
@@ -161,7 +180,7 @@ func (s *Store) Commit(ctx context.Context, c Commit) (turn int64, err error) {
 				return fmt.Errorf("%s of target %d: %w", d.Kind, d.TargetID, err)
 			}
 		}
-		return nil
+		return s.aloud.EndGroups(ctx, tx, c.At)
 	})
 	if errors.Is(err, ErrOvertaken) {
 		return 0, ErrOvertaken
@@ -175,7 +194,13 @@ func targetsThere(tx *gorm.DB, c Commit) (map[int64]bool, error) {
 		there[state.TargetID] = false
 	}
 	for _, d := range c.Decisions {
-		there[d.TargetID] = false
+		if d.Group == nil {
+			there[d.TargetID] = false
+			continue
+		}
+		for _, m := range d.Group.Members {
+			there[m.TargetID] = false
+		}
 	}
 	for _, a := range c.Confirmations {
 		there[a.TargetID] = false
@@ -203,7 +228,7 @@ func targetsThere(tx *gorm.DB, c Commit) (map[int64]bool, error) {
 // decide makes one decision true. A key names it, so that doing it again changes nothing.
 func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 	store := s.aloud
-	if d.Notify == verdict.NotifyNobody {
+	if d.Notify == verdict.NotifyNobody || d.Hold != nil {
 		store = s.silent
 	}
 	key := fmt.Sprintf("%d", d.At.UnixMilli())
@@ -212,6 +237,9 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 		_, _, err := store.Open(ctx, tx, incidentstore.Opening{
 			TargetID: d.TargetID, FirstSlot: d.Slot, Severity: incidentstore.Severity(d.Severity), Subject: d.Subject, Cause: cause, At: d.At,
 		})
+		if err == nil && d.Hold != nil {
+			err = writeOutage(tx, *d.Hold)
+		}
 		return err
 	}
 	incident, err := incidentstore.ByKey(ctx, tx, d.TargetID, d.Slot)
@@ -221,8 +249,22 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 	if err != nil {
 		return err
 	}
+	if d.Tell {
+		if err := toldAlone(tx, d.TargetID, d.Slot); err != nil {
+			return err
+		}
+		return s.aloud.Tell(ctx, tx, incident, d.At)
+	}
+	if i, err := incidentstore.Hold(ctx, tx, incident); err != nil {
+		return err
+	} else if i.GroupID != 0 { // people hear of the group
+		store = s.silent
+	}
 	switch d.Kind {
 	case verdict.Resolved:
+		if err := dropOutage(tx, d.TargetID, d.Slot); err != nil {
+			return err
+		}
 		_, err = store.Resolve(ctx, tx, incident, d.At, d.Why)
 	case verdict.SeverityChanged:
 		_, err = store.SetSeverity(ctx, tx, incident, key, incidentstore.Severity(d.Severity), cause, d.At)

@@ -337,6 +337,13 @@ func (e *Evaluator) commit(ctx context.Context, f *fold) error {
 	f.committed(turn)
 	e.metrics.commits.Inc()
 	for _, d := range c.Decisions {
+		switch {
+		case d.Group != nil:
+			e.Log.Info("outages with one cause", "kind", d.Group.Kind, "value", d.Group.Value.Value, "slot", d.Group.Slot, "targets", len(d.Group.Members))
+			continue
+		case d.Tell:
+			continue
+		}
 		e.metrics.decisions.WithLabelValues(string(d.Kind)).Inc()
 		e.Log.Info("verdict", "decision", d.Kind, "target_id", d.TargetID, "slot", d.Slot, "severity", d.Severity, "why", d.Why)
 	}

@@ -402,3 +402,13 @@ func (r *rig) model() map[string]string {
 	}
 	return all
 }
+
+// mustLoad is what was committed.
+func mustLoad(r *rig) verdictstore.Saved {
+	r.Helper()
+	saved, err := r.store.Load(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return saved
+}

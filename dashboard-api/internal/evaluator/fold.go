@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"container/heap"
+	"net/netip"
 	"reflect"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ type fold struct {
 
 	asks          []checkstream.Visit
 	confirmations []verdictstore.Confirmation
+	out           outages
 	watch         *selfdoubt.Watch
 	blind         []selfdoubt.Window             // as the watch said last
 	kept          map[windowKey]selfdoubt.Window // as they were committed
@@ -43,6 +45,9 @@ type fold struct {
 type target struct {
 	live.Watched
 	host       string
+	address    netip.Addr // that was visited last
+	good       time.Time  // newest slot in which a region saw it good
+	factsAt    time.Time  // of these
 	conditions verdict.Conditions
 	state      verdict.FoldState
 	stored     verdict.FoldState // as it was committed last; zero: never
@@ -53,7 +58,7 @@ type target struct {
 func newFold(saved verdictstore.Saved) *fold {
 	f := &fold{
 		turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States,
-		watch: selfdoubt.New(), blind: saved.Blind, kept: map[windowKey]selfdoubt.Window{},
+		out: newOutages(saved), watch: selfdoubt.New(), blind: saved.Blind, kept: map[windowKey]selfdoubt.Window{},
 	}
 	for _, w := range saved.Blind {
 		f.kept[keyOf(w)] = w
@@ -107,6 +112,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 			delete(f.targets, id)
 			delete(f.changed, id)
 			f.watch.Remove(id)
+			f.over(id)
 			t.deadline = time.Time{}
 		}
 	}
@@ -149,6 +155,7 @@ func (f *fold) result(r *uptime.Result, at time.Time) {
 	if !found {
 		return // not there any more, or not known yet: then its newest results are read within a minute
 	}
+	t.facts(r)
 	o := verdict.Observed(r)
 	o.Said = r.Said(t.Target.Kind)
 	failed := fails(t.state, o.Region)
@@ -179,7 +186,7 @@ func (f *fold) step(t *target, e verdict.Event) {
 	var decisions []verdict.Decision
 	t.state, decisions = verdict.Step(t.state, t.Rules, t.conditions, e)
 	for _, d := range decisions {
-		f.decisions = append(f.decisions, verdictstore.Decision{Decision: d, Subject: subject(&t.Target), Failure: string(failure(t.state, d)), HTTPStatus: status(t.state, d)})
+		f.note(t, verdictstore.Decision{Decision: d, Subject: subject(&t.Target), Failure: string(failure(t.state, d)), HTTPStatus: status(t.state, d)})
 	}
 	if len(decisions) > 0 || matters(t.state) || matters(t.stored) {
 		f.changed[t.Target.ID] = true
@@ -221,6 +228,7 @@ func (f *fold) longest() time.Duration {
 
 // pending is what is to be committed, and whether there is anything.
 func (f *fold) pending(now time.Time) (c verdictstore.Commit, some bool) {
+	f.gather()
 	blind := f.unwritten()
 	if len(f.changed) == 0 && len(f.decisions) == 0 && len(f.confirmations) == 0 && len(blind) == 0 && f.entry == f.written {
 		return c, false

@@ -47,7 +47,8 @@ func matches(t incidentstore.Terms, i incidentstore.Incident) bool {
 	if len(t.Tags) == 0 && len(t.Targets) == 0 {
 		return true
 	}
-	return slices.Contains(t.Targets, i.TargetID) || slices.ContainsFunc(t.Tags, func(tag string) bool { return slices.Contains(i.Subject.Tags, tag) })
+	has := func(id int64) bool { return slices.Contains(t.Targets, id) }
+	return has(i.TargetID) || slices.ContainsFunc(i.Members, has) || slices.ContainsFunc(t.Tags, func(tag string) bool { return slices.Contains(i.Subject.Tags, tag) })
 }
 
 func (p Planner) payload(c incidentstore.Change) incidentstore.Payload {
