@@ -59,14 +59,14 @@ func TestConfirmationsLieBetweenResults(t *testing.T) {
 		one, two := samples(2)[:1], samples(2)[1:]
 		a := NewAnnouncer(r)
 		must(t, a.Announce(t.Context(), one))
+		if others, err := checkstream.NewAdhocConsumer(r, "us", "p1").Read(t.Context(), 10, 0); err != nil || len(others) != 0 {
+			t.Errorf("the lane of visits on demand has %v, %v", others, err)
+		}
 		prober := checkstream.NewConfirmConsumer(r, "us", "p1")
 		entries, err := prober.Read(t.Context(), 10, 0)
 		must(t, err)
 		if len(entries) != 1 || entries[0].Job != asked.Job() {
 			t.Fatalf("the prober gets %+v", entries)
-		}
-		if others, err := checkstream.NewAdhocConsumer(r, "us", "p1").Read(t.Context(), 10, 0); err != nil || len(others) != 0 {
-			t.Errorf("the lane of visits on demand has %v, %v", others, err)
 		}
 		saw := checkstream.VisitOutcome{Look: uptime.Look{Prober: "p1", Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 503, CheckedAt: asked.Slot.Add(time.Second)}}
 		must(t, prober.Settle(t.Context(), entries[0], saw))
@@ -90,6 +90,11 @@ func TestConfirmationsLieBetweenResults(t *testing.T) {
 		_ = f.Follow(ctx, beginning, func(_ string, results []uptime.Result) error { order = append(order, results[0].TargetID); return nil })
 		if want := []any{one[0].TargetID, asked, two[0].TargetID}; !slices.Equal(order, want) {
 			t.Errorf("delivered %v, not %v", order, want)
+		}
+		got, silent := follow(t, r, beginning)
+		next(t, got)
+		if next(t, got); silent.Skipped() != 0 {
+			t.Error("who does not ask for confirmations takes one for a damaged entry")
 		}
 	})
 }

@@ -173,4 +173,39 @@ func TestOnlyNewsIsAskedAbout(t *testing.T) {
 	})
 }
 
+// The first results of a target may come before the evaluator knows that there is one.
+func TestResultsWaitForTheirTarget(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRig(t, db, 2)
+		id, old := r.targets[0].Target.ID, r.targets[1:]
+		f := newFold(verdictstore.Saved{})
+		f.judge(old, nil, r.began)
+		say := func(after time.Duration) {
+			for _, region := range regions {
+				f.take(entry{id: "1-0", at: r.began.Add(after), results: []uptime.Result{r.next(id, region, uptime.StatusDown)}})
+			}
+		}
+		say(0)
+		f.judge(old, nil, r.began.Add(2*time.Second))
+		f.judge(r.targets, nil, r.began.Add(2*time.Second))
+		if len(f.decisions) != 1 || !f.decisions[0].At.Equal(r.began) || len(f.orphans) != 0 {
+			t.Errorf("%+v; %d results wait", f.decisions, len(f.orphans))
+		}
+
+		f = newFold(verdictstore.Saved{}) // of a target that is gone
+		say(0)
+		say(orphanFor + time.Second)
+		if len(f.orphans) != 2 {
+			t.Errorf("%d results wait", len(f.orphans))
+		}
+		for range mostOrphans {
+			f.keep(&uptime.Result{TargetID: id}, r.began.Add(orphanFor+time.Second))
+		}
+		if n := len(f.orphans); n > mostOrphans {
+			t.Errorf("%d results wait", n)
+		}
+	})
+}
+
 var _ Confirmer = (*checkstream.Adhoc)(nil)

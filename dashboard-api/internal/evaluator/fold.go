@@ -33,6 +33,7 @@ type fold struct {
 	decisions []verdictstore.Decision
 	saved     map[int64]verdict.FoldState // of targets that are not known yet
 
+	orphans       []orphan
 	asks          []checkstream.Visit
 	confirmations []verdictstore.Confirmation
 	out           outages
@@ -78,6 +79,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 	for _, t := range f.targets {
 		t.seen = false
 	}
+	fresh := false
 	for _, w := range watched {
 		t, known := f.targets[w.Target.ID]
 		if !known {
@@ -87,6 +89,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 				delete(f.saved, w.Target.ID)
 			}
 			f.targets[w.Target.ID] = t
+			fresh = true
 		}
 		t.seen = true
 		if t.Target.URL != w.Target.URL {
@@ -117,6 +120,9 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		}
 	}
 	f.retire()
+	if fresh {
+		f.adopt()
+	}
 }
 
 // take folds an entry of the stream in.
@@ -153,7 +159,8 @@ func known(r *uptime.Result) time.Time {
 func (f *fold) result(r *uptime.Result, at time.Time) {
 	t, found := f.targets[r.TargetID]
 	if !found {
-		return // not there any more, or not known yet: then its newest results are read within a minute
+		f.keep(r, at)
+		return
 	}
 	t.facts(r)
 	o := verdict.Observed(r)
@@ -162,6 +169,34 @@ func (f *fold) result(r *uptime.Result, at time.Time) {
 	f.step(t, verdict.Event{At: at, Result: &o})
 	f.schedule(t)
 	f.confirm(t, &o, !failed && fails(t.state, o.Region))
+}
+
+// A target that was created a moment ago may have results before it is known here.
+const (
+	mostOrphans = 10_000
+	orphanFor   = 10 * time.Second
+)
+
+type orphan struct {
+	result uptime.Result
+	at     time.Time
+}
+
+// keep remembers a result of a target that is not there: any more, or yet.
+func (f *fold) keep(r *uptime.Result, at time.Time) {
+	if n := len(f.orphans); n == mostOrphans || n > 0 && at.Sub(f.orphans[0].at) > orphanFor {
+		f.orphans = slices.DeleteFunc(f.orphans, func(o orphan) bool { return n == mostOrphans || at.Sub(o.at) > orphanFor })
+	}
+	f.orphans = append(f.orphans, orphan{*r, at})
+}
+
+// adopt folds in what came of targets before they were known.
+func (f *fold) adopt() {
+	orphans := f.orphans
+	f.orphans = nil
+	for i := range orphans {
+		f.result(&orphans[i].result, orphans[i].at)
+	}
 }
 
 // pass lets time pass, when everything up to an instant was folded in.

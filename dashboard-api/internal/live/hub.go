@@ -193,7 +193,7 @@ func (h *Hub) Confirm(targetID int64, look *uptime.Look) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e, found := h.entries[targetID]
-	if !found || !look.Status.Measured() {
+	if !found {
 		return
 	}
 	now := h.now()
