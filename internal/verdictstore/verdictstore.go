@@ -255,11 +255,6 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 		}
 		return s.aloud.Tell(ctx, tx, incident, d.At)
 	}
-	if i, err := incidentstore.Hold(ctx, tx, incident); err != nil {
-		return err
-	} else if i.GroupID != 0 { // people hear of the group
-		store = s.silent
-	}
 	switch d.Kind {
 	case verdict.Resolved:
 		if err := dropOutage(tx, d.TargetID, d.Slot); err != nil {
@@ -267,7 +262,15 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 		}
 		_, err = store.Resolve(ctx, tx, incident, d.At, d.Why)
 	case verdict.SeverityChanged:
+		i, err := incidentstore.Hold(ctx, tx, incident)
+		if err != nil {
+			return err
+		}
+		if i.GroupID != 0 { // people hear of the group
+			store = s.silent
+		}
 		_, err = store.SetSeverity(ctx, tx, incident, key, incidentstore.Severity(d.Severity), cause, d.At)
+		return err
 	case verdict.Corrected:
 		err = store.Correct(ctx, tx, incident, key, incidentstore.Event{At: d.At, Text: d.Why})
 	case verdict.FlappingBegan, verdict.FlappingEnded:

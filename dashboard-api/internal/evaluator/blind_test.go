@@ -197,6 +197,31 @@ func (r *rig) forget() {
 	}
 }
 
+// Who takes over knows of probers that said something before: one of two with bad canaries makes
+// no region blind.
+func TestTakeoverKnowsWhoSpokeBefore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 1)
+	say := func(prober string, after time.Duration, good bool) {
+		if err := r.announcer.AnnounceRound(t.Context(), livefeed.Round{Region: "us", Prober: prober, At: r.began.Add(after), Good: good}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := r.run()
+	say("a", 0, true)
+	say("b", 0, true)
+	r.folded()
+	end()
+	defer r.run()()
+	say("a", ms, false)
+	r.folded()
+	if got := r.blind(); len(got) > 0 {
+		t.Errorf("blind %q", got)
+	}
+	say("b", ms, false)
+	r.await("none is good", func() bool { return slices.Equal(r.blind(), []string{"us canaries 0s-"}) })
+}
+
 // A region that checks nothing any more is not blind for ever.
 func TestRetiredRegionIsNotBlind(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,12 @@
 // passes only as far as the stream was read: a backlog is folded as of when it was announced,
 // and while Redis does not answer nothing grows old.
 //
+// All results and canary rounds are shown to a selfdoubt.Watch. What it says of a region holds
+// for every target from then on, and is committed as blind windows.
+//
+// An outage that people are to hear of is told by a later commit if it may share its cause with
+// others: within three seconds, as one of a group (package sharedcause) or alone.
+//
 // Kept are the states of targets in trouble. Those of others can be had from their newest
 // results, which are read when the lease is taken.
 package evaluator

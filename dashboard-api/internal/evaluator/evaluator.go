@@ -28,7 +28,7 @@ const (
 	latestEvery = time.Minute
 	leaseLook   = 500 * time.Millisecond
 
-	commitBound = 10 * time.Second
+	commitBound = 30 * time.Second // thousands of targets may fail at once
 	loadBound   = 30 * time.Second
 	rulesBound  = 2 * time.Second
 	retryPause  = 2 * time.Second

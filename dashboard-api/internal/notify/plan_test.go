@@ -175,3 +175,19 @@ func TestMessages(t *testing.T) {
 		}
 	}
 }
+
+// Of a group hears who would hear of any of its members; of a region that is blind, who hears of
+// everything.
+func TestWhoHearsOfWhatIsAboutNoTarget(t *testing.T) {
+	t.Parallel()
+	c := change(incidentstore.Opened)
+	c.Incident.TargetID, c.Incident.Subject = 0, incidentstore.Subject{Name: "3 targets: address 192.0.2.7", Kind: incidentstore.KindGroup}
+	rules := book(rule(terms{Channels: []int64{1}}), rule(terms{Targets: []int64{7, 8}, Channels: []int64{2}}), rule(terms{Tags: []string{"prod"}, Channels: []int64{3}}))
+	if got := planned(c, rules); got != "opened c1 r1 +0s" {
+		t.Error(got)
+	}
+	c.Incident.Members = []int64{5, 8}
+	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c2 r2 +0s" {
+		t.Error(got)
+	}
+}
