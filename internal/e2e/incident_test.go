@@ -15,18 +15,24 @@ import (
 	"time"
 )
 
-// halfway is a site that goes down between the visits of two regions in one slot: the first
-// to come finds it well.
-func halfway(t *testing.T) *httptest.Server {
+// halfway is a site that, once armed, goes down between the visits of two regions in one
+// slot: the first to come finds it well.
+type halfway struct {
+	*httptest.Server
+	armed  atomic.Bool
+	visits atomic.Int64
+}
+
+func newHalfway(t *testing.T) *halfway {
 	t.Helper()
-	var visits atomic.Int64
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if visits.Add(1) > 1 {
+	h := &halfway{}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if h.armed.Load() && h.visits.Add(1) > 1 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}))
-	t.Cleanup(site.Close)
-	return site
+	t.Cleanup(h.Close)
+	return h
 }
 
 // TestOutageIsToldOnce has a site go down and come back while the API is killed in between:
@@ -92,14 +98,18 @@ func TestOutageIsToldOnce(t *testing.T) {
 	}
 	watched := s.create(target{Name: "shop", URL: site.URL, IntervalS: 10})
 	shop.Store(watched.ID)
-	late := s.create(target{Name: "late", URL: halfway(t).URL, IntervalS: 60})
-	s.await(time.Minute, "both regions saw it up", func() bool {
-		seen := map[string]bool{}
-		for _, r := range s.results(watched.ID) {
-			seen[r.Region] = seen[r.Region] || r.Status == "up"
-		}
-		return seen["eu"] && seen["us"]
-	})
+	other := newHalfway(t)
+	late := s.create(target{Name: "late", URL: other.URL, IntervalS: 30})
+	for _, one := range []target{watched, late} {
+		s.await(time.Minute, "both regions saw it up", func() bool {
+			seen := map[string]bool{}
+			for _, r := range s.results(one.ID) {
+				seen[r.Region] = seen[r.Region] || r.Status == "up"
+			}
+			return seen["eu"] && seen["us"]
+		})
+	}
+	other.armed.Store(true)
 
 	type incident struct {
 		TargetID   int64     `json:"target_id"`
@@ -130,7 +140,7 @@ func TestOutageIsToldOnce(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	s.await(2*time.Minute, "the other outage is found", func() bool { return len(incidents(late.ID).Items) == 1 })
-	if i := incidents(late.ID).Items[0]; i.OpenedAt.Sub(i.BeganAt) > 30*time.Second {
+	if i := incidents(late.ID).Items[0]; i.OpenedAt.Sub(i.BeganAt) > 15*time.Second {
 		t.Errorf("it began at %v and was found at %v: with the next slot", i.BeganAt, i.OpenedAt)
 	}
 	if opened, resolved := keys("opened"), keys("resolved"); len(opened) != 1 || len(resolved) != 1 {
