@@ -85,7 +85,8 @@ func (e *entry) apply(r uptime.Result, now time.Time) bool {
 		e.observe(o)
 	}
 	if e.rules.Policy.Counts() {
-		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: now, Result: &o})
+		counted := o // what Step is given a pointer to is an allocation: not for everybody else
+		e.state, _ = verdict.Step(e.state, e.rules, verdict.Conditions{}, verdict.Event{At: now, Result: &counted})
 	}
 	return true
 }
