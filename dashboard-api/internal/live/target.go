@@ -92,7 +92,8 @@ func (e *entry) take(o verdict.Observation, now time.Time) {
 		e.observe(o)
 	}
 	if e.rules.Policy.Counts() {
-		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: now, Result: &o})
+		counted := o // what Step is given a pointer to is an allocation: not for everybody else
+		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: now, Result: &counted})
 	}
 }
 
