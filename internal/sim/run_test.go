@@ -93,7 +93,10 @@ func (j *judge) follow() {
 		if !changed {
 			continue
 		}
-		j.blind.Blind = j.watch.Windows()
+		j.blind.Blind = nil
+		for _, w := range j.watch.Windows() {
+			j.blind.Blind = append(j.blind.Blind, w.Blindness)
+		}
 		for target := range j.states {
 			j.step(target, verdict.Tick(e.at))
 		}

@@ -14,17 +14,17 @@ import (
 
 // blindness notes windows as whoever evaluates does.
 func (b *bench) blindness(windows ...selfdoubt.Window) {
-	b.T.Helper()
-	err := b.db.Tx(b.T.Context(), func(tx *gorm.DB) error {
+	b.Helper()
+	err := b.db.Tx(b.Context(), func(tx *gorm.DB) error {
 		for _, w := range windows {
-			if err := blindstore.Note(b.T.Context(), tx, b.incidents, w, b.now); err != nil {
+			if err := blindstore.Note(b.Context(), tx, b.incidents, w, b.now); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		b.T.Fatal(err)
+		b.Fatal(err)
 	}
 }
 
