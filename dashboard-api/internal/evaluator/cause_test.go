@@ -115,8 +115,8 @@ func TestManyOutagesWithFewCauses(t *testing.T) {
 	}
 }
 
-// Who comes to a group later is not told of again; of what is left when a target is deleted the
-// group ends; and the same address is a new group in another slot.
+// Who comes to a group later is not told of again, and with the last that is left, or is deleted,
+// the group ends.
 func TestGroupsGrowAndEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 8)
@@ -124,17 +124,17 @@ func TestGroupsGrowAndEnd(t *testing.T) {
 	where := r.at([]string{"192.0.2.7"})
 	end := r.run()
 	r.see(uptime.StatusUp, where, upTo(0, 8)...)
-	r.see(uptime.StatusDown, where, 0, 1, 2, 3)
-	first := map[string]int{"opened 4 targets: address 192.0.2.7": 1}
+	r.see(uptime.StatusDown, where, 0, 1, 2) // of eight, but of the others nobody knows yet
+	first := map[string]int{"opened 3 targets: address 192.0.2.7": 1}
 	r.await("it is told", func() bool { return cmp.Equal(first, r.outbox()) })
 	end()
 	defer r.run()()
 	r.see(uptime.StatusDown, where, 4, 5)
 	r.await("they are members", func() bool {
 		all, err := r.incidents.List(t.Context(), incidentstore.Filter{GroupID: 1, Limit: 100})
-		return err == nil && len(all) == 7
+		return err == nil && len(all) == 6
 	})
-	r.see(uptime.StatusUp, where, 0, 1, 2, 3, 4)
+	r.see(uptime.StatusUp, where, 0, 1, 2, 4)
 	r.folded()
 	if diff := cmp.Diff(first, r.outbox()); diff != "" {
 		t.Error(diff)
@@ -143,7 +143,7 @@ func TestGroupsGrowAndEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.see(uptime.StatusUp, where, 6)
-	r.await("it is over", func() bool { return r.outbox()["resolved 4 targets: address 192.0.2.7"] == 1 })
+	r.await("it is over", func() bool { return r.outbox()["resolved 3 targets: address 192.0.2.7"] == 1 })
 }
 
 // An outage that shares nothing is told without waiting, and one that ends while it waits for
@@ -213,4 +213,58 @@ func TestSingleOutagesDoNotWait(t *testing.T) {
 	if got = append(got, pending()...); !slices.Equal(got, []string{"opened 3", "opened 4", "3 targets: address 192.0.2.7"}) {
 		t.Errorf("with one that was told alone: %q", got)
 	}
+}
+
+// What one evaluator held when it ended the next one tells, once; the one after that knows the
+// group, too.
+func TestHeldOutagesOutliveWhoHeldThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 8)
+	r.listener()
+	where := r.at([]string{"192.0.2.7"})
+	at := r.began
+	var f *fold
+	takeOver := func() {
+		f = newFold(mustLoad(r))
+		f.judge(r.targets, nil, at)
+		f.pass(at)
+	}
+	see := func(status uptime.Status, targets ...int) {
+		for _, i := range targets {
+			for _, region := range regions {
+				f.take(entry{id: "1-0", at: at, results: []uptime.Result{where(i, r.next(r.targets[i].Target.ID, region, status))}})
+			}
+		}
+	}
+	commit := func(want ...string) {
+		t.Helper()
+		if c, some := f.pending(at); some {
+			turn, err := r.store.Commit(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.committed(turn)
+		}
+		if diff := cmp.Diff(want, r.told()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	takeOver()
+	see(uptime.StatusUp, upTo(0, 8)...)
+	at = at.Add(time.Second)
+	see(uptime.StatusDown, 0, 1, 2)
+	commit()
+	takeOver()
+	at = at.Add(gatherFor)
+	takeOver()
+	commit("opened 3 targets: address 192.0.2.7")
+	commit("opened 3 targets: address 192.0.2.7")
+	takeOver()
+	see(uptime.StatusDown, 3)
+	commit("opened 3 targets: address 192.0.2.7")
+	takeOver()
+	see(uptime.StatusUp, 0, 1, 2)
+	commit("opened 3 targets: address 192.0.2.7")
+	see(uptime.StatusUp, 3)
+	commit("opened 3 targets: address 192.0.2.7", "resolved 3 targets: address 192.0.2.7")
 }
