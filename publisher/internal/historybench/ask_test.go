@@ -28,7 +28,7 @@ func latencyOf(took []time.Duration) latency {
 type answers struct {
 	Rows      float64            `json:"million_rows"`
 	Questions map[string]latency `json:"questions"`
-	Bare      map[string]latency `json:"bare"` // finding the same rows alone, in turns with the questions
+	Bare      map[string]latency `json:"bare"`           // finding the same rows alone, in turns with the questions
 	Rate      float64            `json:"inserted_per_s"` // meanwhile
 	Loading   loading            `json:"loading"`
 	Computing computing          `json:"computing"`

@@ -67,7 +67,9 @@ func bareDailyUptime(a asking) string {
 	return bareDays("empty(region)", a.targets[:min(200, len(a.targets))], a.firstDay())
 }
 
-func barePhases90d(a asking) string { return bareDays("NOT empty(region)", a.targets[:1], a.firstDay()) }
+func barePhases90d(a asking) string {
+	return bareDays("NOT empty(region)", a.targets[:1], a.firstDay())
+}
 
 func bareDays(which string, ids []int64, from time.Time) string {
 	return fmt.Sprintf(`SELECT sum(up) FROM rollup_1d FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) SETTINGS max_threads = 1`, which, list(ids), from.Unix())
