@@ -3,7 +3,6 @@ package migrations_test
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"regexp"
@@ -240,10 +239,11 @@ func TestEnginesHaveTheSameSchema(t *testing.T) {
 	}
 }
 
-// What the migrations come to is the same on both: every column, and whether it may be empty.
+// What the migrations come to is the same on both: every column and whether it may be empty,
+// every index with what makes it unique, and every reference with what becomes of it.
 func TestEnginesComeToTheSameSchema(t *testing.T) {
 	t.Parallel()
-	columns := func(driver, url, source, query string) (all []string) {
+	schema := func(driver, url, source string, queries ...string) (all []string) {
 		if err := migrations.UpRelational(t.Context(), url, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -252,29 +252,44 @@ func TestEnginesComeToTheSameSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = db.Close() })
-		rows, err := db.QueryContext(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var table, column string
-			var null bool
-			if err := rows.Scan(&table, &column, &null); err != nil {
-				t.Fatal(err)
+		for _, query := range queries {
+			found := len(all)
+			rows, err := db.QueryContext(t.Context(), query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
 			}
-			if !strings.HasPrefix(table, "goose") && !strings.HasPrefix(table, "sqlite") {
-				all = append(all, fmt.Sprint(table, ".", column, " ", null))
+			for rows.Next() {
+				var table, what string
+				if err := rows.Scan(&table, &what); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.HasPrefix(table, "goose") && !strings.HasPrefix(table, "sqlite") {
+					all = append(all, table+" "+strings.ToLower(what))
+				}
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(all) == found {
+				t.Fatalf("%s: %v", query, err)
 			}
 		}
 		slices.Sort(all)
 		return all
 	}
 	lite, post := testbackend.SQLite(t), testbackend.Postgres(t)
-	ofLite := columns("sqlite", lite, strings.TrimPrefix(lite, "sqlite:"), `SELECT m.name, p.name, p."notnull" = 0 AND p.pk = 0 FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'`)
-	ofPost := columns("pgx", post, post, "SELECT table_name, column_name, is_nullable = 'YES' FROM information_schema.columns WHERE table_schema = current_schema()")
-	if diff := cmp.Diff(ofPost, ofLite); diff != "" || len(ofLite) < 100 {
-		t.Errorf("%d columns: %s", len(ofLite), diff)
+	const tables = "FROM sqlite_master m, "
+	ofLite := schema("sqlite", lite, strings.TrimPrefix(lite, "sqlite:"),
+		`SELECT m.name, 'column ' || p.name || iif(p."notnull" = 0 AND p.pk = 0, ' null', '') `+tables+`pragma_table_info(m.name) p WHERE m.type = 'table'`,
+		`SELECT m.name, iif(i."unique", 'unique', 'index') || iif(i.partial, ' partial', '') || ': ' || (SELECT group_concat(coalesce(c.name, '?'), ' ') FROM pragma_index_info(i.name) c) `+tables+`pragma_index_list(m.name) i WHERE m.type = 'table' AND i.origin <> 'pk'`,
+		`SELECT m.name, 'reference ' || f."from" || ' to ' || f."table" || '.' || f."to" || ' ' || f.on_delete `+tables+`pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`)
+	ofPost := schema("pgx", post, post,
+		`SELECT table_name, 'column ' || column_name || CASE is_nullable WHEN 'YES' THEN ' null' ELSE '' END FROM information_schema.columns WHERE table_schema = current_schema()`,
+		`SELECT t.relname, CASE WHEN i.indisunique THEN 'unique' ELSE 'index' END || CASE WHEN i.indpred IS NULL THEN '' ELSE ' partial' END || ': ' ||
+ (SELECT string_agg(coalesce(a.attname, '?'), ' ' ORDER BY k.n) FROM unnest(i.indkey) WITH ORDINALITY k (attnum, n) LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum AND k.attnum > 0)
+FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace s ON s.oid = t.relnamespace WHERE s.nspname = current_schema() AND NOT i.indisprimary`,
+		`SELECT t.relname, 'reference ' || a.attname || ' to ' || r.relname || '.' || b.attname || CASE c.confdeltype WHEN 'c' THEN ' cascade' WHEN 'n' THEN ' set null' ELSE ' no action' END
+FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_namespace s ON s.oid = t.relnamespace JOIN pg_class r ON r.oid = c.confrelid
+JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = c.conkey[1] JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = c.confkey[1] WHERE s.nspname = current_schema() AND c.contype = 'f'`)
+	if diff := cmp.Diff(ofPost, ofLite); diff != "" {
+		t.Error(diff)
 	}
 }
 
