@@ -2,7 +2,7 @@ package evaluator
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
@@ -18,6 +18,7 @@ const (
 	confirmWithin = 5 * time.Second
 	askBound      = 2 * time.Second
 	asksWaiting   = 64
+	asksAtOnce    = 100 // as many as there is room for are asked, when not all can be
 )
 
 // Confirmer asks regions to look again: see checkstream.NewConfirm.
@@ -84,19 +85,22 @@ func (e *Evaluator) asking(ctx context.Context, visits <-chan []checkstream.Visi
 		select {
 		case <-ctx.Done():
 			return
-		case some := <-visits:
-			call, cancel := context.WithTimeout(ctx, askBound)
-			err := e.Confirm.Add(call, some)
-			cancel()
-			switch {
-			case err == nil:
-				e.metrics.asked.Add(float64(len(some)))
-			case errors.Is(err, checkstream.ErrLaneFull):
-				e.metrics.unasked.Add(float64(len(some)))
-			case ctx.Err() == nil:
-				e.metrics.unasked.Add(float64(len(some)))
-				e.Log.Debug("other regions were not asked", "error", err)
+		case all := <-visits:
+			for some := range slices.Chunk(all, asksAtOnce) {
+				e.askFor(ctx, some)
 			}
 		}
 	}
+}
+
+// askFor asks for visits, all or none.
+func (e *Evaluator) askFor(ctx context.Context, visits []checkstream.Visit) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	counter := e.metrics.asked
+	if err := e.Confirm.Add(ctx, visits); err != nil {
+		counter = e.metrics.unasked
+		e.Log.Debug("other regions were not asked", "visits", len(visits), "error", err)
+	}
+	counter.Add(float64(len(visits)))
 }

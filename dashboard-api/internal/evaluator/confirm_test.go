@@ -1,7 +1,10 @@
 package evaluator
 
 import (
+	"context"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
@@ -204,6 +207,38 @@ func TestResultsWaitForTheirTarget(t *testing.T) {
 		}
 		if n := len(f.orphans); n > mostOrphans {
 			t.Errorf("%d results wait", n)
+		}
+	})
+}
+
+// lane has room for so many.
+type lane struct{ room, asked int }
+
+func (l *lane) Add(_ context.Context, visits []checkstream.Visit) error {
+	if len(visits) > l.room {
+		return checkstream.ErrLaneFull
+	}
+	l.room -= len(visits)
+	l.asked += len(visits)
+	return nil
+}
+
+// Of more than there is room for, as many are asked as there is.
+func TestAsManyAreAskedAsThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &lane{room: 550}
+		e := New(Options{Confirm: l, Log: slog.New(slog.DiscardHandler)})
+		ctx, stop := context.WithCancel(t.Context())
+		visits := make(chan []checkstream.Visit, 1)
+		ended := make(chan struct{})
+		go func() { defer close(ended); e.asking(ctx, visits) }()
+		visits <- make([]checkstream.Visit, 1000)
+		synctest.Wait()
+		stop()
+		<-ended
+		if l.asked != 500 {
+			t.Errorf("%d were asked for", l.asked)
 		}
 	})
 }
