@@ -9,41 +9,17 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
-	"github.com/probefleet/probefleet/migrations"
 )
 
 // A prober that has lost its network says so, of itself and of what fails; what is good
 // stays good. Once its canaries are back it is believed again.
 func TestBlindProber(t *testing.T) {
 	t.Parallel()
-	redisURL, clickHouseURL := testbackend.Redis(t), testbackend.ClickHouse(t)
-	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	store, err := resultstore.Open(t.Context(), clickHouseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer redis.Close()
-	publisher, fleet := checkstream.NewPublisher(redis), checkstream.NewFleet(redis)
-	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
-		t.Fatal(err)
-	}
+	around := newSurroundings(t)
+	store, l, redis, publisher, fleet := around.store, around.lab, around.redis, around.publisher, around.fleet
 	heard := follow(t, redis)
 
 	canary, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +27,7 @@ func TestBlindProber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = canary.Close() }()
-	prober, ended, log, ops := startProber(t, "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "PROBER_SPOOL_DIR="+t.TempDir(), "PROBER_CANARIES="+canary.Addr().String())
+	prober, ended, log, ops := startProber(t, "REDIS_URL="+around.redisURL, "CLICKHOUSE_URL="+around.clickHouseURL, "PROBER_SPOOL_DIR="+t.TempDir(), "PROBER_CANARIES="+canary.Addr().String())
 	says := func(word string) func() bool {
 		return func() bool {
 			probers, err := fleet.Probers(t.Context())

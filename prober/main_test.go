@@ -18,12 +18,10 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/envconf"
-	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
 	"github.com/probefleet/probefleet/internal/uptime"
-	"github.com/probefleet/probefleet/migrations"
 	"github.com/probefleet/probefleet/prober/internal/scaler"
 )
 
@@ -78,32 +76,11 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 // TestWholeProber runs the program against real stores and a lab of targets.
 func TestWholeProber(t *testing.T) {
 	t.Parallel()
-	redisURL, clickHouseURL := testbackend.Redis(t), testbackend.ClickHouse(t)
-	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	store, err := resultstore.Open(t.Context(), clickHouseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer redis.Close()
-	publisher, fleet := checkstream.NewPublisher(redis), checkstream.NewFleet(redis)
-	if err := publisher.EnsureGroups(t.Context(), []string{"eu"}); err != nil {
-		t.Fatal(err)
-	}
+	around := newSurroundings(t)
+	store, l, publisher, fleet := around.store, around.lab, around.publisher, around.fleet
 
 	spoolDir := t.TempDir()
-	prober, ended, log, ops := startProber(t, "REDIS_URL="+redisURL, "CLICKHOUSE_URL="+clickHouseURL, "PROBER_SPOOL_DIR="+spoolDir)
+	prober, ended, log, ops := startProber(t, "REDIS_URL="+around.redisURL, "CLICKHOUSE_URL="+around.clickHouseURL, "PROBER_SPOOL_DIR="+spoolDir)
 	awaitOrEnd(t, "the prober's heartbeat", ended, log, func() bool {
 		probers, err := fleet.Probers(t.Context())
 		return err == nil && len(probers) == 1 && probers[0].Name == "eu-1" && len(probers[0].AllowCIDRs) == 1
