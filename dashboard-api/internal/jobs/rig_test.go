@@ -79,7 +79,12 @@ func (l *fakeLane) wake() {
 }
 
 func (l *fakeLane) Outcomes(ctx context.Context, after string, block time.Duration) ([]checkstream.VisitOutcome, string, error) {
-	if after == "" {
+	if after == "" { // where the newest is cannot be asked either
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if errors.Is(l.err, errAway) {
+			return nil, after, l.err
+		}
 		return nil, "0", nil
 	}
 	var n int
