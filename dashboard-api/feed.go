@@ -37,7 +37,7 @@ type targets interface {
 // measured is the newest measurement of each target and region, and the newest row.
 type measured interface {
 	LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error)
-	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
+	Newest(ctx context.Context, ids []int64) ([]uptime.Result, error)
 	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
 }
 
@@ -202,7 +202,7 @@ func (f *feed) reconcileResultsOnce(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if ids := f.hub.Heartbeats(); len(ids) > 0 {
-		newest, err := f.results.Current(ctx, ids)
+		newest, err := f.results.Newest(ctx, ids)
 		if err != nil {
 			return err
 		}

@@ -108,8 +108,8 @@ func (r *recorded) Measured(_ context.Context, ids []int64, from, to time.Time, 
 	return r.err
 }
 
-// Current gives the newest row of each of these targets, however old.
-func (r *recorded) Current(_ context.Context, ids []int64) ([]uptime.Result, error) {
+// Newest gives the newest row of each of these targets, however old.
+func (r *recorded) Newest(_ context.Context, ids []int64) ([]uptime.Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.current), func(row uptime.Result) bool { return !slices.Contains(ids, row.TargetID) }), r.err

@@ -54,14 +54,24 @@ func (s *Store) LatestN(ctx context.Context, ids []int64, n int, since time.Time
 }
 
 // Current gives the newest row, measured or not, of each target and region; nil ids
-// mean all targets. The rows carry what a verdict needs: no phases, no address, no attempt.
+// mean all targets. The rows carry what ticks need, as LatestN's.
 func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, error) {
-	sql, args, about := `SELECT `+latestColumns+` FROM results_latest FINAL`, []any(nil), int(s.present.Load())
+	return s.newest(ctx, ids, barColumns, scanBar)
+}
+
+// Newest is Current with what a verdict needs: the rows have no phases, no address, no attempt.
+// They take half as long again as Current's.
+func (s *Store) Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) {
+	return s.newest(ctx, ids, latestColumns, scanTick)
+}
+
+func (s *Store) newest(ctx context.Context, ids []int64, columns string, scan scanner) ([]uptime.Result, error) {
+	sql, args, about := `SELECT `+columns+` FROM results_latest FINAL`, []any(nil), int(s.present.Load())
 	if ids != nil {
 		about = 0
 		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
 	}
-	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`+oneThread, args)
+	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`+oneThread, args, scan)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
 	}
@@ -82,9 +92,9 @@ type series struct {
 }
 
 // LastMeasured gives the newest measurement since an instant of each target and
-// region, leaving out rows that only carry a reason. The rows carry what Current's carry.
+// region, leaving out rows that only carry a reason. The rows carry what Newest's carry.
 func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Result, error) {
-	current, err := s.Current(ctx, nil)
+	current, err := s.Newest(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +117,7 @@ func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Res
 		if from.Before(since) {
 			from = since
 		}
-		found, err := s.ticks(ctx, sweepBound, len(missing), lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)})
+		found, err := s.ticks(ctx, sweepBound, len(missing), lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)}, scanTick)
 		if err != nil {
 			return nil, fmt.Errorf("read last measured results: %w", err)
 		}
@@ -134,13 +144,16 @@ func targetsOf(missing map[series]bool) []uint64 {
 	return ids
 }
 
-// ticks reads tickColumns, of about so many rows.
-func (s *Store) ticks(ctx context.Context, bound time.Duration, about int, sql string, args []any) ([]uptime.Result, error) {
+// scanner reads a row into r, by way of w: see scanBar.
+type scanner func(rows driver.Rows, r *uptime.Result, w *wire) error
+
+// ticks reads about so many rows.
+func (s *Store) ticks(ctx context.Context, bound time.Duration, about int, sql string, args []any, scan scanner) ([]uptime.Result, error) {
 	found := make([]uptime.Result, 0, about)
 	var r uptime.Result
 	var w wire
 	err := s.query(ctx, bound, sql, args, func(rows driver.Rows) error {
-		err := scanTick(rows, &r, &w)
+		err := scan(rows, &r, &w)
 		found = append(found, r)
 		return err
 	})

@@ -66,7 +66,7 @@ func TestSlotCountsOnce(t *testing.T) {
 			if err != nil || len(got) != 1 || got[0].Status != test.want || got[0].Late != test.late {
 				t.Errorf("results %+v, %v", got, err)
 			}
-			current, err := s.Current(t.Context(), []int64{id})
+			current, err := s.Newest(t.Context(), []int64{id})
 			if err != nil || len(current) != 1 || current[0].Status != test.want || current[0].Late != test.late {
 				t.Errorf("current %+v, %v", current, err)
 			}

@@ -2,6 +2,7 @@ package resultstore
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,20 @@ func TestLastMeasuredLooksPastReasons(t *testing.T) {
 	all, err := s.Current(t.Context(), nil)
 	if err != nil || len(all) != 8 {
 		t.Errorf("%d current rows, %v", len(all), err)
+	}
+	newest, err := s.Newest(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range newest { // of the same rows Current says less
+		n := &newest[i]
+		if n.IngestedAt.IsZero() {
+			t.Errorf("newest: %+v", n)
+		}
+		newest[i] = uptime.Result{TargetID: n.TargetID, Region: n.Region, ScheduledAt: n.ScheduledAt, CheckedAt: n.CheckedAt, Status: n.Status, Failure: n.Failure, Reason: n.Reason, HTTPStatus: n.HTTPStatus, TotalUS: n.TotalUS}
+	}
+	if !reflect.DeepEqual(newest, all) {
+		t.Errorf("newest %+v, current %+v", newest, all)
 	}
 }
 
