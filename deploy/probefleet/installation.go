@@ -93,8 +93,9 @@ func (in *installation) setupLink() string {
 	return strings.TrimSpace(string(content))
 }
 
-// changeRegions ends the regions an earlier life ran here and this one does not.
-// Regions of other machines are none of its business.
+// changeRegions makes the named regions known before their probers start, so that the
+// first target may name one, and ends those an earlier life ran here and this one does
+// not. Regions of other machines are none of its business.
 func (in *installation) changeRegions(ctx context.Context, databaseURL string, regions []string) error {
 	path := filepath.Join(in.dir, "regions.json")
 	var before []string
@@ -105,16 +106,23 @@ func (in *installation) changeRegions(ctx context.Context, databaseURL string, r
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if gone := slices.DeleteFunc(before, func(r string) bool { return slices.Contains(regions, r) }); len(gone) > 0 {
-		db, err := database.Open(ctx, databaseURL)
-		if err != nil {
+	db, err := database.Open(ctx, databaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	known := schedulestore.New(db)
+	for _, region := range regions {
+		if _, err := known.AddRegion(ctx, region); err != nil {
 			return err
 		}
-		defer db.Close()
-		for _, region := range gone {
-			if _, err := schedulestore.New(db).RetireRegion(ctx, region); err != nil {
-				return err
-			}
+	}
+	for _, region := range before {
+		if slices.Contains(regions, region) {
+			continue
+		}
+		if _, err := known.RetireRegion(ctx, region); err != nil {
+			return err
 		}
 	}
 	content, err = json.Marshal(regions)

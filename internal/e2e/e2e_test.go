@@ -50,8 +50,9 @@ func TestOneCommand(t *testing.T) {
 		t.Errorf("no set-up link in:\n%s", out)
 	}
 
-	good := s.create(target{Name: "good", URL: server.URL() + "/ok", IntervalS: 10})
+	// The one that names a region is first: the regions of `up` are known as soon as it is ready.
 	bad := s.create(target{Name: "bad", URL: server.URL() + "/status/503", IntervalS: 10, Regions: []string{"eu"}})
+	good := s.create(target{Name: "good", URL: server.URL() + "/ok", IntervalS: 10})
 	start := time.Now()
 	s.await(30*time.Second, "results of both regions", func() bool {
 		regions := map[string]bool{}
