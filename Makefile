@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history sim outages faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and
 bench-history: ## every question of the history at 10, 25, 50 and 100 million results; writes docs/bench-history.json (ROWS=50 of the main table, GROWTH=10,25,50,100, DIR=folder to keep and to go on in; TARGETS DAYS BATCH RUNS)
 	$(GO) test -count=1 -v -timeout 12h -tags bench -run '^TestHistory$$' ./publisher/internal/historybench
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
+
+bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and how soon 2,000 are back that were cut off at once
+	$(GO) test -count=1 -v -timeout 15m -tags bench ./dashboard-api/internal/wsconn/fanout
 
 sim: ## faults of regions and outages of targets against the rules of verdicts, RUNS (200) times each: false pages, blindness, detection
 	$(GO) test -count=1 -v -timeout 60m -tags bench -run '^TestSimulation$$' ./internal/sim -args -runs $${RUNS:-200}

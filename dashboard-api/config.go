@@ -19,24 +19,26 @@ import (
 // Config is every setting of the API, from its environment.
 type Config struct {
 	service.Settings
-	DatabaseURL   secret.Text    `env:"DATABASE_URL" required:"true" help:"relational database: postgres://user:password@host/name or sqlite:PATH"`
-	RedisURL      secret.Text    `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
-	ClickHouseURL secret.Text    `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
-	SecretKey     secret.Text    `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
-	Port          int            `env:"PORT" default:"8080" min:"1" max:"65535" help:"port of the dashboard and the API"`
-	Bind          string         `env:"API_BIND" help:"address to listen on; empty is all of them"`
-	PublicURL     string         `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`
-	TrustProxy    bool           `env:"API_TRUST_PROXY" default:"false" help:"true behind a proxy of yours that sets X-Forwarded-For and X-Forwarded-Proto itself"`
-	HostRate      float64        `env:"API_HOST_RATE" default:"5" min:"0" help:"requests a second that the active targets of one host may come to, all regions together; a save beyond is refused; 0: no limit"`
-	HostsExempt   []string       `env:"API_HOST_RATE_EXEMPT" help:"hosts of yours without that limit: names, .example.com for all below one, addresses, ranges; those in the probers' PROBER_ALLOW_CIDRS are without it anyway"`
-	AllowCIDRs    []netip.Prefix `env:"API_ALLOW_CIDRS" help:"private ranges that notifications may be sent to, such as 10.0.0.0/8 for a mail server of yours; cloud metadata addresses stay closed"`
-	BootstrapKey  secret.Text    `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
-	SpoolDir      string         `env:"API_SPOOL_DIR" help:"folder, of this node alone, for results from outside while ClickHouse is away; it must survive a restart; empty: they are answered 503 meanwhile"`
-	SpoolMaxBytes envconf.Bytes  `env:"API_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
-	SpoolVolatile bool           `env:"API_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
-	DeadmanURL    secret.Text    `env:"API_DEADMAN_URL" help:"URL of an alarm outside that rings when it is not called: it is posted to every 20 seconds while the whole fleet is well; let it wait for 60"`
-	DeadmanFail   secret.Text    `env:"API_DEADMAN_FAIL_URL" help:"URL that is posted to instead while something is wrong, with what it is as plain text; empty: nothing is sent then"`
-	SetupLinkFile string         `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
+	DatabaseURL      secret.Text    `env:"DATABASE_URL" required:"true" help:"relational database: postgres://user:password@host/name or sqlite:PATH"`
+	RedisURL         secret.Text    `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
+	ClickHouseURL    secret.Text    `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
+	SecretKey        secret.Text    `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	Port             int            `env:"PORT" default:"8080" min:"1" max:"65535" help:"port of the dashboard and the API"`
+	Bind             string         `env:"API_BIND" help:"address to listen on; empty is all of them"`
+	PublicURL        string         `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`
+	TrustProxy       bool           `env:"API_TRUST_PROXY" default:"false" help:"true behind a proxy of yours that sets X-Forwarded-For and X-Forwarded-Proto itself"`
+	HostRate         float64        `env:"API_HOST_RATE" default:"5" min:"0" help:"requests a second that the active targets of one host may come to, all regions together; a save beyond is refused; 0: no limit"`
+	HostsExempt      []string       `env:"API_HOST_RATE_EXEMPT" help:"hosts of yours without that limit: names, .example.com for all below one, addresses, ranges; those in the probers' PROBER_ALLOW_CIDRS are without it anyway"`
+	AllowCIDRs       []netip.Prefix `env:"API_ALLOW_CIDRS" help:"private ranges that notifications may be sent to, such as 10.0.0.0/8 for a mail server of yours; cloud metadata addresses stay closed"`
+	BootstrapKey     secret.Text    `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
+	SpoolDir         string         `env:"API_SPOOL_DIR" help:"folder, of this node alone, for results from outside while ClickHouse is away; it must survive a restart; empty: they are answered 503 meanwhile"`
+	SpoolMaxBytes    envconf.Bytes  `env:"API_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
+	SpoolVolatile    bool           `env:"API_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
+	SocketsMax       int            `env:"API_SOCKETS_MAX" default:"20000" min:"1" help:"live connections that this node takes; more are answered 503 and come back later"`
+	SocketsOfAccount int            `env:"API_SOCKETS_PER_ACCOUNT" default:"500" min:"1" help:"live connections that one session or API key may have on this node"`
+	DeadmanURL       secret.Text    `env:"API_DEADMAN_URL" help:"URL of an alarm outside that rings when it is not called: it is posted to every 20 seconds while the whole fleet is well; let it wait for 60"`
+	DeadmanFail      secret.Text    `env:"API_DEADMAN_FAIL_URL" help:"URL that is posted to instead while something is wrong, with what it is as plain text; empty: nothing is sent then"`
+	SetupLinkFile    string         `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
 }
 
 func loadConfig(getenv func(string) string) (Config, error) {

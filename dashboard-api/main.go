@@ -106,7 +106,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		kept.Forget(id)
 		copies.Forget(id)
 	}})
-	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
+	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Most: cfg.SocketsMax, MostOfAccount: cfg.SocketsOfAccount, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
 	announcer := livefeed.NewAnnouncer(stores.redis)
 	after := httpapi.NewAftermath(announcer, stores.redis, s.Log)
 	taken, err := newOutside(ctx, cfg, stores, announcer, box, s)
@@ -160,7 +160,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
-		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
+		about.Run, hub.Run, sockets.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {

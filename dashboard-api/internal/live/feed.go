@@ -34,6 +34,7 @@ type feed struct {
 	seq    uint64
 	frames []frame
 	bytes  int
+	whole  map[uint64]func() []byte // messages with everything after a sequence up to now, made once
 }
 
 func (f *feed) append(at time.Time, ops []op) {
@@ -41,7 +42,7 @@ func (f *feed) append(at time.Time, ops []op) {
 	for _, o := range ops {
 		next.bytes += len(o.body)
 	}
-	f.seq = next.seq
+	f.seq, f.whole = next.seq, nil
 	f.bytes += next.bytes
 	f.frames = append(f.frames, next)
 	drop := 0

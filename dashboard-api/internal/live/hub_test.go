@@ -325,3 +325,32 @@ func TestBlindRegionsAreNotAsked(t *testing.T) {
 		}
 	})
 }
+
+// Ten thousand readers of everything cost one message: those that were told the same share it.
+func TestReadersOfEverythingShareTheMessage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1), target(2)}, nil, []string{"eu"})
+		frameNow()
+		early, _, _, _ := h.Subscribe("targets", nil)
+		h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusUp)})
+		frameNow()
+		one, _, _, _ := h.Subscribe("targets", nil)
+		other, _, _, _ := h.Subscribe("targets", nil)
+		h.Apply([]uptime.Result{result(2, "eu", time.Now(), uptime.StatusUp)})
+		frameNow()
+		a, b, all := one.Poll(), other.Poll(), early.Poll()
+		if len(a) == 0 || &a[0] != &b[0] {
+			t.Errorf("made twice: %s and %s", a, b)
+		}
+		if d := decode(t, all); len(d.Ops) != 2 {
+			t.Errorf("who was told less was told %s", all)
+		}
+		h.Apply([]uptime.Result{result(1, "eu", time.Now().Add(time.Second), uptime.StatusUp)})
+		frameNow()
+		if d := decode(t, one.Poll()); len(d.Ops) != 1 || d.Ops[0].Item.ID != 1 {
+			t.Errorf("the next one: %+v", d)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Position is where a reader is in a channel.
@@ -72,23 +73,48 @@ func (h *Hub) Changed() <-chan struct{} {
 }
 
 // Poll gives the next message for the reader, nil when there is none. All frames
-// since the last poll are one message. A reader that fell out of the feed gets a
+// since the last poll are one message; readers of a whole channel that were told the
+// same share it: nobody may change it. A reader that fell out of the feed gets a
 // resync message and goes on from the present.
 func (s *Subscription) Poll() []byte {
 	s.hub.mu.Lock()
+	if s.cursor == s.feed.seq {
+		s.hub.mu.Unlock()
+		return nil
+	}
 	frames, known := s.feed.after(s.cursor)
-	s.cursor = s.feed.seq
-	s.hub.mu.Unlock() // frames are never changed after they were appended
+	told, now := s.told, s.feed.seq
+	s.cursor = now
+	compose := func() []byte { return message(s.channel, s.only, told, now, frames) } // frames are never changed after they were appended
+	if known && s.only == "" {
+		if s.feed.whole == nil {
+			s.feed.whole = map[uint64]func() []byte{}
+		}
+		if s.feed.whole[told] == nil {
+			s.feed.whole[told] = sync.OnceValue(compose)
+		}
+		compose = s.feed.whole[told]
+	}
+	s.hub.mu.Unlock()
 
-	channel, _ := json.Marshal(s.channel)
 	if !known {
-		s.told = s.cursor
+		s.told = now
+		channel, _ := json.Marshal(s.channel)
 		return fmt.Appendf(nil, `{"t":"resync","ch":%s,"reason":"too far behind"}`, channel)
 	}
+	body := compose()
+	if body != nil {
+		s.told = now
+	}
+	return body
+}
+
+// message is the delta of a channel, or of one id in it; nil when nothing is for it.
+func message(name, only string, told, now uint64, frames []frame) []byte {
 	var ops [][]byte
 	for _, f := range frames {
 		for _, o := range f.ops {
-			if (s.only == "" || s.only == o.id) && (o.revoked == nil || !o.revoked.Load()) {
+			if (only == "" || only == o.id) && (o.revoked == nil || !o.revoked.Load()) {
 				ops = append(ops, o.body)
 			}
 		}
@@ -96,8 +122,8 @@ func (s *Subscription) Poll() []byte {
 	if len(ops) == 0 {
 		return nil
 	}
-	message := fmt.Appendf(make([]byte, 0, 256), `{"t":"delta","ch":%s,"from_seq":%d,"seq":%d,"ops":[`, channel, s.told, s.cursor)
+	channel, _ := json.Marshal(name)
+	message := fmt.Appendf(make([]byte, 0, 256), `{"t":"delta","ch":%s,"from_seq":%d,"seq":%d,"ops":[`, channel, told, now)
 	message = append(message, bytes.Join(ops, []byte{','})...)
-	s.told = s.cursor
 	return append(message, "]}"...)
 }

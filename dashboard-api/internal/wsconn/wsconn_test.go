@@ -44,6 +44,8 @@ func start(t *testing.T) *fixture {
 		return nil
 	}})
 	f.http = httptest.NewServer(f.server)
+	served := make(chan struct{})
+	go func() { defer close(served); _ = f.server.Run(ctx) }()
 	t.Cleanup(func() {
 		stop, cancelStop := context.WithTimeout(context.Background(), time.Second)
 		defer cancelStop()
@@ -51,6 +53,7 @@ func start(t *testing.T) *fixture {
 		f.http.Close()
 		cancel()
 		<-done
+		<-served
 	})
 	return f
 }
@@ -204,4 +207,89 @@ func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
 			t.Fatalf("a delta took %v", took)
 		}
 	}
+}
+
+// A reader that takes nothing is alone with that: others are told at once, and it is let go.
+func TestASlowReaderDelaysNobody(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	slow, quick := f.dial(t), f.dial(t)
+	say(t, slow, `{"t":"sub","id":"1","ch":"checks:big"}`)
+	if got := read(t, slow); got["t"] != "ok" {
+		t.Fatalf("%v", got)
+	}
+	say(t, quick, `{"t":"sub","id":"1","ch":"checks:small"}`)
+	if got := read(t, quick); got["t"] != "ok" {
+		t.Fatalf("%v", got)
+	}
+	for range 32 { // more than any socket holds
+		f.hub.Check("big", strings.Repeat("x", 1<<20))
+	}
+	for range 20 {
+		asked := time.Now()
+		f.hub.Check("small", "here")
+		if got := read(t, quick); got["t"] != "delta" {
+			t.Fatalf("%v", got)
+		}
+		if took := time.Since(asked); took > writeTimeout/2 {
+			t.Fatalf("a delta took %v", took)
+		}
+	}
+	for deadline := time.Now().Add(2 * writeTimeout); len(f.server.clients(nil)) > 1; {
+		if time.Now().After(deadline) {
+			t.Fatal("the slow reader still has its socket")
+		}
+		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// Sockets are bounded, in all and for each account, and a place that is left can be taken.
+func TestSocketsAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]func(*Server){
+		"of an account": func(s *Server) { s.MostOfAccount = 2 },
+		"of a node":     func(s *Server) { s.Most = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t)
+			limit(f.server)
+			first, _ := f.dial(t), f.dial(t)
+			as := func(key string) (*http.Response, error) {
+				conn, response, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+				if err == nil {
+					_ = conn.CloseNow()
+				}
+				return response, err
+			}
+			if response, err := as("x"); err == nil || response == nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+				t.Errorf("a third: %v, %v", response, err)
+			}
+			if _, err := as("y"); (err == nil) != (name == "of an account") {
+				t.Errorf("somebody else: %v", err)
+			}
+			_ = first.CloseNow()
+			for deadline := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
+				if _, err := as("x"); err == nil {
+					break
+				} else if time.Now().After(deadline) {
+					t.Fatalf("a place that was left: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A message that asks for an answer before the one before is read is answered, up to a bound.
+func TestWhoAsksAndDoesNotReadIsLetGo(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	conn := f.dial(t)
+	id := strings.Repeat("i", maxFrame/2)
+	for range 100_000 {
+		if conn.Write(t.Context(), websocket.MessageText, []byte(`{"t":"drop","id":"`+id+`"}`)) != nil {
+			return // the server has closed it
+		}
+	}
+	t.Error("it may ask for ever")
 }

@@ -154,7 +154,7 @@ func (p *prober) sample() sample {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s.at, s.cpu = time.Now(), racetrack.CPUSoFar(p.t, p.pid)
+	s.at, s.cpu = time.Now(), testfleet.CPUSoFar(p.t, p.pid)
 	for l := range strings.Lines(string(content)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(l), " "); ok && name != "#" {
 			s.series[name], _ = strconv.ParseFloat(value, 64)

@@ -1,0 +1,238 @@
+package wsconn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+)
+
+// slowAfter is how long a writer counts among those that others wait for.
+const slowAfter = 20 * time.Millisecond
+
+// command is a message of a browser.
+type command struct {
+	T    string         `json:"t"`
+	ID   string         `json:"id"`
+	Ch   string         `json:"ch"`
+	From *live.Position `json:"from"`
+}
+
+// client is one socket.
+type client struct {
+	server  *Server
+	conn    *websocket.Conn
+	request *http.Request
+	holder  string       // whose socket it is: the key or session of the request
+	heard   atomic.Int64 // when something was last read, in Unix seconds
+	pinged  int64        // the same of the last ping; of the server's round alone
+
+	mu      sync.Mutex
+	subs    []channel
+	answers [][]byte // to what was asked: they go before deltas
+	writing bool     // a goroutine of flush is at work
+	again   bool     // there may be more to write since it looked
+}
+
+type channel struct {
+	name string
+	sub  *live.Subscription
+}
+
+func (c *client) begin(conn *websocket.Conn) {
+	c.mu.Lock()
+	c.conn = conn
+	c.mu.Unlock()
+	now := time.Now()
+	c.heard.Store(now.Unix())
+	if c.server.isClosing() { // Shutdown may have passed it while it was upgraded
+		c.close(closeTryLater, "restarting")
+	}
+	c.answer(fmt.Appendf(nil, `{"t":"welcome","epoch":%q,"server_time":%q}`, c.server.Hub.Epoch(), now.UTC().Format("2006-01-02T15:04:05.000Z07:00")))
+	go c.read()
+}
+
+// read obeys the browser until the socket ends.
+func (c *client) read() {
+	defer c.server.remove(c)
+	defer c.conn.CloseNow() //nolint:errcheck // it has ended
+	for {
+		kind, data, err := c.conn.Read(context.Background())
+		if err != nil {
+			c.server.Log.Debug("socket ended", "error", err)
+			return
+		}
+		c.heard.Store(time.Now().Unix())
+		var cmd command
+		if kind != websocket.MessageText || json.Unmarshal(data, &cmd) != nil {
+			cmd = command{T: "malformed"}
+		}
+		c.obey(cmd)
+	}
+}
+
+func (c *client) obey(cmd command) {
+	switch cmd.T {
+	case "hello", "pong":
+	case "unsub":
+		c.mu.Lock()
+		c.forget(cmd.Ch)
+		c.mu.Unlock()
+	case "sub":
+		c.subscribe(cmd)
+	case "malformed":
+		c.refuse("", "malformed", "messages are JSON objects in text frames")
+	default:
+		c.refuse(cmd.ID, "unknown_message", fmt.Sprintf("there is no message %q", strings.ToValidUTF8(cmd.T, "?")))
+	}
+}
+
+// forget ends a subscription; true when there was one. The caller holds the lock.
+func (c *client) forget(name string) bool {
+	for i := range c.subs {
+		if c.subs[i].name == name {
+			c.subs = append(c.subs[:i], c.subs[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *client) subscribe(cmd command) {
+	sub, at, recovered, err := c.server.Hub.Subscribe(cmd.Ch, cmd.From)
+	if err != nil {
+		c.refuse(cmd.ID, "unknown_channel", err.Error())
+		return
+	}
+	ok, err := json.Marshal(struct {
+		T         string `json:"t"`
+		ID        string `json:"id"`
+		Ch        string `json:"ch"`
+		Epoch     string `json:"epoch"`
+		Seq       uint64 `json:"seq"`
+		Recovered bool   `json:"recovered"`
+	}{"ok", cmd.ID, cmd.Ch, at.Epoch, at.Seq, recovered})
+	if err != nil {
+		return // strings and numbers: cannot happen
+	}
+	c.mu.Lock()
+	if !c.forget(cmd.Ch) && len(c.subs) >= maxChannels {
+		c.mu.Unlock()
+		c.refuse(cmd.ID, "too_many_channels", fmt.Sprintf("at most %d channels on one socket", maxChannels))
+		return
+	}
+	c.subs = append(c.subs, channel{cmd.Ch, sub}) // under the lock the answer goes before its first delta
+	c.answers = append(c.answers, ok)
+	c.mu.Unlock()
+	c.wake()
+}
+
+func (c *client) refuse(id, code, message string) {
+	body, err := json.Marshal(map[string]string{"t": "err", "id": id, "code": code, "message": message})
+	if err == nil { // strings: it cannot fail
+		c.answer(body)
+	}
+}
+
+func (c *client) answer(body []byte) {
+	c.mu.Lock()
+	c.answers = append(c.answers, body)
+	tooMany := len(c.answers) > maxAnswers
+	c.mu.Unlock()
+	if tooMany {
+		c.close(closeSlow, "too slow: come back")
+		return
+	}
+	c.wake()
+}
+
+// wake has what there is for the reader written, if there is something. It waits for its turn
+// among those that write, and never for a slow reader.
+func (c *client) wake() {
+	c.mu.Lock()
+	if c.conn == nil || c.writing {
+		c.again = true
+		c.mu.Unlock()
+		return
+	}
+	messages := c.take()
+	c.writing = len(messages) > 0
+	c.mu.Unlock()
+	if len(messages) == 0 {
+		return
+	}
+	c.server.writers <- struct{}{}
+	go c.flush(messages)
+}
+
+// take gives what is to be written now. The caller holds the lock.
+func (c *client) take() [][]byte {
+	messages := c.answers
+	c.answers, c.again = nil, false
+	for _, s := range c.subs {
+		if message := s.sub.Poll(); message != nil {
+			messages = append(messages, message)
+		}
+	}
+	return messages
+}
+
+// flush writes until there is nothing left. The token that wake took is given back when it is
+// done, or as soon as its reader turns out to be slow.
+func (c *client) flush(messages [][]byte) {
+	free := sync.OnceFunc(func() { <-c.server.writers })
+	slow := time.AfterFunc(slowAfter, free)
+	defer func() { slow.Stop(); free() }()
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	for {
+		for _, message := range messages {
+			if err := c.conn.Write(ctx, websocket.MessageText, message); err != nil {
+				if ctx.Err() != nil {
+					c.server.Log.Debug("reader is too slow")
+				}
+				_ = c.conn.CloseNow() // the reading goroutine ends it
+				return
+			}
+			c.server.Metrics.sent(len(message))
+		}
+		c.mu.Lock()
+		if messages = nil; c.again {
+			messages = c.take()
+		}
+		if len(messages) == 0 {
+			c.writing = false
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+	}
+}
+
+// close says why and ends the socket, without waiting.
+func (c *client) close(code websocket.StatusCode, reason string) {
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	if conn != nil {
+		go func() { _ = conn.Close(code, reason) }()
+	}
+}
+
+// drop ends the socket at once.
+func (c *client) drop() {
+	c.mu.Lock()
+	conn := c.conn
+	c.mu.Unlock()
+	if conn != nil {
+		_ = conn.CloseNow()
+	}
+}

@@ -1,0 +1,117 @@
+//go:build bench
+
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
+)
+
+const (
+	readers  = 10_000
+	targets  = 2_000
+	rate     = 200 // results a second
+	measured = 20 * time.Second
+	settle   = 3 * time.Second
+	watchers = 50 // readers that look at what they are told
+)
+
+func TestMain(m *testing.M) { testfleet.Main(m) }
+
+func watched(i int) bool { return i%(readers/watchers) == 0 }
+
+// TestFanOut has all readers on one node: first silent, then told.
+func TestFanOut(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		channel func(n *node, i int) string
+	}{
+		{"OneTarget", func(n *node, i int) string { return fmt.Sprint("target:", n.targets[i%len(n.targets)]) }},
+		{"Everything", func(*node, int) string { return "targets" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNode(t, targets)
+			<-time.After(settle)
+			before := testfleet.MemoryOf(t, n.pid, "VmRSS")
+			crowd := &crowd{node: n}
+			crowd.gather(t, readers, func(i int) string { return c.channel(n, i) }, watched)
+			<-time.After(settle)
+			resident := testfleet.MemoryOf(t, n.pid, "VmRSS")
+			t.Logf("%d readers: %.1f KB each (%.0f MB before, %.0f with them)", readers, (resident-before)*1e3/readers, before, resident)
+
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			failed := make(chan error, 1)
+			go func() { failed <- n.announce(ctx, rate) }()
+			<-time.After(settle)
+			crowd.mu.Lock()
+			crowd.delays = crowd.delays[:0]
+			crowd.mu.Unlock()
+			messages, bytes, cpu, at := crowd.messages.Load(), crowd.bytes.Load(), testfleet.CPUSoFar(t, n.pid), time.Now()
+			<-time.After(measured)
+			took := time.Since(at).Seconds()
+			sent := crowd.messages.Load() - messages
+			spent := testfleet.CPUSoFar(t, n.pid) - cpu
+			stop()
+			if err := <-failed; err != nil {
+				t.Fatal(err)
+			}
+			crowd.mu.Lock()
+			delays := slices.Sorted(slices.Values(crowd.delays))
+			crowd.mu.Unlock()
+			if len(delays) == 0 {
+				t.Fatal("nothing was read")
+			}
+			t.Logf("told %.0f messages a second, %.1f MB/s; CPU %.2f cores, %.1f µs a message; p50 %v, p99 %v, most %v of %d; gaps %d; %.0f MB at most",
+				float64(sent)/took, float64(crowd.bytes.Load()-bytes)/took/1e6, spent.Seconds()/took, float64(spent.Microseconds())/float64(max(1, sent)),
+				delays[len(delays)/2].Round(time.Millisecond), delays[len(delays)*99/100].Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond), len(delays), crowd.gaps.Load(), testfleet.MemoryOf(t, n.pid, "VmHWM"))
+		})
+	}
+}
+
+// TestCut has 2,000 readers of everything lose their connections at once, while results come:
+// each comes back as a page does and goes on where it was.
+func TestCut(t *testing.T) {
+	n := newNode(t, targets)
+	crowd := &crowd{node: n}
+	const cut = 2_000
+	all := crowd.gather(t, cut, func(int) string { return "targets" }, func(int) bool { return true })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { _ = n.announce(ctx, rate) }()
+	<-time.After(settle)
+	at := time.Now()
+	for _, r := range all {
+		_ = r.conn.Close()
+	}
+	back := make([]time.Duration, cut)
+	var group sync.WaitGroup
+	for i, old := range all {
+		group.Go(func() {
+			<-time.After(rand.N(500 * time.Millisecond)) // a page's first pause
+			<-old.ended                                  // what was read before the cut was read
+			r, err := crowd.open("targets", true, old)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			back[i] = time.Since(at)
+			all[i] = r
+			go crowd.follow(r)
+		})
+	}
+	group.Wait()
+	<-time.After(settle)
+	slices.Sort(back)
+	t.Logf("%d readers back after: p50 %v, p99 %v, the last %v; gaps %d", cut, back[cut/2].Round(time.Millisecond), back[cut*99/100].Round(time.Millisecond), back[cut-1].Round(time.Millisecond), crowd.gaps.Load())
+	for _, r := range all {
+		_ = r.conn.Close()
+	}
+}

@@ -1,0 +1,43 @@
+package testfleet
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// CPUSoFar is what the kernel accounts to a process that runs, to 10 ms.
+func CPUSoFar(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(content, []byte(") ")) // the name may hold anything
+	fields := strings.Fields(string(rest))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * (time.Second / 100) // USER_HZ
+}
+
+// MemoryOf is a line of /proc/PID/status in MB: VmHWM is the most that was resident, VmRSS
+// what is now.
+func MemoryOf(t testing.TB, pid int, name string) float64 {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(content)) {
+		if text, found := strings.CutPrefix(l, name+":"); found {
+			kib, _ := strconv.ParseFloat(strings.Fields(text)[0], 64)
+			return kib * 1024 / 1e6
+		}
+	}
+	t.Fatalf("process %d has no %s", pid, name)
+	return 0
+}
