@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
+)
+
+// TestBehindProxies has a person come through each of the proxies whose settings are shipped:
+// set up by the one-time link over TLS, see a change live, leave no secret in the access log.
+func TestBehindProxies(t *testing.T) {
+	t.Parallel()
+	for name, front := range map[string]func(*testing.T, *system) proxy{"caddy": caddy, "nginx": nginx} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSystem(t, "--regions", "eu", "--bind", "127.0.0.1")
+			s.env = append(s.env, "API_TRUST_PROXY=true")
+			s.start()
+			p := front(t, s)
+			jar, err := cookiejar.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: p.trust, ForceAttemptHTTP2: true, DisableCompression: true}}
+			ask := func(method, path, body string, header ...string) (*http.Response, string) {
+				t.Helper()
+				request, err := http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/json")
+				request.Header.Set("Origin", p.url)
+				for i := 0; i < len(header); i += 2 {
+					request.Header.Set(header[i], header[i+1])
+				}
+				response, err := client.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return response, string(text)
+			}
+
+			token := regexp.MustCompile(`/setup\?token=(\S+)`).FindStringSubmatch(s.output.String())[1]
+			if response, _ := ask("GET", "/setup?token="+token, ""); response.StatusCode != http.StatusOK || response.Header.Get("Strict-Transport-Security") == "" || response.Header.Get("Content-Security-Policy") == "" {
+				t.Errorf("the set-up page: %s %v", response.Status, response.Header)
+			}
+			response, text := ask("POST", "/api/v1/setup", fmt.Sprintf(`{"token":%q,"email":"o@example.com","name":"Owner","password":"correct horse battery"}`, token))
+			if response.StatusCode != http.StatusCreated || !strings.HasPrefix(response.Header.Get("Set-Cookie"), "__Host-") || !strings.Contains(response.Header.Get("Set-Cookie"), "Secure") {
+				t.Fatalf("set-up: %s %q %s", response.Status, response.Header.Get("Set-Cookie"), text)
+			}
+			if response, _ := ask("GET", "/api/openapi.json", "", "Accept-Encoding", "gzip"); response.Header.Get("Content-Encoding") != "gzip" || !strings.HasPrefix(response.Proto, "HTTP/2") {
+				t.Errorf("compression: %s %v", response.Proto, response.Header)
+			}
+			if response, text := ask("POST", "/api/v1/targets", `{"name":"x","url":"https://example.com/"}`, "Origin", "https://evil.example"); response.StatusCode != http.StatusForbidden {
+				t.Errorf("a foreign page may write: %s %s", response.Status, text)
+			}
+
+			conn := p.socket(t, jar, p.url)
+			if response, text := ask("POST", "/api/v1/targets", `{"name":"seen live","url":"https://example.com/"}`); response.StatusCode != http.StatusCreated {
+				t.Fatalf("a target: %s %s", response.Status, text)
+			}
+			limited, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			for seen := false; !seen; {
+				_, message, err := conn.Read(limited)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen = bytes.Contains(message, []byte(`"seen live"`))
+			}
+			if _, response, err := websocket.Dial(t.Context(), p.url+"/api/v1/live", p.dial(jar, "https://evil.example")); err == nil || response == nil || response.StatusCode != http.StatusForbidden {
+				t.Errorf("a foreign page opens a socket: %v", err)
+			}
+			_, _ = ask("GET", "/api/v1/heartbeats/"+token, "") // of nobody: the path is logged all the same
+			p.stop()
+			log, err := os.ReadFile(p.log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(log)) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("not JSON: %s", line)
+				}
+			}
+			for what, secret := range map[string]string{"the token of the set-up": token, "the session": jarValue(t, jar, p.url)} {
+				if strings.Contains(string(log), secret) {
+					t.Errorf("the access log has %s:\n%s", what, log)
+				}
+			}
+			if !strings.Contains(string(log), "/api/v1/setup") {
+				t.Errorf("the access log lacks what was asked:\n%s", log)
+			}
+		})
+	}
+}
+
+// proxy is one in front of an installation.
+type proxy struct {
+	url   string
+	log   string
+	trust *tls.Config
+	stop  func()
+}
+
+func (p proxy) dial(jar http.CookieJar, origin string) *websocket.DialOptions {
+	return &websocket.DialOptions{Subprotocols: []string{"probefleet.v1.json"}, HTTPHeader: http.Header{"Origin": {origin}},
+		HTTPClient: &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: p.trust}}}
+}
+
+// socket opens one as a page does, and subscribes.
+func (p proxy) socket(t *testing.T, jar http.CookieJar, origin string) *websocket.Conn {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), p.url+"/api/v1/live", p.dial(jar, origin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"t":"sub","id":"1","ch":"targets"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, message, err := conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(message, []byte(`"t":"ok"`)) {
+			return conn
+		}
+	}
+}
+
+// deployed is the folder of what people deploy with.
+func deployed(t *testing.T) string {
+	t.Helper()
+	root, err := testfleet.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, "deploy")
+}
+
+func jarValue(t *testing.T, jar http.CookieJar, url string) string {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := jar.Cookies(request.URL)
+	if len(cookies) != 1 {
+		t.Fatalf("cookies: %v", cookies)
+	}
+	return cookies[0].Value
+}
+
+// caddy runs the shipped settings with names and places of this test, through the variables
+// they have for that. Its certificate is of its own authority, since the name is localhost.
+func caddy(t *testing.T, s *system) proxy {
+	t.Helper()
+	dir, port := t.TempDir(), freePort(t)
+	shipped := filepath.Join(deployed(t), "caddy", "Caddyfile")
+	settings := filepath.Join(dir, "Caddyfile")
+	global := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\thttp_port %d\n}\nimport %s\n", freePort(t), shipped)
+	if err := os.WriteFile(settings, []byte(global), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), log: filepath.Join(dir, "access.log")}
+	cmd := exec.Command("caddy", "run", "--config", settings, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "PROBEFLEET_SITE="+p.url, fmt.Sprintf("PROBEFLEET_UPSTREAM=127.0.0.1:%d", s.port), "PROBEFLEET_ACCESS_LOG="+p.log,
+		"XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
+	root := filepath.Join(dir, "caddy", "pki", "authorities", "local", "root.crt")
+	p.stop = run(t, s, cmd, port, func() bool { _, err := os.Stat(root); return err == nil })
+	p.trust = trusting(t, root)
+	return p
+}
+
+// nginx runs the shipped settings with their names and places replaced by those of this test.
+func nginx(t *testing.T, s *system) proxy {
+	t.Helper()
+	dir, port := t.TempDir(), freePort(t)
+	content, err := os.ReadFile(filepath.Join(deployed(t), "nginx", "probefleet.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), log: filepath.Join(dir, "access.log")}
+	certificate, key := selfSigned(t, dir)
+	settings := string(content)
+	for shipped, here := range map[string]string{
+		"server 127.0.0.1:8080;": fmt.Sprintf("server 127.0.0.1:%d;", s.port), "listen 80;": fmt.Sprintf("listen 127.0.0.1:%d;", freePort(t)), "listen 443 ssl": fmt.Sprintf("listen 127.0.0.1:%d ssl", port),
+		"server_name probefleet.example.com;": "server_name localhost;", "/var/log/nginx/probefleet.log": p.log,
+		"/etc/letsencrypt/live/probefleet.example.com/fullchain.pem": certificate, "/etc/letsencrypt/live/probefleet.example.com/privkey.pem": key,
+	} {
+		if !strings.Contains(settings, shipped) {
+			t.Fatalf("the shipped settings have no %q", shipped)
+		}
+		settings = strings.ReplaceAll(settings, shipped, here)
+	}
+	temp := ""
+	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		temp += fmt.Sprintf("\t%s_temp_path %s;\n", kind, filepath.Join(dir, kind))
+	}
+	whole := fmt.Sprintf("daemon off;\nmaster_process off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\n\tinclude /etc/nginx/mime.types;\n%s%s}\n", filepath.Join(dir, "nginx.pid"), temp, settings)
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.stop = run(t, s, exec.Command("nginx", "-c", path, "-p", dir), port, func() bool { return true })
+	p.trust = trusting(t, certificate)
+	return p
+}
+
+// run starts a proxy and waits until it listens; stop ends it as an operator does.
+func run(t *testing.T, s *system, cmd *exec.Cmd, port int, ready func() bool) (stop func()) {
+	t.Helper()
+	output := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = output, output
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v (make deps installs it)", err)
+	}
+	exited := make(chan struct{})
+	go func() { defer close(exited); _ = cmd.Wait() }()
+	stop = func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-exited:
+		case <-time.After(30 * time.Second):
+			_ = cmd.Process.Kill()
+			<-exited
+		}
+	}
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			t.Logf("%s says:\n%s", cmd.Path, output)
+		}
+	})
+	s.await(30*time.Second, "the proxy listens", func() bool {
+		select {
+		case <-exited:
+			t.Fatalf("%s ended:\n%s", cmd.Path, output)
+		default:
+		}
+		conn, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", port))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil && ready()
+	})
+	return stop
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func trusting(t *testing.T, path string) *tls.Config {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		t.Fatalf("no certificate in %s", path)
+	}
+	return &tls.Config{RootCAs: pool}
+}
+
+// selfSigned makes a certificate of localhost.
+func selfSigned(t *testing.T, dir string) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true}
+	public, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key = filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: public}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key
+}
