@@ -34,7 +34,7 @@ $(WEB)/dist/index.html: $(WEB)/node_modules/.package-lock.json $(WEB_SOURCES)
 	@cd $(WEB) && npm run --silent build
 	@touch $@
 
-deps: build ## install what the tests need: redis-server, postgresql and chromium through apt, the engine through npm
+deps: build ## install what the tests need: redis-server, postgresql, chromium, caddy and nginx through apt, the engine through npm
 	@deploy/install-test-deps.sh
 	@bin/probefleet engine fetch
 

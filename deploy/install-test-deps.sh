@@ -3,6 +3,8 @@
 set -euo pipefail
 
 missing=()
+command -v caddy >/dev/null || missing+=(caddy)
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing+=(chromium)
 command -v prometheus-blackbox-exporter >/dev/null || command -v blackbox_exporter >/dev/null || missing+=(prometheus-blackbox-exporter)

@@ -232,7 +232,11 @@ func nginx(t *testing.T, s *system) proxy {
 	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.stop = run(t, s, exec.Command("nginx", "-c", path, "-p", dir), port, func() bool { return true })
+	program, err := exec.LookPath("nginx")
+	if err != nil {
+		program = "/usr/sbin/nginx" // Debian's place, which not everybody's PATH has
+	}
+	p.stop = run(t, s, exec.Command(program, "-c", path, "-p", dir), port, func() bool { return true })
 	p.trust = trusting(t, certificate)
 	return p
 }
