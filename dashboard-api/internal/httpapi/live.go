@@ -18,7 +18,17 @@ func (a *api) snapshot(context.Context, *struct{}) (*snapshotOutput, error) {
 // description serves the OpenAPI document, made once when it is first asked for:
 // by then every route is registered.
 func (a *api) description(r *router) http.Handler {
-	document := sync.OnceValues(func() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() })
+	return a.document(func() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() })
+}
+
+// liveDescription serves the AsyncAPI document.
+func (a *api) liveDescription() http.Handler {
+	return a.document(func() ([]byte, error) { return asyncAPI(a.Version) })
+}
+
+// document serves JSON that is made once, when it is first asked for.
+func (a *api) document(build func() ([]byte, error)) http.Handler {
+	document := sync.OnceValues(build)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := document()
 		if err != nil {

@@ -72,6 +72,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/session":                              Public,
 	"DELETE /api/v1/session":                           Viewer,
 	"GET /api/openapi.json":                            Public,
+	"GET /api/asyncapi.json":                           Public,
 	"GET /api/v1/targets/{id}/export":                  Viewer,
 	"GET /api/v1/results/current":                      Viewer,
 	"GET /api/v1/targets/{id}/matrix":                  Viewer,

@@ -76,4 +76,5 @@ func (a *api) routes(r *router) {
 	add(r, operation{"DELETE", "/api/v1/session", Viewer, "logOut", "Sign out", 0}, a.logOut)
 
 	raw(r, operation{"GET", "/api/openapi.json", Public, "openapi", "This document", 0}, a.description(r))
+	raw(r, operation{"GET", "/api/asyncapi.json", Public, "asyncapi", "What the websocket speaks (AsyncAPI 3.0)", 0}, a.liveDescription())
 }

@@ -37,8 +37,8 @@ type Snapshot struct {
 	Epoch   string    `json:"epoch"`
 	Seq     uint64    `json:"seq"`
 	Now     time.Time `json:"now"`
-	Items   []Target  `json:"items"`
-	Regions []Region  `json:"regions"`
+	Items   []Target  `json:"items" nullable:"false"`
+	Regions []Region  `json:"regions" nullable:"false"`
 }
 
 // Options of a hub.

@@ -99,8 +99,8 @@ func (s *Subscription) Poll() []byte {
 
 	if !known {
 		s.told = now
-		channel, _ := json.Marshal(s.channel)
-		return fmt.Appendf(nil, `{"t":"resync","ch":%s,"reason":"too far behind"}`, channel)
+		body, _ := json.Marshal(Resync{T: "resync", Ch: s.channel, Reason: "too far behind"})
+		return body
 	}
 	body := compose()
 	if body != nil {

@@ -17,25 +17,25 @@ type Target struct {
 	ID           int64         `json:"id"`
 	Name         string        `json:"name"`
 	URL          string        `json:"url"`
-	Kind         uptime.Kind   `json:"kind"`
+	Kind         uptime.Kind   `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
 	IntervalS    int64         `json:"interval_s"`
 	TimeoutMS    int64         `json:"timeout_ms"`
-	Regions      []string      `json:"regions"`
+	Regions      []string      `json:"regions" nullable:"false"`
 	Active       bool          `json:"active"`
-	State        verdict.State `json:"state"`
+	State        verdict.State `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
 	Since        *time.Time    `json:"since"`
 	Why          string        `json:"why"`
 	LastResultAt *time.Time    `json:"last_result_at"`
 	FreshUntil   *time.Time    `json:"fresh_until"`
 	P50US        *uint32       `json:"p50_us"`
-	RegionStates []RegionState `json:"region_states"`
-	Ticks        []Tick        `json:"ticks"`
+	RegionStates []RegionState `json:"region_states" nullable:"false"`
+	Ticks        []Tick        `json:"ticks" nullable:"false" doc:"in a snapshot the newest that the node knows, in a delta those that are new"`
 }
 
 // RegionState is a region's newest measurement.
 type RegionState struct {
 	Region      string         `json:"region"`
-	Status      uptime.Status  `json:"status"`
+	Status      uptime.Status  `json:"status" enum:"up,degraded,down,unknown,missed"`
 	Failure     uptime.Failure `json:"failure"`
 	Reason      uptime.Reason  `json:"reason"` // always empty: only measurements stand here
 	HTTPStatus  int            `json:"http_status"`
@@ -49,7 +49,7 @@ type RegionState struct {
 type Tick struct {
 	At      time.Time      `json:"at"`
 	Region  string         `json:"region"`
-	Status  uptime.Status  `json:"status"`
+	Status  uptime.Status  `json:"status" enum:"up,degraded,down,unknown,missed"`
 	TotalUS uint32         `json:"total_us"`
 	Failure uptime.Failure `json:"failure"`
 	Reason  uptime.Reason  `json:"reason"`

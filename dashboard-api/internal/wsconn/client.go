@@ -56,7 +56,7 @@ func (c *client) begin(conn *websocket.Conn) {
 	if c.server.isClosing() { // Shutdown may have passed it while it was upgraded
 		c.close(closeTryLater, "restarting")
 	}
-	c.answer(fmt.Appendf(nil, `{"t":"welcome","epoch":%q,"server_time":%q}`, c.server.Hub.Epoch(), now.UTC().Format("2006-01-02T15:04:05.000Z07:00")))
+	c.answer(encode(live.Welcome{T: "welcome", Epoch: c.server.Hub.Epoch(), ServerTime: now.UTC().Format("2006-01-02T15:04:05.000Z07:00")}))
 	go c.read()
 }
 
@@ -112,17 +112,7 @@ func (c *client) subscribe(cmd command) {
 		c.refuse(cmd.ID, "unknown_channel", err.Error())
 		return
 	}
-	ok, err := json.Marshal(struct {
-		T         string `json:"t"`
-		ID        string `json:"id"`
-		Ch        string `json:"ch"`
-		Epoch     string `json:"epoch"`
-		Seq       uint64 `json:"seq"`
-		Recovered bool   `json:"recovered"`
-	}{"ok", cmd.ID, cmd.Ch, at.Epoch, at.Seq, recovered})
-	if err != nil {
-		return // strings and numbers: cannot happen
-	}
+	ok := encode(live.OK{T: "ok", ID: cmd.ID, Ch: cmd.Ch, Epoch: at.Epoch, Seq: at.Seq, Recovered: recovered})
 	c.mu.Lock()
 	if !c.forget(cmd.Ch) && len(c.subs) >= maxChannels {
 		c.mu.Unlock()
@@ -136,10 +126,13 @@ func (c *client) subscribe(cmd command) {
 }
 
 func (c *client) refuse(id, code, message string) {
-	body, err := json.Marshal(map[string]string{"t": "err", "id": id, "code": code, "message": message})
-	if err == nil { // strings: it cannot fail
-		c.answer(body)
-	}
+	c.answer(encode(live.Err{T: "err", ID: id, Code: code, Message: message}))
+}
+
+// encode writes a message of plain fields, which cannot fail.
+func encode(message any) []byte {
+	body, _ := json.Marshal(message)
+	return body
 }
 
 func (c *client) answer(body []byte) {

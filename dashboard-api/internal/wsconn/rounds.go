@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 )
 
 // Run tells readers of changes, pings them and judges them again, until ctx ends.
@@ -58,7 +60,7 @@ func (s *Server) beat() {
 			c.drop()
 		case now-max(heard, c.pinged) >= int64(pingEvery/time.Second):
 			c.pinged = now
-			c.answer([]byte(`{"t":"ping"}`))
+			c.answer(encode(live.Ping{T: "ping"}))
 		}
 	}
 }

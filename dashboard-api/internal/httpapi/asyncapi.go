@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+)
+
+// Deltas of the channels, by what is in them.
+type (
+	// TargetDelta is a delta of targets and target:{id}.
+	TargetDelta = live.Delta[TargetOp]
+	// RegionDelta is a delta of fleet.
+	RegionDelta = live.Delta[RegionOp]
+	// CheckDelta is a delta of checks:{id}.
+	CheckDelta = live.Delta[CheckOp]
+
+	// TargetOp is a change of a target.
+	TargetOp = live.Op[int64, live.Target]
+	// RegionOp is a change of a region.
+	RegionOp = live.Op[string, live.Region]
+	// CheckOp is a change of a check on demand.
+	CheckOp = live.Op[string, Check]
+)
+
+// liveMessages are the messages of the websocket, by the name they have in the documents.
+func liveMessages() (fromBrowser, fromNode map[string]reflect.Type) {
+	return map[string]reflect.Type{
+			"Hello": typeOf[live.Hello](), "Sub": typeOf[live.Sub](), "Unsub": typeOf[live.Unsub](), "Pong": typeOf[live.Pong](),
+		}, map[string]reflect.Type{
+			"Welcome": typeOf[live.Welcome](), "OK": typeOf[live.OK](), "TargetDelta": typeOf[TargetDelta](), "RegionDelta": typeOf[RegionDelta](),
+			"CheckDelta": typeOf[CheckDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
+		}
+}
+
+// liveSchemas are the schemas of those messages, and of what is in them.
+func liveSchemas() huma.Registry {
+	names := map[reflect.Type]string{typeOf[TargetOp](): "TargetOp", typeOf[RegionOp](): "RegionOp", typeOf[CheckOp](): "CheckOp"}
+	browser, node := liveMessages()
+	for _, messages := range []map[string]reflect.Type{browser, node} {
+		for name, t := range messages {
+			names[t] = name
+		}
+	}
+	registry := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
+		if name, found := names[t]; found {
+			return name
+		}
+		return huma.DefaultSchemaNamer(t, hint)
+	})
+	for t, name := range names {
+		registry.Schema(t, true, name)
+	}
+	return registry
+}
+
+// asyncAPI is the description of the websocket (AsyncAPI 3.0), made from the types that it
+// speaks with.
+func asyncAPI(version string) ([]byte, error) {
+	type object = map[string]any
+	browser, node := liveMessages()
+	messages, refs := object{}, func(of map[string]reflect.Type) (list []object) {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			list = append(list, object{"$ref": "#/channels/live/messages/" + name})
+		}
+		return list
+	}
+	inChannel := object{}
+	for _, of := range []map[string]reflect.Type{browser, node} {
+		for name := range of {
+			messages[name] = object{"name": name, "payload": object{"$ref": "#/components/schemas/" + name}}
+			inChannel[name] = object{"$ref": "#/components/messages/" + name}
+		}
+	}
+	return json.Marshal(object{
+		"asyncapi": "3.0.0",
+		"info": object{"title": "Probefleet, live", "version": version, "description": "Changes as they happen. Take GET /api/v1/live/snapshot, then subscribe to targets from its epoch and seq. " +
+			"Channels: targets, target:{id}, fleet, checks:{id}. Sequences have no gaps: from_seq of a delta is the seq of the one before. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
+			"license": object{"name": "Apache-2.0"}},
+		"defaultContentType": "application/json",
+		"channels": object{"live": object{
+			"address": "/api/v1/live", "messages": inChannel,
+			"description": "Sub-protocol probefleet.v1.json; a bearer key, or the cookie of a session with an Origin of this host. Closed with 1012: come back at once; 4001: no longer allowed; 4008: too slow.",
+			"bindings":    object{"ws": object{"method": "GET", "bindingVersion": "0.1.0"}},
+		}},
+		"operations": object{
+			"fromBrowser": object{"action": "receive", "channel": object{"$ref": "#/channels/live"}, "messages": refs(browser)},
+			"fromNode":    object{"action": "send", "channel": object{"$ref": "#/channels/live"}, "messages": refs(node)},
+		},
+		"components": object{
+			"messages": messages, "schemas": liveSchemas().Map(),
+			"securitySchemes": object{"key": object{"type": "http", "scheme": "bearer"}},
+		},
+	})
+}

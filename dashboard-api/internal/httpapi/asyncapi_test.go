@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	commandline "flag" // flag is a word of this package
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/jobstore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+var update = commandline.Bool("update", false, "write generated files instead of comparing them")
+
+// Every reference of the document leads somewhere, and every message has a schema.
+func TestTheLiveDescriptionIsWhole(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	got := b.do("GET", "/api/asyncapi.json", "")
+	var document map[string]any
+	got.into(t, &document)
+	if document["asyncapi"] != "3.0.0" {
+		t.Fatalf("%.200s", got.text)
+	}
+	references := 0
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for key, item := range v {
+				if ref, is := item.(string); is && key == "$ref" {
+					references++
+					var at any = document
+					for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+						inner, _ := at.(map[string]any)
+						at = inner[part]
+					}
+					if at == nil {
+						t.Errorf("%s leads nowhere", ref)
+					}
+				}
+				walk(item)
+			}
+		}
+	}
+	walk(document)
+	if references < 36 { // 12 messages: in the channel, in an operation, their payload
+		t.Errorf("only %d references", references)
+	}
+}
+
+// What a hub says is what the description says.
+func TestDeltasAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	hub := live.New(live.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = hub.Run(ctx) }()
+	registry := liveSchemas()
+	next := func(channel, schema string, do func()) {
+		t.Helper()
+		sub, _, _, err := hub.Subscribe(channel, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do()
+		for deadline := time.After(10 * time.Second); ; {
+			changed := hub.Changed()
+			if message := sub.Poll(); message != nil {
+				var v any
+				if err := json.Unmarshal(message, &v); err != nil {
+					t.Fatal(err)
+				}
+				var found huma.ValidateResult
+				huma.Validate(registry, registry.SchemaFromRef("#/components/schemas/"+schema), huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, v, &found)
+				for _, err := range found.Errors {
+					t.Errorf("%s: %v in %s", schema, err, message)
+				}
+				return
+			}
+			select {
+			case <-changed:
+			case <-deadline:
+				t.Fatalf("%s says nothing", channel)
+			}
+		}
+	}
+	next("targets", "TargetDelta", func() {
+		hub.Load([]uptime.Target{{ID: 1, Name: "a", URL: "https://x/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true}}, nil, []string{"eu"})
+		hub.Apply([]uptime.Result{{TargetID: 1, Region: "eu", ScheduledAt: time.Now(), CheckedAt: time.Now(), Status: uptime.StatusDown, Failure: uptime.FailureTimeout, IngestedAt: time.Now()}})
+	})
+	next("target:1", "TargetDelta", func() { hub.Remove(1) })
+	next("fleet", "RegionDelta", func() { hub.SetRegions([]string{"eu"}, []live.Region{{Region: "eu", Probers: 1, Live: true}}) })
+	next("checks:abc", "CheckDelta", func() { hub.Check("abc", NewCheck(jobstore.Job{ID: "abc", State: jobstore.Queued, Kind: uptime.KindHTTP})) })
+}
+
+// TestLiveTypesCurrent keeps the dashboard's types those of the node.
+func TestLiveTypesCurrent(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "web", "src", "api", "live.gen.ts")
+	want := typeScript()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a source file
+			t.Fatal(err)
+		}
+		return
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s is not what the types say (%v): run make generate", path, err)
+	}
+}
+
+// typeScript writes the types of the messages, and of what is in them.
+func typeScript() string {
+	schemas := liveSchemas().Map()
+	var out strings.Builder
+	out.WriteString("// Written by `make generate` from the types that the node speaks with. Do not edit.\n")
+	browser, node := liveMessages()
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		schema := schemas[name]
+		fmt.Fprintf(&out, "\nexport interface %s {\n", name)
+		for _, field := range slices.Sorted(maps.Keys(schema.Properties)) {
+			optional := "?"
+			if slices.Contains(schema.Required, field) {
+				optional = ""
+			}
+			fmt.Fprintf(&out, "  %s%s: %s;\n", field, optional, typeOfSchema(schema.Properties[field]))
+		}
+		out.WriteString("}\n")
+	}
+	fmt.Fprintf(&out, "\nexport type BrowserMessage = %s;\n", strings.Join(slices.Sorted(maps.Keys(browser)), " | "))
+	fmt.Fprintf(&out, "\nexport type NodeMessage = %s;\n", strings.Join(slices.Sorted(maps.Keys(node)), " | "))
+	return out.String()
+}
+
+func typeOfSchema(s *huma.Schema) string {
+	var text string
+	switch {
+	case s.Ref != "":
+		text = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+	case len(s.Enum) > 0:
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprintf("%q", v))
+		}
+		text = strings.Join(values, " | ")
+	case s.Type == huma.TypeArray:
+		if text = typeOfSchema(s.Items); strings.Contains(text, " ") {
+			text = "(" + text + ")"
+		}
+		text += "[]"
+	case s.Type == huma.TypeInteger || s.Type == huma.TypeNumber:
+		text = "number"
+	case s.Type == huma.TypeBoolean:
+		text = "boolean"
+	case s.Type == huma.TypeString:
+		text = "string"
+	case s.Type == huma.TypeObject && s.AdditionalProperties != nil:
+		inner, _ := s.AdditionalProperties.(*huma.Schema)
+		text = "Record<string, unknown>"
+		if inner != nil {
+			text = "Record<string, " + typeOfSchema(inner) + ">"
+		}
+	default:
+		text = "unknown"
+	}
+	if s.Nullable {
+		text += " | null"
+	}
+	return text
+}
