@@ -56,6 +56,7 @@ type Incident struct {
 	ResolvedAt     time.Time // zero: it goes on
 	GroupID        int64     // of incidents with the same cause; 0: none
 	Members        []int64   // while it is told of a group: targets that are in it, or have come to it
+	MemberTags     []string  // and what these carry
 }
 
 // Open says whether it goes on.

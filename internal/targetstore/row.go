@@ -2,6 +2,7 @@ package targetstore
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -9,7 +10,7 @@ import (
 )
 
 // columns are the target's, in the order scan reads them.
-const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, policy, spec_version, created_at_ms, updated_at_ms"
+const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, policy, tags, spec_version, created_at_ms, updated_at_ms"
 
 // row has no default tags: GORM would store the column's default for every
 // zero value, and a paused target would be active.
@@ -24,6 +25,7 @@ type row struct {
 	Active      bool   `gorm:"column:active"`
 	Spec        string `gorm:"column:spec"`
 	Policy      string `gorm:"column:policy"`
+	Tags        string `gorm:"column:tags"` // with spaces between them
 	SpecVersion int64  `gorm:"column:spec_version"`
 	CreatedAtMS int64  `gorm:"column:created_at_ms"`
 	UpdatedAtMS int64  `gorm:"column:updated_at_ms"`
@@ -41,7 +43,7 @@ func toRow(t uptime.Target) (row, error) {
 	return row{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind),
 		IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), Policy: string(t.Policy), SpecVersion: t.SpecVersion,
+		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), Policy: string(t.Policy), Tags: strings.Join(t.Tags, " "), SpecVersion: t.SpecVersion,
 		CreatedAtMS: t.CreatedAt.UnixMilli(), UpdatedAtMS: t.UpdatedAt.UnixMilli(),
 		Host: uptime.HostOf(t.URL), HostSeq: t.SpecVersion,
 	}, nil
@@ -55,7 +57,7 @@ func (r row) target() (uptime.Target, error) {
 	t := uptime.Target{
 		ID: r.ID, Name: r.Name, URL: r.URL, Kind: uptime.Kind(r.Kind),
 		Interval: time.Duration(r.IntervalS) * time.Second, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
-		Regions: regions, Active: r.Active, Policy: uptime.PolicyText(r.Policy), SpecVersion: r.SpecVersion,
+		Regions: regions, Active: r.Active, Policy: uptime.PolicyText(r.Policy), Tags: tagsOf(r), SpecVersion: r.SpecVersion,
 		CreatedAt: time.UnixMilli(r.CreatedAtMS).UTC(), UpdatedAt: time.UnixMilli(r.UpdatedAtMS).UTC(),
 	}
 	if t.Spec, err = uptime.SpecText(r.Spec).Spec(); err != nil {

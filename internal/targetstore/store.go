@@ -57,6 +57,9 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 		if err := s.rate.judge(ctx, tx, row{}, r); err != nil {
 			return err
 		}
+		if err := carry(ctx, tx, r.ID, nil, t.Tags, t.CreatedAt); err != nil {
+			return err
+		}
 		created = r
 		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
 	})
@@ -99,7 +102,7 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
 		after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
 		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "spec_version", "updated_at_ms", "host", "host_seq").
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "spec_version", "updated_at_ms", "host", "host_seq").
 			Updates(after)
 		if result.Error != nil {
 			return nameTaken(ctx, result.Error)
@@ -108,6 +111,9 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 			return ErrNotFound
 		}
 		if err := s.rate.judge(ctx, tx, before, after); err != nil {
+			return err
+		}
+		if err := carry(ctx, tx, id, tagsOf(before), t.Tags, time.UnixMilli(after.UpdatedAtMS)); err != nil {
 			return err
 		}
 		updated = after

@@ -27,6 +27,7 @@ type fold struct {
 	due     deadlines
 	now     time.Time // how far time has passed
 	windows []maintenancestore.Window
+	laid    maintenancestore.Laid
 	spread  time.Time // when the windows were last laid out
 
 	changed   map[int64]bool
@@ -80,6 +81,9 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		t.seen = false
 	}
 	fresh := false
+	if again {
+		f.laid = maintenancestore.Lay(windows, f.spread.Add(-laidOut), f.spread.Add(laidOut))
+	}
 	for _, w := range watched {
 		t, known := f.targets[w.Target.ID]
 		if !known {
@@ -97,7 +101,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		}
 		conditions := t.conditions
 		if again || !known {
-			conditions.Maintenance = maintenancestore.Of(windows, w.Target.ID, f.spread.Add(-laidOut), f.spread.Add(laidOut))
+			conditions.Maintenance = f.laid.Of(w.Target.ID)
 		}
 		conditions.Blind = f.blindFor(&target{Watched: w, state: t.state}, now)
 		if known && reflect.DeepEqual(t.Rules, w.Rules) && reflect.DeepEqual(t.conditions, conditions) {
@@ -287,7 +291,7 @@ func (f *fold) committed(turn int64) {
 }
 
 func subject(t *uptime.Target) incidentstore.Subject {
-	return incidentstore.Subject{Name: t.Name, URL: redact.URL(t.URL), Kind: string(t.Kind)}
+	return incidentstore.Subject{Name: t.Name, URL: redact.URL(t.URL), Kind: string(t.Kind), Tags: t.Tags}
 }
 
 // failing is the newest failing result of a region that a decision names.
@@ -307,7 +311,7 @@ func failure(s verdict.FoldState, d verdict.Decision) uptime.Failure { return fa
 func status(s verdict.FoldState, d verdict.Decision) int { return failing(s, d).HTTPStatus }
 
 func sameWindows(a, b []maintenancestore.Window) bool {
-	return slices.EqualFunc(a, b, func(a, b maintenancestore.Window) bool { return a.ID == b.ID && a.EndedAt.Equal(b.EndedAt) })
+	return slices.EqualFunc(a, b, maintenancestore.Window.Alike)
 }
 
 func later(a, b time.Time) time.Time {

@@ -52,7 +52,7 @@ func (a *api) replayAll(ctx context.Context, q replayQuestion) (body replayBody,
 	if err != nil {
 		return body, err
 	}
-	windows, err := a.Maintenance.List(ctx, 0, mostOfThem)
+	windows, err := a.Maintenance.Holding(ctx, q.from.Add(-mostLead))
 	if err != nil {
 		return body, err
 	}
@@ -131,13 +131,16 @@ func (a *api) pastOf(ctx context.Context, t uptime.Target, windows []maintenance
 	return p, nil
 }
 
+// mostLead bounds what is replayed before the first slot.
+const mostLead = 7 * 24 * time.Hour
+
 // leadOf is how long before the first slot something can have begun that still counts then.
 func leadOf(rules verdict.Rules, proposed verdict.Policy) time.Duration {
 	lead := max(time.Hour, 24*rules.Interval)
 	for _, p := range []verdict.Policy{rules.Policy, proposed} {
 		lead = max(lead, 2*time.Duration(p.ForS)*time.Second)
 	}
-	return min(lead, 7*24*time.Hour)
+	return min(lead, mostLead)
 }
 
 // compare tries both policies.

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // Bounds of a rule.
@@ -19,7 +18,6 @@ const (
 	maxInRule   = 100 // tags, targets, channels
 	maxWindows  = 50
 	maxSteps    = 10
-	maxTag      = 64
 	weekMinutes = 7 * 24 * 60
 )
 
@@ -208,12 +206,11 @@ func (m *ruleMerger) tags(in []string) []string {
 		m.mistake("/tags", codeTooLong, "at most %d", maxInRule)
 		return nil
 	}
-	for i, tag := range in {
-		if tag == "" || strings.TrimSpace(tag) != tag || utf8.RuneCountInString(tag) > maxTag || !utf8.ValidString(tag) || strings.ContainsFunc(tag, unicode.IsControl) {
-			m.mistake("/tags/"+strconv.Itoa(i), codeInvalidText, "a tag has 1 to %d characters, without spaces at its ends", maxTag)
-		}
+	tags, bad := uptime.ParseTags(in)
+	for _, i := range bad {
+		m.mistake("/tags/"+strconv.Itoa(i), codeInvalidText, uptime.TagRule)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(in)))
+	return tags
 }
 
 // ids reads a list of ids; there says which exist, nil: any may.

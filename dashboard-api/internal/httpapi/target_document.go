@@ -16,6 +16,7 @@ type TargetInput struct {
 	IntervalS *int64       `json:"interval_s,omitempty" minimum:"10" maximum:"86400" doc:"Seconds between checks. Default 60."`
 	TimeoutMS *int64       `json:"timeout_ms,omitempty" minimum:"100" maximum:"30000" doc:"Default: half the interval, at most 10 s."`
 	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
+	Tags      []string     `json:"tags,omitempty" maxItems:"20" nullable:"true" doc:"1 to 40 of a-z, 0-9 and -_.:/ each; capitals are made small. Replaces the list of before. Maintenance windows and notification rules can be for them." example:"[\"prod\",\"team:db\"]"`
 	Active    *bool        `json:"active,omitempty" doc:"False pauses the checks. Default true."`
 	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up, unless an assertion says something of the status. Of http targets."`
 
@@ -45,6 +46,7 @@ type targetBody struct {
 	IntervalS   int64          `json:"interval_s"`
 	TimeoutMS   int64          `json:"timeout_ms"`
 	Regions     []string       `json:"regions" nullable:"false" doc:"empty means every region"`
+	Tags        []string       `json:"tags" nullable:"false"`
 	Active      bool           `json:"active"`
 	Expect      expectBody     `json:"expect"`
 	Policy      verdict.Policy `json:"policy" doc:"when it is down and when people hear of it; empty: the default"`
@@ -73,7 +75,7 @@ const defaultStatus = "200-399"
 func bodyOf(t uptime.Target) targetBody {
 	body := targetBody{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: orEmpty(t.Regions), Active: t.Active, Policy: verdict.Stored(t.Policy), SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+		Regions: orEmpty(t.Regions), Tags: orEmpty(t.Tags), Active: t.Active, Policy: verdict.Stored(t.Policy), SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
 	}
 	s := t.Spec
 	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)

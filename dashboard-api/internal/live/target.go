@@ -21,6 +21,7 @@ type Target struct {
 	IntervalS    int64         `json:"interval_s"`
 	TimeoutMS    int64         `json:"timeout_ms"`
 	Regions      []string      `json:"regions"`
+	Tags         []string      `json:"tags"`
 	Active       bool          `json:"active"`
 	State        verdict.State `json:"state"`
 	Since        *time.Time    `json:"since"`
@@ -273,7 +274,7 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 	item := Target{
 		ID: e.target.ID, Name: e.target.Name, URL: e.target.URL, Kind: e.target.Kind,
 		IntervalS: int64(e.target.Interval / time.Second), TimeoutMS: e.target.Timeout.Milliseconds(),
-		Regions: orEmpty(e.target.Regions), Active: e.target.Active,
+		Regions: orEmpty(e.target.Regions), Tags: orEmpty(e.target.Tags), Active: e.target.Active,
 		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
 		P50US: e.median(), RegionStates: []RegionState{}, Ticks: orEmpty(ticks),

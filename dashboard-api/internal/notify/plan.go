@@ -48,7 +48,10 @@ func matches(t incidentstore.Terms, i incidentstore.Incident) bool {
 		return true
 	}
 	has := func(id int64) bool { return slices.Contains(t.Targets, id) }
-	return has(i.TargetID) || slices.ContainsFunc(i.Members, has) || slices.ContainsFunc(t.Tags, func(tag string) bool { return slices.Contains(i.Subject.Tags, tag) })
+	return has(i.TargetID) || slices.ContainsFunc(i.Members, has) || slices.ContainsFunc(t.Tags, func(tag string) bool {
+		is := func(other string) bool { return strings.EqualFold(tag, other) } // rules of older releases may have capitals
+		return slices.ContainsFunc(i.Subject.Tags, is) || slices.ContainsFunc(i.MemberTags, is)
+	})
 }
 
 func (p Planner) payload(c incidentstore.Change) incidentstore.Payload {

@@ -71,7 +71,7 @@ func TestWhoIsToldWhen(t *testing.T) {
 	}{
 		"nobody":         {opened, book(), ""},
 		"every incident": {opened, book(rule(terms{Channels: []int64{1, 2}})), "opened c1 r1 +0s\nopened c2 r1 +0s"},
-		"one of the tags": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x", "eu"}}), rule(terms{Channels: []int64{2}, Tags: []string{"x"}})),
+		"one of the tags": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x", "EU"}}), rule(terms{Channels: []int64{2}, Tags: []string{"x"}})),
 			"opened c1 r1 +0s"},
 		"target or tag": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x"}, Targets: []int64{7}}), rule(terms{Channels: []int64{2}, Targets: []int64{8}})), "opened c1 r1 +0s"},
 		"severity":      {opened, book(rule(terms{Channels: []int64{1}, Severities: []incidentstore.Severity{"degraded"}}), rule(terms{Channels: []int64{2}, Severities: []incidentstore.Severity{"down"}})), "opened c2 r2 +0s"},
@@ -186,7 +186,11 @@ func TestWhoHearsOfWhatIsAboutNoTarget(t *testing.T) {
 	if got := planned(c, rules); got != "opened c1 r1 +0s" {
 		t.Error(got)
 	}
-	c.Incident.Members = []int64{5, 8}
+	c.Incident.MemberTags = []string{"eu", "prod"}
+	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c3 r3 +0s" {
+		t.Error(got)
+	}
+	c.Incident.Members, c.Incident.MemberTags = []int64{5, 8}, nil
 	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c2 r2 +0s" {
 		t.Error(got)
 	}
