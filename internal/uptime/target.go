@@ -48,6 +48,7 @@ type Target struct {
 	Spec        Spec
 	Policy      PolicyText
 	Tags        []string // sorted: see ParseTags
+	ParentID    int64    // the target it depends on; 0: none
 	SpecVersion int64    // the schedule_seq of the last change: rises with every edit
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

@@ -68,6 +68,7 @@ func (f *fold) note(t *target, d verdictstore.Decision) {
 	held, is := f.out.open[id]
 	switch {
 	case d.Kind == verdict.Opened && d.Notify == verdict.NotifyPage:
+		d.Why += f.dependents(t)
 		o := verdictstore.Outage{
 			Outage: sharedcause.Outage{TargetID: id, Slot: d.Slot, Interval: t.Rules.Interval, Failure: uptime.Failure(d.Failure), Host: t.host, Address: t.address},
 			Name:   t.Target.Name, Tags: t.Target.Tags, Severity: incidentstore.Severity(d.Severity), At: d.At,

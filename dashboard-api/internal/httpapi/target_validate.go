@@ -53,6 +53,9 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	m.interval(in.IntervalS, null["interval_s"])
 	m.timeout(in.TimeoutMS, null["timeout_ms"])
 	m.regions(in.Regions, null["regions"])
+	if in.ParentID != nil || null["parent_id"] {
+		m.parent(deref(in.ParentID), null["parent_id"])
+	}
 	if in.Tags != nil || null["tags"] {
 		m.tags(in.Tags)
 	}
@@ -224,6 +227,14 @@ func (m *merger) regions(in []string, null bool) {
 	wanted := slices.Clone(in)
 	slices.Sort(wanted)
 	m.target.Regions = slices.Compact(wanted)
+}
+
+// parent is judged where it is stored: whether it is there, and depends on this target itself.
+func (m *merger) parent(id int64, null bool) {
+	if id < 1 && !null {
+		m.mistake("/parent_id", codeNotFound, "there is no such target")
+	}
+	m.target.ParentID = id
 }
 
 func (m *merger) tags(in []string) {
