@@ -24,6 +24,7 @@ func Severities() []Severity { return []Severity{NoData, Degraded, Down} }
 const (
 	KindRegion = "region" // that is blind
 	KindGroup  = "group"  // of incidents with one cause
+	KindFleet  = "fleet"  // a part of it that does not do its work
 )
 
 // Subject is the target as it was when its incident began, or what else it is about.

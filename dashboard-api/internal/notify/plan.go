@@ -44,6 +44,9 @@ func matches(t incidentstore.Terms, i incidentstore.Incident) bool {
 	if len(t.Severities) > 0 && !slices.Contains(t.Severities, i.Severity) {
 		return false
 	}
+	if t.Fleet != nil && i.Subject.Kind == incidentstore.KindFleet {
+		return *t.Fleet
+	}
 	if len(t.Tags) == 0 && len(t.Targets) == 0 {
 		return true
 	}
