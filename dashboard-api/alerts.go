@@ -9,6 +9,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
+	"github.com/probefleet/probefleet/dashboard-api/internal/troubles"
 	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/guard"
@@ -18,6 +19,7 @@ import (
 	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/troublestore"
 	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
@@ -57,6 +59,13 @@ func (a *alerts) deadman(cfg Config, of *vitals, s *service.Service) func(contex
 	}
 	return deadman.New(deadman.Options{
 		URL: cfg.DeadmanURL, FailURL: cfg.DeadmanFail, Leading: a.lease.Held, Wrong: of.wrong, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+	}).Run
+}
+
+// troubles is the loop that tells people what is wrong with the fleet itself.
+func (a *alerts) troubles(of *vitals, stores *stores, s *service.Service) func(context.Context) error {
+	return troubles.New(troubles.Options{
+		Leading: a.lease.Held, Look: of.troubles, Store: troublestore.New(stores.database, a.store), Log: s.Log, Told: a.worker.Wake,
 	}).Run
 }
 

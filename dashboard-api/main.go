@@ -74,6 +74,7 @@ func main() {
 //	{pf}:results, ClickHouse ──▶ evaluator (one node) ──▶ verdicts, incidents
 //	incidents ──▶ outbox in the database ──▶ notify ──▶ channels
 //	vitals of the fleet ──▶ dead man's switch ──▶ an alarm outside
+//	              └───────▶ troubles ──▶ incidents ──▶ channels
 //	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
 func run(ctx context.Context, s *service.Service, getenv func(string) string) error {
 	cfg, err := loadConfig(getenv)
@@ -156,12 +157,13 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 
+	look := func() *vitals { return &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books} }
 	// These outlive the signal: requests under way still write and announce.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, sockets.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/migrations"
@@ -65,6 +66,9 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
 				t.Errorf("said %q, not %q", got, c.want)
 			}
+			if _, known := v.troubles(t.Context()); known == strings.HasPrefix(c.want, "Redis ") {
+				t.Errorf("known: %v", known)
+			}
 			if again := v.wrong(t.Context()); !slices.Equal(again, got) {
 				t.Errorf("then said %q", again)
 			}
@@ -91,7 +95,8 @@ func TestWhatWasLostStaysLost(t *testing.T) {
 	}
 }
 
-// A node without publisher and probers does not keep the alarm outside silent.
+// A node without publisher and probers does not keep the alarm outside silent, and has an incident
+// about it a minute later.
 func TestAlarmOutsideHearsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 100)
@@ -104,7 +109,7 @@ func TestAlarmOutsideHearsWhatIsWrong(t *testing.T) {
 	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	databasetest.Open(t, databaseURL)
+	db := databasetest.Open(t, databaseURL)
 	settings := map[string]string{"API_DEADMAN_URL": outside.URL + "/well", "API_DEADMAN_FAIL_URL": outside.URL + "/wrong"}
 	startWith(t, slog.New(slog.DiscardHandler), settings, databaseURL, testbackend.Redis(t), clickHouseURL)
 	select {
@@ -114,5 +119,24 @@ func TestAlarmOutsideHearsWhatIsWrong(t *testing.T) {
 		}
 	case <-time.After(2 * time.Minute):
 		t.Error("nothing was said")
+	}
+	incidents, look := incidentstore.New(db, nil), time.NewTicker(time.Second)
+	defer look.Stop()
+	for deadline := time.After(3 * time.Minute); ; {
+		all, err := incidents.List(t.Context(), incidentstore.Filter{Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) > 0 {
+			if i := all[0]; len(all) != 1 || i.Subject.Kind != incidentstore.KindFleet || i.Subject.Name != "The publisher" || i.OpenedAt.Sub(i.FirstSlot) < time.Minute {
+				t.Errorf("%+v", all)
+			}
+			return
+		}
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal("there is no incident")
+		}
 	}
 }

@@ -22,6 +22,7 @@ type Opening struct {
 	At        time.Time // when it was found
 	Group     Group     // zero: none
 	Members   []int64   // of a group whose incident this is
+	Tags      []string  // of these
 }
 
 // Group is a cause that several incidents share.
@@ -63,7 +64,7 @@ func (s *Store) Open(ctx context.Context, tx *gorm.DB, o Opening) (i Incident, c
 	if i, err = scanIncident(tx.Raw(byID, id).Row()); err != nil {
 		return Incident{}, false, database.Failed(ctx, "open incident", err)
 	}
-	i.Members = o.Members
+	i.Members, i.MemberTags = o.Members, o.Tags
 	_, err = s.happened(ctx, tx, i, string(Opened), Event{Kind: Opened, At: o.At, Text: o.Cause.Explanation})
 	return i, true, database.Failed(ctx, "open incident", err)
 }

@@ -82,7 +82,7 @@ func (s *Store) joined(ctx context.Context, tx *gorm.DB, id int64, o Opening) er
 		}
 		i.Severity = Down
 	}
-	i.Members = o.Members
+	i.Members, i.MemberTags = o.Members, o.Tags
 	return s.announceOpening(ctx, tx, i, o.At)
 }
 

@@ -24,6 +24,7 @@ func Severities() []Severity { return []Severity{NoData, Degraded, Down} }
 const (
 	KindRegion = "region" // that is blind
 	KindGroup  = "group"  // of incidents with one cause
+	KindFleet  = "fleet"  // a part of it that does not do its work
 )
 
 // Subject is the target as it was when its incident began, or what else it is about.
@@ -56,6 +57,7 @@ type Incident struct {
 	ResolvedAt     time.Time // zero: it goes on
 	GroupID        int64     // of incidents with the same cause; 0: none
 	Members        []int64   // while it is told of a group: targets that are in it, or have come to it
+	MemberTags     []string  // and what these carry
 }
 
 // Open says whether it goes on.

@@ -30,6 +30,7 @@ type Terms struct {
 	Tags       []string   `json:"tags,omitempty"`    // the target has one of them
 	Targets    []int64    `json:"targets,omitempty"` // or is one of these
 	Severities []Severity `json:"severities,omitempty"`
+	Fleet      *bool      `json:"fleet,omitempty"` // what is wrong with the fleet itself; nil: if there are no tags and targets
 
 	Zone      string     `json:"zone,omitempty"`     // IANA, of the windows; "": UTC
 	Schedule  []Window   `json:"schedule,omitempty"` // when it speaks; none: always

@@ -109,16 +109,5 @@ func (s *Schedule) Next(at time.Time) (verdict.Span, bool) {
 	}
 }
 
-// Of gives when any of the windows holds a target, in [from, to).
-func Of(windows []*Schedule, targetID int64, tags []string, from, to time.Time) []verdict.Span {
-	var all []span
-	for _, w := range windows {
-		if w.Holds(targetID, tags) {
-			all = append(all, w.within(from, to)...)
-		}
-	}
-	return merge(all)
-}
-
 // Begins is when it holds for the first time.
 func (s *Schedule) Begins() time.Time { return s.span(s.start).from }

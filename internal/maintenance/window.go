@@ -11,18 +11,20 @@ import (
 
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/spec"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// Scope is what a window is for: everything, a tag, or a target; exactly one of them.
+// Scope is what a window is for: everything, targets with one of some tags, or a target; exactly
+// one of them.
 type Scope struct {
-	Everything bool   `json:"everything,omitempty"`
-	Tag        string `json:"tag,omitempty"`
-	TargetID   int64  `json:"target_id,omitempty"`
+	Everything bool     `json:"everything,omitempty"`
+	Tags       []string `json:"tags,omitempty"`
+	TargetID   int64    `json:"target_id,omitempty"`
 }
 
-// Holds says whether a target with these tags is in it.
-func (s Scope) Holds(targetID int64, tags []string) bool {
-	return s.Everything || s.Tag != "" && slices.Contains(tags, s.Tag) || s.TargetID != 0 && s.TargetID == targetID
+// Names says whether a target is in it whatever its tags are.
+func (s Scope) Names(targetID int64) bool {
+	return s.Everything || s.TargetID != 0 && s.TargetID == targetID
 }
 
 // Window is a maintenance window as people write it.
@@ -39,7 +41,7 @@ const (
 	MinDuration = time.Minute
 	MaxDuration = 31 * 24 * time.Hour
 	MaxRRule    = 300 // bytes
-	MaxTag      = 100 // bytes
+	MaxTags     = 20
 	MaxInterval = 1000
 	MaxCount    = 10_000
 	lookAhead   = 10 * 366 * 24 * time.Hour // in which a rule must name a day, and Next looks
@@ -68,14 +70,18 @@ func New(w Window) (*Schedule, []spec.Problem) {
 		found = append(found, spec.Problem{Pointer: pointer, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 	s := &Schedule{Scope: w.Scope, long: time.Duration(w.DurationS) * time.Second}
-	switch n := count(w.Everything, w.Tag != "", w.TargetID != 0); {
+	switch n := count(w.Everything, len(w.Tags) > 0, w.TargetID != 0); {
 	case n == 0:
-		problem("/everything", spec.CodeRequired, "say what it is for: everything, a tag or a target")
+		problem("/everything", spec.CodeRequired, "say what it is for: everything, tags or a target")
 	case n > 1:
-		problem("/everything", spec.CodeConflict, "want one of everything, tag and target_id")
+		problem("/everything", spec.CodeConflict, "want one of everything, tags and target_id")
 	}
-	if len(w.Tag) > MaxTag {
-		problem("/tag", spec.CodeTooLong, "want at most %d bytes", MaxTag)
+	if len(w.Tags) > MaxTags {
+		problem("/tags", spec.CodeTooLong, "want at most %d tags", MaxTags)
+	}
+	_, bad := uptime.ParseTags(w.Tags)
+	for _, i := range bad {
+		problem(fmt.Sprintf("/tags/%d", i), spec.CodeInvalidText, "%s", uptime.TagRule)
 	}
 	if w.TargetID < 0 {
 		problem("/target_id", spec.CodeOutOfRange, "want the number of a target")

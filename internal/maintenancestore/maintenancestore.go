@@ -1,7 +1,8 @@
 // Package maintenancestore keeps maintenance windows.
 //
 // A window that has begun is never removed, only ended: what it covered stays out of uptime.
-// Tags of targets are not looked at yet: a window for a tag holds nothing.
+// One for tags holds a target from when that was given one of them until it was taken off, as
+// far as the window holds: a change of tags changes nothing of what was covered before it.
 package maintenancestore
 
 import (
@@ -14,7 +15,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -37,17 +37,7 @@ type Window struct {
 	EndedAt   time.Time // zero: as its terms say
 	CreatedAt time.Time
 	schedule  *maintenance.Schedule
-}
-
-// Between gives when it holds a target, in [from, to).
-func (w Window) Between(targetID int64, from, to time.Time) []verdict.Span {
-	if !w.EndedAt.IsZero() && w.EndedAt.Before(to) {
-		to = w.EndedAt
-	}
-	if !w.schedule.Holds(targetID, nil) || !from.Before(to) {
-		return nil
-	}
-	return w.schedule.Between(from, to)
+	carried   map[int64][]verdict.Span // when targets carried one of its tags, as far as that was read
 }
 
 // Next is when it holds next, or now; false if it never does again.
@@ -136,36 +126,6 @@ func (s *Store) Remove(ctx context.Context, id int64, now time.Time) error {
 		return tx.Exec("UPDATE maintenance_windows SET ended_at_ms = ? WHERE id = ? AND (ended_at_ms IS NULL OR ended_at_ms > ?)", now.UnixMilli(), id, now.UnixMilli()).Error
 	})
 	return failed(ctx, "remove maintenance window", err)
-}
-
-// all is more windows than there can be.
-const all = 1 << 30
-
-// Maintenance says when each target was maintained, in [from, to).
-func (s *Store) Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error) {
-	windows, err := s.List(ctx, 0, all)
-	if err != nil {
-		return nil, err
-	}
-	spans := map[int64]availability.Spans{}
-	for _, id := range ids {
-		if found := Of(windows, id, from, to); len(found) > 0 {
-			converted := make([]availability.Span, len(found))
-			for i, span := range found {
-				converted[i] = availability.Span{From: span.From, To: span.To}
-			}
-			spans[id] = availability.NewSpans(converted...)
-		}
-	}
-	return spans, nil
-}
-
-// Of gives when any of the windows holds a target, in [from, to).
-func Of(windows []Window, targetID int64, from, to time.Time) (all []verdict.Span) {
-	for _, w := range windows {
-		all = append(all, w.Between(targetID, from, to)...)
-	}
-	return all
 }
 
 // failed says what was being done, in the words of this package.

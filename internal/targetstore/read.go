@@ -20,10 +20,12 @@ const (
 
 // Filter narrows a list. The zero value is the first page of everything.
 type Filter struct {
-	AfterID int64  // the last id of the page before
-	Limit   int    // 0 means 100
-	Search  string // part of the name or URL, in any case
-	Active  *bool  // nil means both
+	AfterID  int64    // the last id of the page before
+	Limit    int      // 0 means 100
+	Search   string   // part of the name or URL, in any case
+	Active   *bool    // nil means both
+	Tags     []string // which it carries all of
+	ParentID int64    // on which it depends
 }
 
 // Get gives one target.
@@ -47,6 +49,12 @@ func (s *Store) List(ctx context.Context, filter Filter) ([]uptime.Target, error
 	query := gorm.G[row](s.db.Read()).Where("id > ?", filter.AfterID).Order("id").Limit(limit)
 	if filter.Active != nil {
 		query = query.Where("active = ?", *filter.Active)
+	}
+	if filter.ParentID != 0 {
+		query = query.Where("parent_id = ?", filter.ParentID)
+	}
+	for _, tag := range filter.Tags {
+		query = query.Where("id IN (SELECT target_id FROM target_tags WHERE tag = ? AND to_ms IS NULL)", tag)
 	}
 	if filter.Search != "" {
 		pattern := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(filter.Search) + "%"
@@ -83,7 +91,7 @@ func (s *Store) Each(ctx context.Context, fn func(uptime.Target) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		var r row
-		err := rows.Scan(&r.ID, &r.Name, &r.URL, &r.Kind, &r.IntervalS, &r.TimeoutMS, &r.Regions, &r.Active, &r.Spec, &r.Policy,
+		err := rows.Scan(&r.ID, &r.Name, &r.URL, &r.Kind, &r.IntervalS, &r.TimeoutMS, &r.Regions, &r.Active, &r.Spec, &r.Policy, &r.Tags, &r.ParentID,
 			&r.SpecVersion, &r.CreatedAtMS, &r.UpdatedAtMS)
 		if err != nil {
 			return fmt.Errorf("read targets: %w", database.Translate(ctx, err))

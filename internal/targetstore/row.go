@@ -1,7 +1,9 @@
 package targetstore
 
 import (
+	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -9,26 +11,28 @@ import (
 )
 
 // columns are the target's, in the order scan reads them.
-const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, policy, spec_version, created_at_ms, updated_at_ms"
+const columns = "id, name, url, kind, interval_s, timeout_ms, regions, active, spec, policy, tags, parent_id, spec_version, created_at_ms, updated_at_ms"
 
 // row has no default tags: GORM would store the column's default for every
 // zero value, and a paused target would be active.
 type row struct {
-	ID          int64  `gorm:"column:id;primaryKey"`
-	Name        string `gorm:"column:name"`
-	URL         string `gorm:"column:url"`
-	Kind        string `gorm:"column:kind"`
-	IntervalS   int64  `gorm:"column:interval_s"`
-	TimeoutMS   int64  `gorm:"column:timeout_ms"`
-	Regions     string `gorm:"column:regions"`
-	Active      bool   `gorm:"column:active"`
-	Spec        string `gorm:"column:spec"`
-	Policy      string `gorm:"column:policy"`
-	SpecVersion int64  `gorm:"column:spec_version"`
-	CreatedAtMS int64  `gorm:"column:created_at_ms"`
-	UpdatedAtMS int64  `gorm:"column:updated_at_ms"`
-	Host        string `gorm:"column:host"`
-	HostSeq     int64  `gorm:"column:host_seq"` // the SpecVersion that Host is of
+	ID          int64         `gorm:"column:id;primaryKey"`
+	Name        string        `gorm:"column:name"`
+	URL         string        `gorm:"column:url"`
+	Kind        string        `gorm:"column:kind"`
+	IntervalS   int64         `gorm:"column:interval_s"`
+	TimeoutMS   int64         `gorm:"column:timeout_ms"`
+	Regions     string        `gorm:"column:regions"`
+	Active      bool          `gorm:"column:active"`
+	Spec        string        `gorm:"column:spec"`
+	Policy      string        `gorm:"column:policy"`
+	Tags        string        `gorm:"column:tags"` // with spaces between them
+	ParentID    sql.NullInt64 `gorm:"column:parent_id"`
+	SpecVersion int64         `gorm:"column:spec_version"`
+	CreatedAtMS int64         `gorm:"column:created_at_ms"`
+	UpdatedAtMS int64         `gorm:"column:updated_at_ms"`
+	Host        string        `gorm:"column:host"`
+	HostSeq     int64         `gorm:"column:host_seq"` // the SpecVersion that Host is of
 }
 
 func (row) TableName() string { return "targets" }
@@ -41,7 +45,7 @@ func toRow(t uptime.Target) (row, error) {
 	return row{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind),
 		IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), Policy: string(t.Policy), SpecVersion: t.SpecVersion,
+		Regions: regions, Active: t.Active, Spec: string(t.Spec.Text()), Policy: string(t.Policy), Tags: strings.Join(t.Tags, " "), ParentID: sql.NullInt64{Int64: t.ParentID, Valid: t.ParentID != 0}, SpecVersion: t.SpecVersion,
 		CreatedAtMS: t.CreatedAt.UnixMilli(), UpdatedAtMS: t.UpdatedAt.UnixMilli(),
 		Host: uptime.HostOf(t.URL), HostSeq: t.SpecVersion,
 	}, nil
@@ -55,7 +59,7 @@ func (r row) target() (uptime.Target, error) {
 	t := uptime.Target{
 		ID: r.ID, Name: r.Name, URL: r.URL, Kind: uptime.Kind(r.Kind),
 		Interval: time.Duration(r.IntervalS) * time.Second, Timeout: time.Duration(r.TimeoutMS) * time.Millisecond,
-		Regions: regions, Active: r.Active, Policy: uptime.PolicyText(r.Policy), SpecVersion: r.SpecVersion,
+		Regions: regions, Active: r.Active, Policy: uptime.PolicyText(r.Policy), Tags: tagsOf(r), ParentID: r.ParentID.Int64, SpecVersion: r.SpecVersion,
 		CreatedAt: time.UnixMilli(r.CreatedAtMS).UTC(), UpdatedAt: time.UnixMilli(r.UpdatedAtMS).UTC(),
 	}
 	if t.Spec, err = uptime.SpecText(r.Spec).Spec(); err != nil {

@@ -26,6 +26,11 @@ var (
 	ErrNotFound  = errors.New("target not found")
 	ErrNameTaken = errors.New("target name is taken")
 	ErrConflict  = errors.New("target has changed since it was read")
+
+	ErrNoParent    = errors.New("there is no such parent")
+	ErrParentCycle = errors.New("a target cannot depend on itself")
+	ErrParentDepth = errors.New("too many targets depend on each other in a row")
+	ErrHasChildren = errors.New("other targets depend on this one")
 )
 
 var errUnchanged = errors.New("unchanged")
@@ -51,10 +56,16 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 		if err != nil {
 			return err
 		}
+		if err := related(ctx, tx, r); err != nil {
+			return err
+		}
 		if err := gorm.G[row](tx).Create(ctx, &r); err != nil {
 			return nameTaken(ctx, err)
 		}
 		if err := s.rate.judge(ctx, tx, row{}, r); err != nil {
+			return err
+		}
+		if err := carry(ctx, tx, r.ID, nil, t.Tags, t.CreatedAt); err != nil {
 			return err
 		}
 		created = r
@@ -96,10 +107,15 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 		if after == before {
 			return errUnchanged
 		}
+		if after.ParentID != before.ParentID {
+			if err := related(ctx, tx, after); err != nil {
+				return err
+			}
+		}
 		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
 		after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
 		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "spec_version", "updated_at_ms", "host", "host_seq").
+			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
 			Updates(after)
 		if result.Error != nil {
 			return nameTaken(ctx, result.Error)
@@ -108,6 +124,9 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 			return ErrNotFound
 		}
 		if err := s.rate.judge(ctx, tx, before, after); err != nil {
+			return err
+		}
+		if err := carry(ctx, tx, id, tagsOf(before), t.Tags, time.UnixMilli(after.UpdatedAtMS)); err != nil {
 			return err
 		}
 		updated = after
@@ -120,11 +139,15 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*up
 }
 
 // Delete removes a target, writes the version that ends its schedule and notes
-// that what it left behind is to be removed, all in one transaction. An ifVersion other than 0 must be the target's spec version, else ErrConflict.
+// that what it left behind is to be removed, all in one transaction. An ifVersion other than 0 must
+// be the target's spec version, else ErrConflict. One on which others depend stays: ErrHasChildren.
 func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
 	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
 		r, err := take(ctx, tx, id, ifVersion)
 		if err != nil {
+			return err
+		}
+		if err := childless(ctx, tx, id); err != nil {
 			return err
 		}
 		deleted, err := gorm.G[row](tx).Where("id = ?", id).Delete(ctx)

@@ -42,7 +42,7 @@ func TestTargetKeepsEveryField(t *testing.T) {
 		store := targetstore.New(db)
 		paused := uptime.Target{Name: "paused", URL: "http://example.com/", Kind: uptime.KindHTTP, Interval: 24 * time.Hour, Timeout: time.Second}
 		full := example("full")
-		full.Policy = `{"down_after":3}`
+		full.Policy, full.Tags = `{"down_after":3}`, []string{"prod", "team:db"}
 		for _, want := range []uptime.Target{full, paused} {
 			created := create(t, store, want)
 			if created.ID == 0 || created.SpecVersion == 0 || time.Since(created.CreatedAt) > time.Minute || !created.UpdatedAt.Equal(created.CreatedAt) {
@@ -72,7 +72,7 @@ func TestEditsAreStored(t *testing.T) {
 		five := 5
 		updated, err := store.Update(t.Context(), target.ID, 0, func(t *uptime.Target) error {
 			t.Name, t.URL, t.Kind, t.Interval, t.Timeout, t.Regions, t.Active = "b", "wss://example.org/", uptime.KindWebSocket, time.Hour, time.Second, nil, false
-			t.Policy = `{"for_s":60}`
+			t.Policy, t.Tags = `{"for_s":60}`, []string{"x"}
 			t.Spec = uptime.Spec{
 				Family: uptime.FamilyV6, Assertions: []uptime.Assertion{{Source: uptime.SourceLatency, Op: uptime.OpLess, Value: "100", Severity: uptime.SeverityDegrade}},
 				HTTP:      &uptime.HTTPSpec{Method: "POST", Headers: []uptime.Header{{Name: "X", Secret: "s1.x.y"}}, Body: "a\x00<b>\u2028", Redirects: &five},

@@ -47,7 +47,9 @@ type Target struct {
 	Active      bool
 	Spec        Spec
 	Policy      PolicyText
-	SpecVersion int64 // the schedule_seq of the last change: rises with every edit
+	Tags        []string // sorted: see ParseTags
+	ParentID    int64    // the target it depends on; 0: none
+	SpecVersion int64    // the schedule_seq of the last change: rises with every edit
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }

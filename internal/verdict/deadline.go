@@ -31,6 +31,9 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 		soonest(b.From)
 		soonest(b.To)
 	}
+	if c.Parent != nil {
+		soonest(c.Parent.Until)
+	}
 	for _, v := range s.voices(&rules, &c) {
 		if slices.Contains(renewed, v.newest.Region) {
 			continue
@@ -53,7 +56,7 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 // idle says that no deadline can lie up to an instant: quickly, for the ordinary case of a
 // target that is well and of which nothing is known but results.
 func idle(s *FoldState, rules *Rules, c *Conditions, until time.Time) bool {
-	if s.Waiting != nil || s.Flap.Active || len(c.Maintenance) > 0 || len(c.Blind) > 0 {
+	if s.Waiting != nil || s.Flap.Active || len(c.Maintenance) > 0 || len(c.Blind) > 0 || c.Parent != nil && c.Parent.Until.After(s.At) {
 		return false
 	}
 	for i := range s.Regions {

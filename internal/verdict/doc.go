@@ -26,7 +26,8 @@
 //   - it waits for the policy's duration, and in a target's first moments for regions
 //     that never said anything yet;
 //   - during maintenance, or while a parent is down, it is suppressed: it opens with the
-//     first failing result after that;
+//     first failing result after that. An outage that is seen before that of its parent waits
+//     until the parent was looked at;
 //   - no data leaves an incident open: silence is no recovery;
 //   - late results and blindness found later correct an open incident, and may end it;
 //   - each is known by (target, first failing slot): a replay opens none twice;

@@ -42,7 +42,8 @@ type Rules struct {
 type Conditions struct {
 	Maintenance []Span      // windows that hold the target
 	Blind       []Blindness // of any region
-	Parent      *Parent     // a target this one depends on, while that is down; nil: none is
+	Parent      *Parent     // a target this one depends on, which is or was down; nil: it was not
+	Await       *Await      // what is known of that target otherwise; nil: nothing is to be waited for
 }
 
 // Span is a stretch of time [From, To); a zero To has no end yet.
@@ -62,10 +63,25 @@ type Blindness struct {
 	Span
 }
 
-// Parent is a target that others depend on, and that is down.
+// Parent is a target that others depend on, and that is down, or was. What others saw while it
+// was is told by it.
 type Parent struct {
-	TargetID int64  `json:"target_id"`
-	Name     string `json:"name"`
+	TargetID int64     `json:"target_id"`
+	Name     string    `json:"name"`
+	Until    time.Time `json:"until,omitzero"` // when it was found to be down no more; zero: it is
+}
+
+// Holds says whether it was down at an instant; when it began nobody needs to know.
+func (p *Parent) Holds(t time.Time) bool {
+	return p != nil && (p.Until.IsZero() || t.Before(p.Until))
+}
+
+// Await is that an outage waits until a target it depends on was looked at since it began: else
+// it would be told if it is seen first.
+type Await struct {
+	Good  time.Time     // slot of the oldest result by which that target is not down
+	Known time.Time     // since when that is known
+	For   time.Duration // an outage waits no longer than that
 }
 
 // Observation is a region's measurement.

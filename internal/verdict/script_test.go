@@ -15,7 +15,7 @@ import (
 //	60 eu,us down          results of the slot 60 s after noon, which come 1 s later
 //	200 eu down of 60      the same slot, but it comes at 200 s
 //	70 tick
-//	70 parent | no parent | pause | maintain 60-300 | blind us 60-300
+//	70 parent | no parent | parent until 70 | await 0 30 1 (it was good at 0, for 30 s, known at 1) | pause | maintain 60-300 | blind us 60-300
 //
 // against a state, and gives its decisions as lines "at kind slot notify".
 type script struct {
@@ -68,7 +68,12 @@ func (s *script) line(words []string) {
 	switch words[1] {
 	case "tick":
 	case "parent":
-		s.conditions.Parent = &Parent{9, "the router"}
+		s.conditions.Parent = &Parent{TargetID: 9, Name: "the router"}
+		if len(words) > 3 {
+			s.conditions.Parent.Until = seconds(s.t, words[3])
+		}
+	case "await":
+		s.conditions.Await = &Await{Good: seconds(s.t, words[2]), For: seconds(s.t, words[3]).Sub(noon), Known: seconds(s.t, words[4])}
 	case "no":
 		s.conditions.Parent = nil
 	case "pause":

@@ -54,6 +54,7 @@ type Standing struct {
 // Waiting is an outage that has not opened an incident.
 type Waiting struct {
 	Slot       time.Time `json:"slot"`              // first failing slot: the key
+	FoundAt    time.Time `json:"found_at,omitzero"` // when it was
 	EvidenceAt time.Time `json:"evidence_at"`       // newest failing slot that came in order
 	HeldBy     Cause     `json:"held_by,omitempty"` // what suppressed it, if anything did
 	HeldTo     time.Time `json:"held_to,omitzero"`  // newest failing slot that was suppressed

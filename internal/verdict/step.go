@@ -199,7 +199,7 @@ func (s *step) consider(bad Severity) {
 	case !s.fails():
 		return // nobody saw it fail just now: it may be that others fell silent
 	default:
-		w.Slot = s.rules.began(s.Observed, s.tally)
+		w.FoundAt, w.Slot = s.At, s.rules.began(s.Observed, s.tally)
 		if !w.Slot.After(s.LastKey) { // a region has been failing since the one before
 			w.Slot = s.result.ScheduledAt
 		}
@@ -218,6 +218,9 @@ func (s *step) consider(bad Severity) {
 			d.SuppressedBy, d.Began = cause, w.Slot
 		}
 		w.HeldBy, w.HeldTo = cause, w.EvidenceAt
+		if p := s.conditions.Parent; cause == ByParent && p.Until.After(w.HeldTo) {
+			w.HeldTo = p.Until // what was measured before may have waited for its timeout since
+		}
 		return
 	}
 	if s.ripe(w) && s.how != fitLate && s.how != fitReplaced { // a late result opens nothing
@@ -235,17 +238,27 @@ func (s *step) ripe(w Waiting) bool {
 // held is what suppresses an outage now.
 func (s *step) held(w Waiting) (Cause, string) {
 	switch {
-	case s.conditions.Parent != nil:
-		return ByParent, "Nobody is told: it depends on " + s.conditions.Parent.Name + ", which is down"
+	case s.conditions.Parent.Holds(s.At) || s.conditions.Parent.Holds(w.EvidenceAt):
+		return ByParent, "Nobody is told: " + DependsOn(s.conditions.Parent.Name)
 	case s.conditions.maintained(s.At) || s.conditions.maintained(w.EvidenceAt):
 		return ByMaintenance, "Nobody is told: it is in maintenance"
 	}
 	return "", ""
 }
 
-// opensAt is when an outage has lasted long enough, and everyone had time to say something.
+// opensAt is when an outage has lasted long enough, and everyone had time to say something, also
+// what it depends on.
 func (s *step) opensAt(w Waiting) time.Time {
 	at := w.Slot.Add(s.rules.Policy.duration())
+	if a := s.conditions.Await; a != nil {
+		until := w.FoundAt.Add(a.For)
+		if !a.Good.Before(w.Slot) && a.Known.Before(until) {
+			until = a.Known
+		}
+		if until.After(at) {
+			at = until
+		}
+	}
 	first := s.BegunAt.Add(s.rules.Interval + 2*s.rules.Timeout + awaitSlack)
 	if first.After(at) && s.unheard() {
 		return first

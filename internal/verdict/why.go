@@ -43,11 +43,14 @@ func (r *Rules) why(v Verdict, t tally, c Conditions) string {
 	if len(v.BlindRegions) > 0 {
 		parts = append(parts, "blind, so not asked: "+strings.Join(v.BlindRegions, ", "))
 	}
-	if c.Parent != nil && v.Observed == StateDown {
-		parts = append(parts, "it depends on "+c.Parent.Name+", which is down")
+	if c.Parent != nil && c.Parent.Until.IsZero() && v.Observed == StateDown {
+		parts = append(parts, DependsOn(c.Parent.Name))
 	}
 	return strings.Join(parts, "; ") + "."
 }
+
+// DependsOn says why nobody is told of what fails beside a target that it depends on.
+func DependsOn(parent string) string { return "it depends on " + parent + ", which is down" }
 
 func (r *Rules) silence(v Verdict) string {
 	switch {

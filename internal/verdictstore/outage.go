@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -16,6 +17,7 @@ import (
 type Outage struct {
 	sharedcause.Outage
 	Name     string
+	Tags     []string
 	Severity incidentstore.Severity
 	At       time.Time // when it was found
 	Told     bool      // alone
@@ -74,11 +76,12 @@ func readOutages(tx *gorm.DB) (all []Outage, err error) {
 // gather makes a grouping true, of those targets that are still there.
 func (s *Store) gather(ctx context.Context, tx *gorm.DB, g Grouping, there map[int64]bool) error {
 	var members []incidentstore.Member
+	var tags []string
 	for _, o := range g.Members {
 		if !there[o.TargetID] {
 			continue
 		}
-		members = append(members, incidentstore.Member{TargetID: o.TargetID, FirstSlot: o.Slot})
+		members, tags = append(members, incidentstore.Member{TargetID: o.TargetID, FirstSlot: o.Slot}), append(tags, o.Tags...)
 		if err := dropOutage(tx, o.TargetID, o.Slot); err != nil {
 			return err
 		}
@@ -88,5 +91,6 @@ func (s *Store) gather(ctx context.Context, tx *gorm.DB, g Grouping, there map[i
 	}
 	return s.aloud.Gather(ctx, tx, incidentstore.Opening{
 		FirstSlot: g.Slot, Severity: g.Severity, Subject: g.Subject, Cause: g.Cause, At: g.At, Group: incidentstore.Group{Kind: string(g.Kind), Value: g.Value.Value, FirstSlot: g.Slot},
+		Tags: slices.Compact(slices.Sorted(slices.Values(tags))),
 	}, members)
 }

@@ -68,9 +68,10 @@ func (f *fold) note(t *target, d verdictstore.Decision) {
 	held, is := f.out.open[id]
 	switch {
 	case d.Kind == verdict.Opened && d.Notify == verdict.NotifyPage:
+		d.Why += f.dependents(t)
 		o := verdictstore.Outage{
 			Outage: sharedcause.Outage{TargetID: id, Slot: d.Slot, Interval: t.Rules.Interval, Failure: uptime.Failure(d.Failure), Host: t.host, Address: t.address},
-			Name:   t.Target.Name, Severity: incidentstore.Severity(d.Severity), At: d.At,
+			Name:   t.Target.Name, Tags: t.Target.Tags, Severity: incidentstore.Severity(d.Severity), At: d.At,
 		}
 		f.out.open[id], d.Hold = o, &o
 	case is && !held.Told && (d.Kind == verdict.Resolved || d.Notify != verdict.NotifyNobody):

@@ -37,10 +37,15 @@ func (f *fold) confirm(t *target, o *verdict.Observation, first bool) {
 		if region == o.Region || fails(t.state, region) || t.conditions.BlindAt(region, o.ScheduledAt) {
 			continue
 		}
-		f.asks = append(f.asks, checkstream.Visit{
-			Job: job, Attempt: 1, Region: region, Kind: t.Target.Kind, URL: t.Target.URL, Timeout: min(t.Target.Timeout, confirmTimeout), Spec: t.Target.Spec.Text(),
-		})
+		f.look(t, job, region)
 	}
+}
+
+// look notes that a region is to look at a target.
+func (f *fold) look(t *target, job, region string) {
+	f.asks = append(f.asks, checkstream.Visit{
+		Job: job, Attempt: 1, Region: region, Kind: t.Target.Kind, URL: t.Target.URL, Timeout: min(t.Target.Timeout, confirmTimeout), Spec: t.Target.Spec.Text(),
+	})
 }
 
 // fails says whether a region's newest measurement is a failure.

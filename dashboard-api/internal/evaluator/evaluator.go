@@ -38,8 +38,6 @@ const (
 	lookBackBound = 15 * time.Second
 	// waiting is how many entries may lie between the reader and the fold.
 	waiting = 256
-	// mostWindows are more than there can be.
-	mostWindows = 1 << 30
 )
 
 // Options of an Evaluator; all are required but Now.
@@ -83,7 +81,7 @@ type Results interface {
 
 // Maintenance knows the windows.
 type Maintenance interface {
-	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
+	Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
 }
 
 // Store remembers.
@@ -306,7 +304,7 @@ func (e *Evaluator) judge(ctx context.Context, f *fold) {
 	windows := f.windows
 	if e.Maintenance != nil {
 		ctx, cancel := context.WithTimeout(ctx, rulesBound)
-		found, err := e.Maintenance.List(ctx, 0, mostWindows)
+		found, err := e.Maintenance.Holding(ctx, e.Now().Add(-2*laidOut))
 		cancel()
 		if windows = found; err != nil {
 			windows = f.windows // as they were

@@ -289,6 +289,39 @@ func TestMaintenanceHoldsBackIncidents(t *testing.T) {
 	})
 }
 
+// A window for a tag holds who carries it, from when it is given to a target until it is taken off.
+func TestTagsHoldBackIncidents(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, testbackend.SQLite(t))
+	r := newRig(t, db, 2)
+	id, other := r.targets[0].Target.ID, r.targets[1].Target.ID
+	retag := func(id int64, tags ...string) {
+		t.Helper()
+		if _, err := targetstore.New(db).Update(t.Context(), id, 0, func(target *uptime.Target) error { target.Tags = tags; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	retag(id, "db")
+	if _, err := r.windows.Create(t.Context(), "databases", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db"}}, StartsAt: r.began.Add(-time.Hour).Format("2006-01-02T15:04:05"), DurationS: 7200}, r.began); err != nil {
+		t.Fatal(err)
+	}
+	defer r.run()()
+	for _, target := range []int64{id, other} {
+		r.say(target, uptime.StatusUp)
+		r.say(target, uptime.StatusDown)
+	}
+	r.await("the other one is down", func() bool { return len(r.all()) == 1 && r.all()[0].TargetID == other })
+	r.folded()
+	if all := r.all(); len(all) != 1 {
+		t.Errorf("%+v", all)
+	}
+	retag(id, "web")
+	r.await("it fails without the tag, too", func() bool {
+		r.say(id, uptime.StatusDown)
+		return len(r.all()) == 2
+	})
+}
+
 // What nobody announced is found in the stores, and what is in both is one outage.
 func TestLostAnnouncementsAreFoundInTheStores(t *testing.T) {
 	t.Parallel()

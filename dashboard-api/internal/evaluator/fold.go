@@ -27,8 +27,10 @@ type fold struct {
 	due     deadlines
 	now     time.Time // how far time has passed
 	windows []maintenancestore.Window
+	laid    maintenancestore.Laid
 	spread  time.Time // when the windows were last laid out
 
+	children  map[int64][]*target // by what they depend on
 	changed   map[int64]bool
 	decisions []verdictstore.Decision
 	saved     map[int64]verdict.FoldState // of targets that are not known yet
@@ -53,12 +55,13 @@ type target struct {
 	state      verdict.FoldState
 	stored     verdict.FoldState // as it was committed last; zero: never
 	deadline   time.Time
-	seen       bool // in the list that was read last
+	seen       bool      // in the list that was read last
+	asked      time.Time // for others that depend on it
 }
 
 func newFold(saved verdictstore.Saved) *fold {
 	f := &fold{
-		turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, changed: map[int64]bool{}, saved: saved.States,
+		turn: saved.Turn, entry: saved.Entry, written: saved.Entry, targets: map[int64]*target{}, children: map[int64][]*target{}, changed: map[int64]bool{}, saved: saved.States,
 		out: newOutages(saved), watch: selfdoubt.New(), blind: saved.Blind, kept: map[windowKey]selfdoubt.Window{},
 	}
 	for _, w := range saved.Blind {
@@ -80,6 +83,9 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		t.seen = false
 	}
 	fresh := false
+	if again {
+		f.laid = maintenancestore.Lay(windows, f.spread.Add(-laidOut), f.spread.Add(laidOut))
+	}
 	for _, w := range watched {
 		t, known := f.targets[w.Target.ID]
 		if !known {
@@ -97,7 +103,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		}
 		conditions := t.conditions
 		if again || !known {
-			conditions.Maintenance = maintenancestore.Of(windows, w.Target.ID, f.spread.Add(-laidOut), f.spread.Add(laidOut))
+			conditions.Maintenance = f.laid.Of(w.Target.ID)
 		}
 		conditions.Blind = f.blindFor(&target{Watched: w, state: t.state}, now)
 		if known && reflect.DeepEqual(t.Rules, w.Rules) && reflect.DeepEqual(t.conditions, conditions) {
@@ -119,6 +125,7 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 			t.deadline = time.Time{}
 		}
 	}
+	f.family()
 	f.retire()
 	if fresh {
 		f.adopt()
@@ -169,6 +176,7 @@ func (f *fold) result(r *uptime.Result, at time.Time) {
 	f.step(t, verdict.Event{At: at, Result: &o})
 	f.schedule(t)
 	f.confirm(t, &o, !failed && fails(t.state, o.Region))
+	f.askParent(t)
 }
 
 // A target that was created a moment ago may have results before it is known here.
@@ -218,6 +226,9 @@ func (f *fold) pass(now time.Time) {
 }
 
 func (f *fold) step(t *target, e verdict.Event) {
+	if t.Target.ParentID != 0 {
+		f.depend(t)
+	}
 	var decisions []verdict.Decision
 	t.state, decisions = verdict.Step(t.state, t.Rules, t.conditions, e)
 	for _, d := range decisions {
@@ -225,6 +236,11 @@ func (f *fold) step(t *target, e verdict.Event) {
 	}
 	if len(decisions) > 0 || matters(t.state) || matters(t.stored) {
 		f.changed[t.Target.ID] = true
+	}
+	if e.Result != nil || len(decisions) > 0 {
+		for _, child := range f.children[t.Target.ID] {
+			f.tellChild(child)
+		}
 	}
 }
 
@@ -287,7 +303,7 @@ func (f *fold) committed(turn int64) {
 }
 
 func subject(t *uptime.Target) incidentstore.Subject {
-	return incidentstore.Subject{Name: t.Name, URL: redact.URL(t.URL), Kind: string(t.Kind)}
+	return incidentstore.Subject{Name: t.Name, URL: redact.URL(t.URL), Kind: string(t.Kind), Tags: t.Tags}
 }
 
 // failing is the newest failing result of a region that a decision names.
@@ -307,7 +323,7 @@ func failure(s verdict.FoldState, d verdict.Decision) uptime.Failure { return fa
 func status(s verdict.FoldState, d verdict.Decision) int { return failing(s, d).HTTPStatus }
 
 func sameWindows(a, b []maintenancestore.Window) bool {
-	return slices.EqualFunc(a, b, func(a, b maintenancestore.Window) bool { return a.ID == b.ID && a.EndedAt.Equal(b.EndedAt) })
+	return slices.EqualFunc(a, b, maintenancestore.Window.Alike)
 }
 
 func later(a, b time.Time) time.Time {

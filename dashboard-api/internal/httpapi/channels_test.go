@@ -162,12 +162,12 @@ func TestRulesAreJudgedAndKept(t *testing.T) {
 	b := newBench(t)
 	id := b.channel(aWebhook).ID
 	whole := fmt.Sprintf(`{"name":"night","tags":["prod"],"target_ids":[7],"severities":["down"],"zone":"Europe/Berlin","schedule":[{"days":["mon","fri"],"from":"22:00","to":"07:30"}],`+
-		`"quiet_hours":[{"from":"03:00","to":"04:00"}],"quiet_lets_through":["down"],"digest_minutes":5,"channel_ids":[%d],"escalations":[{"after_minutes":10,"channel_ids":[%d]}],"reminder_minutes":30,"send_acknowledged":true}`, id, id)
+		`"quiet_hours":[{"from":"03:00","to":"04:00"}],"quiet_lets_through":["down"],"digest_minutes":5,"fleet":true,"channel_ids":[%d],"escalations":[{"after_minutes":10,"channel_ids":[%d]}],"reminder_minutes":30,"send_acknowledged":true}`, id, id)
 	created := b.do("POST", "/api/v1/notification-rules", whole, as(editorKey))
 	if created.Code != http.StatusCreated {
 		t.Fatalf("%d %s", created.Code, created.text)
 	}
-	for _, want := range []string{`"schedule":[{"days":["mon","fri"],"from":"22:00","to":"07:30"}]`, `"zone":"Europe/Berlin"`, fmt.Sprintf(`"escalations":[{"after_minutes":10,"channel_ids":[%d]}]`, id), `"send_resolved":true`, `"enabled":true`} {
+	for _, want := range []string{`"schedule":[{"days":["mon","fri"],"from":"22:00","to":"07:30"}]`, `"zone":"Europe/Berlin"`, fmt.Sprintf(`"escalations":[{"after_minutes":10,"channel_ids":[%d]}]`, id), `"send_resolved":true`, `"enabled":true`, `"fleet":true`} {
 		if !strings.Contains(created.text, want) {
 			t.Errorf("%s is not in %s", want, created.text)
 		}
@@ -185,6 +185,11 @@ func TestRulesAreJudgedAndKept(t *testing.T) {
 	}
 	if got := b.do("GET", "/api/v1/notification-rules", "", as(viewerKey)); !strings.Contains(got.text, `"name":"night"`) {
 		t.Errorf("%s", got.text)
+	}
+	for _, fleet := range []string{"false", "null"} {
+		if got := b.do("PATCH", path, `{"fleet":`+fleet+`}`, as(editorKey)); got.Code != http.StatusOK || !strings.Contains(got.text, `"fleet":`+fleet) {
+			t.Errorf("%d %s", got.Code, got.text)
+		}
 	}
 	if p := b.do("DELETE", fmt.Sprintf("/api/v1/channels/%d", id), "", as(editorKey)).problem(t); p.Code != "channel_in_use" {
 		t.Errorf("%+v", p)

@@ -50,6 +50,7 @@ const (
 	codeHostRate         = "host_rate_exceeded"
 	codeUnavailable      = "unavailable"
 	codeUnknownZone      = "unknown_zone"
+	codeParent           = "invalid_parent"
 )
 
 // retryWhenDown is how soon a caller should try again while something is down.
@@ -83,6 +84,18 @@ var mapping = [...]struct {
 	}},
 	{targetstore.ErrNameTaken, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/name", Code: codeDuplicateName, Message: "another target has this name"}})
+	}},
+	{targetstore.ErrNoParent, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/parent_id", Code: codeNotFound, Message: "there is no such target"}})
+	}},
+	{targetstore.ErrParentCycle, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/parent_id", Code: codeParent, Message: "a target cannot depend on itself, nor on one that depends on it"}})
+	}},
+	{targetstore.ErrParentDepth, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/parent_id", Code: codeParent, Message: fmt.Sprintf("at most %d targets in a row depend on each other", targetstore.MaxParents)}})
+	}},
+	{targetstore.ErrHasChildren, func(error) *Problem {
+		return problem(http.StatusConflict, "target_has_children", "other targets depend on this one (?parent_id= lists them): have them depend on another one, or none, before it is deleted")
 	}},
 	{jobstore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such check, or no longer")

@@ -50,7 +50,7 @@ type subjectBody struct {
 type Incident struct {
 	ID             int64             `json:"id"`
 	TargetID       int64             `json:"target_id" doc:"0: it is about no target"`
-	Target         subjectBody       `json:"target" doc:"as it was when the incident began; or what else it is about: a region that is blind (kind region), or incidents with one cause (kind group)"`
+	Target         subjectBody       `json:"target" doc:"as it was when the incident began; or what else it is about: a region that is blind (kind region), incidents with one cause (kind group), or a part of the fleet that does not do its work (kind fleet)"`
 	Severity       string            `json:"severity" enum:"no_data,degraded,down"`
 	State          string            `json:"state" enum:"open,acknowledged,resolved"`
 	BeganAt        instant           `json:"began_at" doc:"the first failing check"`

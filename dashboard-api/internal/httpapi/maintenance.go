@@ -10,12 +10,14 @@ import (
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // Maintenance keeps maintenance windows, and knows when targets were maintained, as far as
 // that touches [from, to).
 type Maintenance interface {
 	Maintenance(ctx context.Context, ids []int64, from, to time.Time) (map[int64]availability.Spans, error)
+	Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
 	Create(ctx context.Context, name string, terms maintenance.Window, now time.Time) (maintenancestore.Window, error)
 	Get(ctx context.Context, id int64) (maintenancestore.Window, error)
 	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
@@ -29,13 +31,14 @@ type WindowPath struct {
 
 // WindowInput is what may be set on a maintenance window.
 type WindowInput struct {
-	Name       *string `json:"name,omitempty" maxLength:"120"`
-	Everything *bool   `json:"everything,omitempty" doc:"It is for all targets. Else say target_id."`
-	TargetID   *int64  `json:"target_id,omitempty" doc:"It is for this target."`
-	StartsAt   *string `json:"starts_at,omitempty" example:"2026-03-29T02:30:00" doc:"By the clock on the wall of the zone."`
-	Zone       *string `json:"zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone. Default UTC."`
-	DurationS  *int64  `json:"duration_s,omitempty" minimum:"60" maximum:"2678400" doc:"By the same clock: from 02:30 for two hours is until 04:30, also when clocks change in between."`
-	RRule      *string `json:"rrule,omitempty" maxLength:"300" example:"FREQ=WEEKLY;BYDAY=SU" doc:"When it comes again (RFC 5545), without times of day. Default once."`
+	Name       *string  `json:"name,omitempty" maxLength:"120"`
+	Everything *bool    `json:"everything,omitempty" doc:"It is for all targets. Else say target_id or tags."`
+	TargetID   *int64   `json:"target_id,omitempty" doc:"It is for this target."`
+	Tags       []string `json:"tags,omitempty" maxItems:"20" nullable:"true" doc:"It is for targets with one of these: from when they are given it until it is taken off."`
+	StartsAt   *string  `json:"starts_at,omitempty" example:"2026-03-29T02:30:00" doc:"By the clock on the wall of the zone."`
+	Zone       *string  `json:"zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone. Default UTC."`
+	DurationS  *int64   `json:"duration_s,omitempty" minimum:"60" maximum:"2678400" doc:"By the same clock: from 02:30 for two hours is until 04:30, also when clocks change in between."`
+	RRule      *string  `json:"rrule,omitempty" maxLength:"300" example:"FREQ=WEEKLY;BYDAY=SU" doc:"When it comes again (RFC 5545), without times of day. Default once."`
 }
 
 // windowBody is a maintenance window in answers.
@@ -44,6 +47,7 @@ type windowBody struct {
 	Name       string            `json:"name"`
 	Everything bool              `json:"everything"`
 	TargetID   nullable[int64]   `json:"target_id"`
+	Tags       []string          `json:"tags" nullable:"false"`
 	StartsAt   string            `json:"starts_at"`
 	Zone       string            `json:"zone"`
 	DurationS  int               `json:"duration_s"`
@@ -59,7 +63,7 @@ type windowOutput struct{ Body windowBody }
 
 func windowOf(w maintenancestore.Window, now time.Time) windowBody {
 	body := windowBody{
-		ID: w.ID, Name: w.Name, Everything: w.Terms.Everything, StartsAt: w.Terms.StartsAt, Zone: zoneName(w.Terms.Zone),
+		ID: w.ID, Name: w.Name, Everything: w.Terms.Everything, Tags: orEmpty(w.Terms.Tags), StartsAt: w.Terms.StartsAt, Zone: zoneName(w.Terms.Zone),
 		DurationS: w.Terms.DurationS, RRule: w.Terms.RRule, EndedAt: maybeInstant(w.EndedAt), CreatedAt: instant(w.CreatedAt),
 	}
 	if w.Terms.TargetID != 0 {
@@ -121,10 +125,11 @@ func (a *api) judgeWindow(ctx context.Context, body document[WindowInput]) (name
 	p := read(body, func(in WindowInput, _ nulls) (found []Mistake) {
 		name, found = givenName(in.Name, false, "")
 		terms = maintenance.Window{
-			Scope:    maintenance.Scope{Everything: deref(in.Everything), TargetID: deref(in.TargetID)},
+			Scope:    maintenance.Scope{Everything: deref(in.Everything), Tags: in.Tags, TargetID: deref(in.TargetID)},
 			StartsAt: deref(in.StartsAt), Zone: deref(in.Zone), DurationS: int(deref(in.DurationS)), RRule: deref(in.RRule),
 		}
 		_, problems := maintenance.New(terms)
+		terms.Tags, _ = uptime.ParseTags(in.Tags)
 		for _, one := range problems {
 			found = append(found, Mistake{Pointer: one.Pointer, Code: one.Code, Message: one.Message})
 		}

@@ -36,6 +36,10 @@ func TestMaintenanceWindows(t *testing.T) {
 			t.Errorf("%d %s", got.Code, got.text)
 		}
 	}
+	tagged := b.do("POST", "/api/v1/maintenance-windows", `{"name":"databases","tags":["DB","a","db"],"starts_at":"2026-04-01T00:00:00","duration_s":60}`, as(editorKey))
+	if tagged.Code != http.StatusCreated || !strings.Contains(tagged.text, `"everything":false,"target_id":null,"tags":["a","db"],`) {
+		t.Errorf("%d %s", tagged.Code, tagged.text)
+	}
 	list := b.do("GET", "/api/v1/maintenance-windows", "", as(viewerKey))
 	if !strings.Contains(list.text, `"ended_at":"2026-03-01T12:00:00.000Z"`) || strings.Contains(list.text, "everything\",") || strings.Contains(list.text, `"active":true`) {
 		t.Errorf("%s", list.text)
@@ -51,7 +55,8 @@ func TestMaintenanceWindows(t *testing.T) {
 		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=SECONDLY"}`:            "/rrule invalid_text",
 		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"zone":"Mars/Base"}`:                 "/zone unknown_value",
 		`{"name":"x","target_id":4711,"starts_at":"2026-03-01T00:00:00","duration_s":60}`:                                     "/target_id not_found",
-		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"tag":"prod"}`:                       "/tag unknown_field",
+		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"tags":["prod"]}`:                    "/everything conflict",
+		`{"name":"x","tags":["prod","a b"],"starts_at":"2026-03-01T00:00:00","duration_s":60}`:                                "/tags/1 invalid_text",
 		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=DAILY;BYHOUR=1,2"}`:    "/rrule invalid_text",
 		`{"name":"x","everything":true,"starts_at":"2026-03-01T00:00:00","duration_s":60,"rrule":"FREQ=YEARLY;BYMONTHDAY=0"}`: "/rrule invalid_text",
 	} {

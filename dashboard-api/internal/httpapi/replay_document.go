@@ -77,6 +77,7 @@ type replayedTarget struct {
 	From     instant           `json:"from" doc:"from when on it was replayed: not before results are kept, nor before its interval became what it is"`
 	Since    nullable[instant] `json:"results_since" doc:"the first result there is; null: none"`
 	Results  int               `json:"results"`
+	LeftOut  []string          `json:"left_out" nullable:"false" enum:"parent" doc:"what the target is judged by and a replay is not: parent, the target that it depends on. What was down with that is among the pages here"`
 	Proposed replayedPolicy    `json:"proposed"`
 	Current  replayedPolicy    `json:"current"`
 }

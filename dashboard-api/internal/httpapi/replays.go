@@ -52,7 +52,7 @@ func (a *api) replayAll(ctx context.Context, q replayQuestion) (body replayBody,
 	if err != nil {
 		return body, err
 	}
-	windows, err := a.Maintenance.List(ctx, 0, mostOfThem)
+	windows, err := a.Maintenance.Holding(ctx, q.from.Add(-mostLead))
 	if err != nil {
 		return body, err
 	}
@@ -86,6 +86,7 @@ type pastOfTarget struct {
 	from    time.Time // what was opened before is none of the answer
 	since   time.Time // first result from then on; zero: none
 	results int
+	leftOut []string
 }
 
 // pastOf reads a target's past. It begins a while before from, so that what is open, flaps or
@@ -94,6 +95,9 @@ func (a *api) pastOf(ctx context.Context, t uptime.Target, windows []maintenance
 	rules := a.Hub.Rules(t)
 	p = pastOfTarget{History: replay.History{TargetID: t.ID, Interval: rules.Interval, Timeout: rules.Timeout, Regions: slices.Clone(rules.Regions)}, current: rules.Policy, from: from}
 	begin := from.Add(-leadOf(rules, q.policy))
+	if t.ParentID != 0 {
+		p.leftOut = []string{"parent"}
+	}
 	for _, w := range windows {
 		for _, span := range w.Between(t.ID, begin, q.to) {
 			if span.From = later(span.From, w.CreatedAt); span.Holds(span.From) { // nobody knew of it before
@@ -131,13 +135,16 @@ func (a *api) pastOf(ctx context.Context, t uptime.Target, windows []maintenance
 	return p, nil
 }
 
+// mostLead bounds what is replayed before the first slot.
+const mostLead = 7 * 24 * time.Hour
+
 // leadOf is how long before the first slot something can have begun that still counts then.
 func leadOf(rules verdict.Rules, proposed verdict.Policy) time.Duration {
 	lead := max(time.Hour, 24*rules.Interval)
 	for _, p := range []verdict.Policy{rules.Policy, proposed} {
 		lead = max(lead, 2*time.Duration(p.ForS)*time.Second)
 	}
-	return min(lead, 7*24*time.Hour)
+	return min(lead, mostLead)
 }
 
 // compare tries both policies.
@@ -159,7 +166,7 @@ func (p *pastOfTarget) compare(ctx context.Context, q replayQuestion) (out repla
 		return out, nil, nil, err
 	}
 	return replayedTarget{
-		TargetID: p.TargetID, From: instant(p.from), Since: maybeInstant(p.since), Results: p.results,
+		TargetID: p.TargetID, From: instant(p.from), Since: maybeInstant(p.since), Results: p.results, LeftOut: orEmpty(p.leftOut),
 		Proposed: replayedOf(q.policy, replay.Sum(p.results, proposed), proposed),
 		Current:  replayedOf(p.current, replay.Sum(p.results, current), current),
 	}, proposed, current, nil

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // Bounds of a rule.
@@ -19,7 +18,6 @@ const (
 	maxInRule   = 100 // tags, targets, channels
 	maxWindows  = 50
 	maxSteps    = 10
-	maxTag      = 64
 	weekMinutes = 7 * 24 * 60
 )
 
@@ -45,6 +43,8 @@ type RuleInput struct {
 	TargetIDs  []int64  `json:"target_ids,omitempty" maxItems:"100" nullable:"true" doc:"Or of these targets."`
 	Severities []string `json:"severities,omitempty" enum:"no_data,degraded,down" nullable:"true" doc:"Default all."`
 
+	Fleet *bool `json:"fleet,omitempty" doc:"Whether to tell what is wrong with the fleet itself: the publisher, a region or the evaluator has stopped, slots cannot be explained. Default: if there are neither tags nor target_ids."`
+
 	Zone             *string      `json:"zone,omitempty" doc:"IANA time zone of the windows. Default UTC." example:"Europe/Berlin"`
 	Schedule         []WindowPart `json:"schedule,omitempty" maxItems:"50" nullable:"true" doc:"When the rule speaks. What happens at other times is told at the next, if the incident is not over by then. Default always."`
 	QuietHours       []WindowPart `json:"quiet_hours,omitempty" maxItems:"50" nullable:"true" doc:"When it holds back, in the same way."`
@@ -60,25 +60,26 @@ type RuleInput struct {
 
 // alertRuleBody is a notification rule in answers.
 type alertRuleBody struct {
-	ID               int64        `json:"id"`
-	Name             string       `json:"name"`
-	Enabled          bool         `json:"enabled"`
-	Tags             []string     `json:"tags" nullable:"false"`
-	TargetIDs        []int64      `json:"target_ids" nullable:"false"`
-	Severities       []string     `json:"severities" nullable:"false" doc:"empty: all"`
-	Zone             string       `json:"zone"`
-	Schedule         []WindowPart `json:"schedule" nullable:"false" doc:"empty: always"`
-	QuietHours       []WindowPart `json:"quiet_hours" nullable:"false"`
-	QuietLetsThrough []string     `json:"quiet_lets_through" nullable:"false"`
-	DigestMinutes    int          `json:"digest_minutes"`
-	ChannelIDs       []int64      `json:"channel_ids" nullable:"false"`
-	Escalations      []StepPart   `json:"escalations" nullable:"false"`
-	ReminderMinutes  int          `json:"reminder_minutes"`
-	SendAcknowledged bool         `json:"send_acknowledged"`
-	SendResolved     bool         `json:"send_resolved"`
-	Version          int64        `json:"version" doc:"rises with every change; the ETag"`
-	CreatedAt        instant      `json:"created_at"`
-	UpdatedAt        instant      `json:"updated_at"`
+	ID               int64          `json:"id"`
+	Name             string         `json:"name"`
+	Enabled          bool           `json:"enabled"`
+	Tags             []string       `json:"tags" nullable:"false"`
+	TargetIDs        []int64        `json:"target_ids" nullable:"false"`
+	Severities       []string       `json:"severities" nullable:"false" doc:"empty: all"`
+	Fleet            nullable[bool] `json:"fleet" doc:"null: if there are neither tags nor target_ids"`
+	Zone             string         `json:"zone"`
+	Schedule         []WindowPart   `json:"schedule" nullable:"false" doc:"empty: always"`
+	QuietHours       []WindowPart   `json:"quiet_hours" nullable:"false"`
+	QuietLetsThrough []string       `json:"quiet_lets_through" nullable:"false"`
+	DigestMinutes    int            `json:"digest_minutes"`
+	ChannelIDs       []int64        `json:"channel_ids" nullable:"false"`
+	Escalations      []StepPart     `json:"escalations" nullable:"false"`
+	ReminderMinutes  int            `json:"reminder_minutes"`
+	SendAcknowledged bool           `json:"send_acknowledged"`
+	SendResolved     bool           `json:"send_resolved"`
+	Version          int64          `json:"version" doc:"rises with every change; the ETag"`
+	CreatedAt        instant        `json:"created_at"`
+	UpdatedAt        instant        `json:"updated_at"`
 }
 
 // weekdays are the names of days, by time.Weekday.
@@ -91,6 +92,9 @@ func ruleOf(r incidentstore.Rule) alertRuleBody {
 		Schedule: windowsOf(t.Schedule), QuietHours: windowsOf(t.Quiet), QuietLetsThrough: words(t.QuietLets), DigestMinutes: t.DigestMinutes, ChannelIDs: orEmpty(t.Channels),
 		Escalations: []StepPart{}, ReminderMinutes: t.ReminderMinutes, SendAcknowledged: t.SendAcknowledged, SendResolved: t.SendResolved,
 		Version: r.Version, CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
+	}
+	if t.Fleet != nil {
+		body.Fleet = some(*t.Fleet)
 	}
 	for _, s := range t.Escalations {
 		body.Escalations = append(body.Escalations, StepPart{int64(s.AfterMinutes), orEmpty(s.Channels)})
@@ -152,6 +156,9 @@ func (m *ruleMerger) merge(in RuleInput, null nulls, now time.Time) []Mistake {
 	if in.TargetIDs != nil || null["target_ids"] {
 		t.Targets = m.ids("/target_ids", in.TargetIDs, nil)
 	}
+	if in.Fleet != nil || null["fleet"] {
+		t.Fleet = in.Fleet
+	}
 	if in.ChannelIDs != nil || null["channel_ids"] {
 		t.Channels = m.ids("/channel_ids", in.ChannelIDs, m.channels)
 	}
@@ -208,12 +215,11 @@ func (m *ruleMerger) tags(in []string) []string {
 		m.mistake("/tags", codeTooLong, "at most %d", maxInRule)
 		return nil
 	}
-	for i, tag := range in {
-		if tag == "" || strings.TrimSpace(tag) != tag || utf8.RuneCountInString(tag) > maxTag || !utf8.ValidString(tag) || strings.ContainsFunc(tag, unicode.IsControl) {
-			m.mistake("/tags/"+strconv.Itoa(i), codeInvalidText, "a tag has 1 to %d characters, without spaces at its ends", maxTag)
-		}
+	tags, bad := uptime.ParseTags(in)
+	for _, i := range bad {
+		m.mistake("/tags/"+strconv.Itoa(i), codeInvalidText, uptime.TagRule)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(in)))
+	return tags
 }
 
 // ids reads a list of ids; there says which exist, nil: any may.

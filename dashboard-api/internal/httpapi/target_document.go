@@ -16,6 +16,8 @@ type TargetInput struct {
 	IntervalS *int64       `json:"interval_s,omitempty" minimum:"10" maximum:"86400" doc:"Seconds between checks. Default 60."`
 	TimeoutMS *int64       `json:"timeout_ms,omitempty" minimum:"100" maximum:"30000" doc:"Default: half the interval, at most 10 s."`
 	Regions   []string     `json:"regions,omitempty" maxItems:"20" nullable:"true" doc:"Where from. Empty means every region."`
+	Tags      []string     `json:"tags,omitempty" maxItems:"20" nullable:"true" doc:"1 to 40 of a-z, 0-9 and -_.:/ each; capitals are made small. Replaces the list of before. Maintenance windows and notification rules can be for them." example:"[\"prod\",\"team:db\"]"`
+	ParentID  *int64       `json:"parent_id,omitempty" minimum:"1" doc:"The target that it depends on, such as a router: while that is down nobody is told that this one is. At most five in a row."`
 	Active    *bool        `json:"active,omitempty" doc:"False pauses the checks. Default true."`
 	Expect    *ExpectInput `json:"expect,omitempty" doc:"What counts as up, unless an assertion says something of the status. Of http targets."`
 
@@ -38,19 +40,21 @@ type ExpectInput struct {
 
 // targetBody is a target in answers.
 type targetBody struct {
-	ID          int64          `json:"id"`
-	Name        string         `json:"name"`
-	URL         string         `json:"url"`
-	Kind        string         `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
-	IntervalS   int64          `json:"interval_s"`
-	TimeoutMS   int64          `json:"timeout_ms"`
-	Regions     []string       `json:"regions" nullable:"false" doc:"empty means every region"`
-	Active      bool           `json:"active"`
-	Expect      expectBody     `json:"expect"`
-	Policy      verdict.Policy `json:"policy" doc:"when it is down and when people hear of it; empty: the default"`
-	SpecVersion int64          `json:"spec_version" doc:"rises with every change; the ETag"`
-	CreatedAt   instant        `json:"created_at"`
-	UpdatedAt   instant        `json:"updated_at"`
+	ID          int64           `json:"id"`
+	Name        string          `json:"name"`
+	URL         string          `json:"url"`
+	Kind        string          `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
+	IntervalS   int64           `json:"interval_s"`
+	TimeoutMS   int64           `json:"timeout_ms"`
+	Regions     []string        `json:"regions" nullable:"false" doc:"empty means every region"`
+	Tags        []string        `json:"tags" nullable:"false"`
+	ParentID    nullable[int64] `json:"parent_id" doc:"the target that it depends on"`
+	Active      bool            `json:"active"`
+	Expect      expectBody      `json:"expect"`
+	Policy      verdict.Policy  `json:"policy" doc:"when it is down and when people hear of it; empty: the default"`
+	SpecVersion int64           `json:"spec_version" doc:"rises with every change; the ETag"`
+	CreatedAt   instant         `json:"created_at"`
+	UpdatedAt   instant         `json:"updated_at"`
 
 	Family         string                  `json:"family" enum:",4,6" doc:"empty: both"`
 	Assertions     []assertionPart         `json:"assertions" nullable:"false"`
@@ -73,7 +77,10 @@ const defaultStatus = "200-399"
 func bodyOf(t uptime.Target) targetBody {
 	body := targetBody{
 		ID: t.ID, Name: t.Name, URL: t.URL, Kind: string(t.Kind), IntervalS: int64(t.Interval / time.Second), TimeoutMS: t.Timeout.Milliseconds(),
-		Regions: orEmpty(t.Regions), Active: t.Active, Policy: verdict.Stored(t.Policy), SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+		Regions: orEmpty(t.Regions), Tags: orEmpty(t.Tags), Active: t.Active, Policy: verdict.Stored(t.Policy), SpecVersion: t.SpecVersion, CreatedAt: instant(t.CreatedAt), UpdatedAt: instant(t.UpdatedAt),
+	}
+	if t.ParentID != 0 {
+		body.ParentID = some(t.ParentID)
 	}
 	s := t.Spec
 	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)

@@ -53,6 +53,12 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	m.interval(in.IntervalS, null["interval_s"])
 	m.timeout(in.TimeoutMS, null["timeout_ms"])
 	m.regions(in.Regions, null["regions"])
+	if in.ParentID != nil || null["parent_id"] {
+		m.parent(deref(in.ParentID), null["parent_id"])
+	}
+	if in.Tags != nil || null["tags"] {
+		m.tags(in.Tags)
+	}
 	if in.Active != nil || null["active"] {
 		t.Active = in.Active == nil || *in.Active
 	}
@@ -221,6 +227,26 @@ func (m *merger) regions(in []string, null bool) {
 	wanted := slices.Clone(in)
 	slices.Sort(wanted)
 	m.target.Regions = slices.Compact(wanted)
+}
+
+// parent is judged where it is stored: whether it is there, and depends on this target itself.
+func (m *merger) parent(id int64, null bool) {
+	if id < 1 && !null {
+		m.mistake("/parent_id", codeNotFound, "there is no such target")
+	}
+	m.target.ParentID = id
+}
+
+func (m *merger) tags(in []string) {
+	if len(in) > uptime.MaxTags {
+		m.mistake("/tags", codeTooLong, "a target has at most %d tags", uptime.MaxTags)
+		return
+	}
+	tags, bad := uptime.ParseTags(in)
+	for _, i := range bad {
+		m.mistake("/tags/"+strconv.Itoa(i), codeInvalidText, uptime.TagRule)
+	}
+	m.target.Tags = tags
 }
 
 func known(regions []string) string {

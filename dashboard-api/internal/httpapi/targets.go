@@ -50,8 +50,10 @@ type deletedOutput struct {
 
 func (a *api) listTargets(ctx context.Context, in *struct {
 	Page
-	Search string `query:"search" maxLength:"200" doc:"part of the name or URL"`
-	Active string `query:"active" enum:"true,false" doc:"only active, or only paused ones"`
+	Search   string   `query:"search" maxLength:"200" doc:"part of the name or URL"`
+	Active   string   `query:"active" enum:"true,false" doc:"only active, or only paused ones"`
+	ParentID int64    `query:"parent_id" minimum:"1" doc:"only those that depend on it"`
+	Tag      []string `query:"tag,explode" maxItems:"20" doc:"only those that have it; repeated: all of them"`
 }) (*listOutput[targetBody], error) {
 	after, err := readIDCursor(in.Cursor)
 	if err != nil {
@@ -60,7 +62,12 @@ func (a *api) listTargets(ctx context.Context, in *struct {
 	if !utf8.ValidString(in.Search) || strings.ContainsRune(in.Search, 0) { // neither is in any name, and Postgres takes neither
 		return nil, mistakes([]Mistake{{Parameter: "search", Code: codeInvalidParameter, Message: "this is not a text"}})
 	}
-	filter := targetstore.Filter{AfterID: after, Limit: in.Limit + 1, Search: in.Search}
+	filter := targetstore.Filter{AfterID: after, Limit: in.Limit + 1, Search: in.Search, ParentID: in.ParentID}
+	tags, bad := uptime.ParseTags(in.Tag)
+	if len(bad) > 0 {
+		return nil, mistakes([]Mistake{{Parameter: "tag", Code: codeInvalidParameter, Message: uptime.TagRule}})
+	}
+	filter.Tags = tags
 	if in.Active != "" {
 		active := in.Active == "true"
 		filter.Active = &active

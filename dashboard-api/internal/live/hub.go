@@ -320,7 +320,7 @@ func (h *Hub) refold() {
 	now := h.now()
 	counts := map[verdict.State]float64{}
 	for _, e := range h.entries {
-		if e.fold(now) {
+		if folded := e.fold(now); e.depend(h.entries) || folded {
 			h.mark(e)
 		}
 		counts[e.verdict.State]++

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -351,6 +352,31 @@ func TestReadersOfEverythingShareTheMessage(t *testing.T) {
 		frameNow()
 		if d := decode(t, one.Poll()); len(d.Ops) != 1 || d.Ops[0].Item.ID != 1 {
 			t.Errorf("the next one: %+v", d)
+		}
+	})
+}
+
+// Of a target that is down with what it depends on the page says so, as long as that is.
+func TestWhatDependsOnAnotherSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		child := target(2)
+		child.ParentID = 1
+		h.Load([]uptime.Target{target(1), child}, nil, []string{"eu"})
+		const says = "; it depends on t1, which is down."
+		for _, c := range []struct {
+			parent, child uptime.Status
+			want          bool
+		}{{uptime.StatusUp, uptime.StatusDown, false}, {uptime.StatusDown, uptime.StatusDown, true}, {uptime.StatusDown, uptime.StatusUp, false}, {uptime.StatusUp, uptime.StatusDown, false}} {
+			pass(time.Second)
+			h.Apply([]uptime.Result{result(1, "eu", time.Now(), c.parent), result(2, "eu", time.Now(), c.child)})
+			pass(2 * time.Second)
+			for _, item := range h.Snapshot().Items {
+				if got := strings.HasSuffix(item.Why, says); got != (c.want && item.ID == 2) {
+					t.Errorf("%+v: %s", c, item.Why)
+				}
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,8 @@ type Target struct {
 	IntervalS    int64         `json:"interval_s"`
 	TimeoutMS    int64         `json:"timeout_ms"`
 	Regions      []string      `json:"regions" nullable:"false"`
+	Tags         []string      `json:"tags" nullable:"false"`
+	ParentID     *int64        `json:"parent_id"`
 	Active       bool          `json:"active"`
 	State        verdict.State `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
 	Since        *time.Time    `json:"since"`
@@ -70,6 +73,7 @@ type entry struct {
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
 	verdict verdict.Verdict
+	parent  string // the name of what it depends on, while that is down
 	dirty   bool
 	removed atomic.Bool // read outside the hub's lock
 }
@@ -212,6 +216,17 @@ func (e *entry) recount() {
 	}
 }
 
+// depend settles whether what it depends on is down, and says whether that changed.
+func (e *entry) depend(entries map[int64]*entry) (changed bool) {
+	name := ""
+	if p, found := entries[e.target.ParentID]; found && p.verdict.Observed == verdict.StateDown {
+		name = p.target.Name
+	}
+	changed = name != e.parent
+	e.parent = name
+	return changed
+}
+
 // evidence is what the regions that check the target now have measured, and what external
 // checkers have. Others are kept aside: a region's first result may come before the news
 // of its adoption.
@@ -273,10 +288,16 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 	item := Target{
 		ID: e.target.ID, Name: e.target.Name, URL: e.target.URL, Kind: e.target.Kind,
 		IntervalS: int64(e.target.Interval / time.Second), TimeoutMS: e.target.Timeout.Milliseconds(),
-		Regions: orEmpty(e.target.Regions), Active: e.target.Active,
+		Regions: orEmpty(e.target.Regions), Tags: orEmpty(e.target.Tags), Active: e.target.Active,
 		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
 		P50US: e.median(), RegionStates: []RegionState{}, Ticks: orEmpty(ticks),
+	}
+	if e.target.ParentID != 0 {
+		item.ParentID = &e.target.ParentID
+	}
+	if e.parent != "" && e.verdict.Observed == verdict.StateDown {
+		item.Why = strings.TrimSuffix(item.Why, ".") + "; " + verdict.DependsOn(e.parent) + "."
 	}
 	for _, o := range e.evidence() {
 		item.RegionStates = append(item.RegionStates, RegionState{

@@ -44,11 +44,17 @@ func matches(t incidentstore.Terms, i incidentstore.Incident) bool {
 	if len(t.Severities) > 0 && !slices.Contains(t.Severities, i.Severity) {
 		return false
 	}
+	if t.Fleet != nil && i.Subject.Kind == incidentstore.KindFleet {
+		return *t.Fleet
+	}
 	if len(t.Tags) == 0 && len(t.Targets) == 0 {
 		return true
 	}
 	has := func(id int64) bool { return slices.Contains(t.Targets, id) }
-	return has(i.TargetID) || slices.ContainsFunc(i.Members, has) || slices.ContainsFunc(t.Tags, func(tag string) bool { return slices.Contains(i.Subject.Tags, tag) })
+	return has(i.TargetID) || slices.ContainsFunc(i.Members, has) || slices.ContainsFunc(t.Tags, func(tag string) bool {
+		is := func(other string) bool { return strings.EqualFold(tag, other) } // rules of older releases may have capitals
+		return slices.ContainsFunc(i.Subject.Tags, is) || slices.ContainsFunc(i.MemberTags, is)
+	})
 }
 
 func (p Planner) payload(c incidentstore.Change) incidentstore.Payload {

@@ -71,7 +71,7 @@ func TestWhoIsToldWhen(t *testing.T) {
 	}{
 		"nobody":         {opened, book(), ""},
 		"every incident": {opened, book(rule(terms{Channels: []int64{1, 2}})), "opened c1 r1 +0s\nopened c2 r1 +0s"},
-		"one of the tags": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x", "eu"}}), rule(terms{Channels: []int64{2}, Tags: []string{"x"}})),
+		"one of the tags": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x", "EU"}}), rule(terms{Channels: []int64{2}, Tags: []string{"x"}})),
 			"opened c1 r1 +0s"},
 		"target or tag": {opened, book(rule(terms{Channels: []int64{1}, Tags: []string{"x"}, Targets: []int64{7}}), rule(terms{Channels: []int64{2}, Targets: []int64{8}})), "opened c1 r1 +0s"},
 		"severity":      {opened, book(rule(terms{Channels: []int64{1}, Severities: []incidentstore.Severity{"degraded"}}), rule(terms{Channels: []int64{2}, Severities: []incidentstore.Severity{"down"}})), "opened c2 r2 +0s"},
@@ -176,6 +176,23 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// Of the fleet's own troubles hears who hears of everything, or asked to; and not who asked not to.
+func TestWhoHearsOfTheFleet(t *testing.T) {
+	t.Parallel()
+	c, yes, no := change(incidentstore.Opened), true, false
+	c.Incident.TargetID, c.Incident.Subject = 0, incidentstore.Subject{Name: "The publisher", Kind: incidentstore.KindFleet}
+	rules := book(rule(terms{Channels: []int64{1}}), rule(terms{Tags: []string{"prod"}, Channels: []int64{2}}), rule(terms{Fleet: &yes, Tags: []string{"prod"}, Channels: []int64{3}}))
+	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c3 r3 +0s" {
+		t.Error(got)
+	}
+	if got := planned(c, book(rule(terms{Fleet: &no, Channels: []int64{1}}), rule(terms{Fleet: &yes, Severities: []incidentstore.Severity{incidentstore.Degraded}, Channels: []int64{2}}))); got != "" {
+		t.Error(got)
+	}
+	if got := planned(change(incidentstore.Opened), book(rule(terms{Fleet: &yes, Channels: []int64{1}}), rule(terms{Fleet: &no, Channels: []int64{2}}), rule(terms{Fleet: &yes, Tags: []string{"x"}, Channels: []int64{3}}))); got != "opened c1 r1 +0s\nopened c2 r2 +0s" {
+		t.Errorf("of a target: %s", got)
+	}
+}
+
 // Of a group hears who would hear of any of its members; of a region that is blind, who hears of
 // everything.
 func TestWhoHearsOfWhatIsAboutNoTarget(t *testing.T) {
@@ -186,7 +203,11 @@ func TestWhoHearsOfWhatIsAboutNoTarget(t *testing.T) {
 	if got := planned(c, rules); got != "opened c1 r1 +0s" {
 		t.Error(got)
 	}
-	c.Incident.Members = []int64{5, 8}
+	c.Incident.MemberTags = []string{"eu", "prod"}
+	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c3 r3 +0s" {
+		t.Error(got)
+	}
+	c.Incident.Members, c.Incident.MemberTags = []int64{5, 8}, nil
 	if got := planned(c, rules); got != "opened c1 r1 +0s\nopened c2 r2 +0s" {
 		t.Error(got)
 	}

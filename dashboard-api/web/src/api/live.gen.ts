@@ -201,10 +201,12 @@ export interface Target {
   last_result_at: string | null;
   name: string;
   p50_us: number | null;
+  parent_id: number | null;
   region_states: RegionState[];
   regions: string[];
   since: string | null;
   state: "up" | "degraded" | "down" | "maintenance" | "no_data" | "paused";
+  tags: string[];
   ticks: Tick[];
   timeout_ms: number;
   url: string;
