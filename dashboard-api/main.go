@@ -39,6 +39,7 @@ import (
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -95,7 +96,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	defer stores.close()
 
-	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
+	targets, schedules, accounts, pages := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database), pagestore.New(stores.database)
 	sessions := session.New(accounts, cfg.TrustProxy, s.Log)
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
@@ -148,7 +149,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	handler, err := httpapi.New(httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	})
