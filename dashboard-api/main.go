@@ -33,7 +33,6 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
-	"github.com/probefleet/probefleet/dashboard-api/web"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/lease"
@@ -146,13 +145,16 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
-	handler, err := httpapi.New(httpapi.Options{
+	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, Sessions: sessions, Answers: accounts, Audit: accounts,
 		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
-		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
-	})
+		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+	}
+	public := newStatusPages(cfg, options, pages, hub, sessions)
+	options.Pages, options.PagesChanged = public, public.Changed
+	handler, err := httpapi.New(options)
 	if err != nil {
 		return err
 	}
