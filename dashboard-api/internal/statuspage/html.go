@@ -153,11 +153,3 @@ func (p *Pages) askPassword(w http.ResponseWriter, q request, wrong bool) {
 	w.WriteHeader(http.StatusUnauthorized)
 	_, _ = w.Write(body)
 }
-
-// render is how to answer what is asked of a page, and a name for it; nil: there is no such thing.
-func (p *Pages) render(q request, r *http.Request) (kind string, render func(*View) rendered) {
-	if q.rest == "" {
-		return "html " + q.lang, p.html(q)
-	}
-	return "", nil
-}
