@@ -152,8 +152,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
-	public := newStatusPages(cfg, options, pages, hub, sessions)
+	public := newStatusPages(cfg, options, pages, hub, sockets, sessions)
 	options.Pages, options.PagesChanged = public, public.Changed
+	defer context.AfterFunc(ctx, public.LetGo)() // what streams must not hold up the end
 	handler, err := httpapi.New(options)
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
-		about.Run, hub.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
+		about.Run, hub.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {

@@ -32,3 +32,13 @@ func (h *Hub) States(ids []int64) map[int64]State {
 	}
 	return states
 }
+
+// Page tells the readers of the channel page:<slug> how a public page is now. Its item is
+// written as JSON.
+func (h *Hub) Page(slug string, item any) {
+	body := encodeOp("upsert", slug, item)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pages.append(h.now(), []op{{id: slug, body: body}})
+	h.wake()
+}

@@ -19,7 +19,7 @@ const (
 	aheadShown   = 14 * 24 * time.Hour // of maintenance
 	mostShown    = 2000                // incidents that are looked through
 	writtenFresh = 2 * time.Second
-	daysFresh    = time.Minute
+	daysFresh    = 20 * time.Second
 )
 
 // written is what the relational database says of all pages.
@@ -58,7 +58,7 @@ func (p *Pages) readHistory(page pagestore.Page) func(context.Context) (history,
 		if err != nil {
 			zone = time.UTC
 		}
-		to := p.Now().UTC().Truncate(time.Minute)
+		to := p.Now().UTC().Truncate(time.Millisecond)
 		today := to.In(zone)
 		from := time.Date(today.Year(), today.Month(), today.Day()-daysShown+1, 0, 0, 0, 0, zone)
 		window := availability.Span{From: from.UTC(), To: to}

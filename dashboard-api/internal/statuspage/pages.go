@@ -38,6 +38,9 @@ type Windows interface {
 // Live knows how targets are now.
 type Live interface {
 	States(ids []int64) map[int64]live.State
+	Page(slug string, item any) // tells the readers of the channel page:<slug>
+	Subscribe(channel string, from *live.Position) (*live.Subscription, live.Position, bool, error)
+	Changed() <-chan struct{}
 }
 
 // Options are what pages stand on.
@@ -51,10 +54,12 @@ type Options struct {
 	Fingerprint func(text string) string // keyed; the same on every node
 	Secure      func(r *http.Request) bool
 	TrustProxy  bool
-	PublicURL   string // where people reach this installation
-	Next        http.Handler
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Socket serves websockets of anybody that read one channel, as long as allowed says so.
+	Socket    func(channel string, allowed func(context.Context, *http.Request) error) http.Handler
+	PublicURL string // where people reach this installation
+	Next      http.Handler
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // Pages answers for all status pages, and hands every other request on.
@@ -66,9 +71,13 @@ type Pages struct {
 	throttle *session.Throttle
 	changes  atomic.Uint64 // on this node
 
+	stopped chan struct{}
+	stop    func() // closes stopped
+
 	mu     sync.Mutex
 	byID   map[int64]*shelf
-	loaded time.Time // of the written that byID was last pruned by
+	heard  map[string]int // readers of the live channel of a page, by slug
+	loaded time.Time      // of the written that byID was last pruned by
 }
 
 // copyFresh is how old a copy is at most when it is handed out, while everything answers.
@@ -99,7 +108,8 @@ func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), byID: map[int64]*shelf{}}
+	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, stopped: make(chan struct{})}
+	p.stop = sync.OnceFunc(func() { close(p.stopped) })
 	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
 	return p
 }
@@ -151,10 +161,7 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 	s := p.shelf(page)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, changes := p.Now(), p.changes.Load()
-	if s.view == nil || s.changes != changes || now.Sub(s.made) >= copyFresh || now.Before(s.made) {
-		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), now, changes, map[string]*copied{}
-	}
+	p.refresh(ctx, s, page, w, writtenAt, fine, copyFresh)
 	if found := s.copies[kind]; found != nil {
 		return found
 	}
@@ -169,6 +176,14 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 	c.small = small.Bytes()
 	s.copies[kind] = c
 	return c
+}
+
+// refresh makes the view of a page again when it is older than fresh, or something changed.
+func (p *Pages) refresh(ctx context.Context, s *shelf, page pagestore.Page, w written, writtenAt time.Time, fine bool, fresh time.Duration) {
+	now, changes := p.Now(), p.changes.Load()
+	if s.view == nil || s.changes != changes || now.Sub(s.made) >= fresh || now.Before(s.made) {
+		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), now, changes, map[string]*copied{}
+	}
 }
 
 // rendered is a body and what it is.

@@ -30,6 +30,8 @@ func (p *Pages) render(q request, r *http.Request) (kind string, render func(*Vi
 		return kind, jsonOf("application/feed+json; charset=utf-8", f.json)
 	case "calendar.ics":
 		return kind, func(v *View) rendered { return rendered{"text/calendar; charset=utf-8", f.calendar(v), nothing} }
+	case "state.json":
+		return q.rest, jsonOf(mediaJSON, func(v *View) any { return now(v) })
 	case "badge.svg":
 		if r.URL.Query().Has("icon") {
 			return "icon", func(v *View) rendered { return rendered{mediaSVG, iconOf(v.State), nothing} }

@@ -14,6 +14,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
+	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/database"
@@ -62,8 +63,10 @@ func newRig(t testing.TB, url string) *rig {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
+	sessions := session.New(accountstore.New(r.db), false, log)
+	sockets := wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
-		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: session.New(accountstore.New(r.db), false, log).Secure,
+		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: sockets.Only,
 		PublicURL: "https://pf.example", Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
 	})
 	return r

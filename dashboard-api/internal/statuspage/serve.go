@@ -69,6 +69,10 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.plain(w, http.StatusMethodNotAllowed, "method not allowed")
 		return
 	}
+	if q.rest == "live" || q.rest == "events" {
+		p.live(w, r, q)
+		return
+	}
 	kind, render := p.render(q, r)
 	if render == nil {
 		p.notFound(w)

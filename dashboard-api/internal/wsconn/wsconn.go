@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -33,6 +34,7 @@ const Subprotocol = "probefleet.v1.json"
 const (
 	maxFrame      = 16 << 10
 	maxChannels   = 64
+	maxAnonymous  = 2000
 	writeTimeout  = 10 * time.Second
 	pingEvery     = 15 * time.Second
 	silentAfter   = 35 * time.Second
@@ -59,6 +61,8 @@ type Options struct {
 type Server struct {
 	Options
 
+	anonymous atomic.Int64 // sockets of anybody
+
 	mu      sync.Mutex
 	closing bool
 	open    map[*websocket.Conn]struct{}
@@ -70,6 +74,25 @@ func New(o Options) *Server { return &Server{Options: o, open: map[*websocket.Co
 
 // ServeHTTP upgrades an authorised request and serves it until it ends.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.accept(w, r, "", s.StillAllowed)
+}
+
+// Only serves sockets of anybody, who may read one channel and no other, as long as allowed
+// says so.
+func (s *Server) Only(channel string, allowed func(context.Context, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.anonymous.Add(1); s.anonymous.Load() > maxAnonymous {
+			s.anonymous.Add(-1)
+			w.Header().Set("Retry-After", "30")
+			http.Error(w, "too many sockets: ask for the page instead", http.StatusServiceUnavailable)
+			return
+		}
+		defer s.anonymous.Add(-1)
+		s.accept(w, r, channel, allowed)
+	})
+}
+
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, only string, allowed func(context.Context, *http.Request) error) {
 	if r.Header.Get("Origin") == "" && r.Header.Get("Authorization") == "" {
 		http.Error(w, "a websocket without an Origin needs a bearer key", http.StatusForbidden)
 		return
@@ -89,7 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.remove(conn)
-	c := &client{server: s, conn: conn, request: r, subs: map[string]*live.Subscription{}, commands: make(chan command, 8), heard: make(chan struct{}, 1), revoked: make(chan struct{})}
+	c := &client{server: s, only: only, allowed: allowed, conn: conn, request: r, subs: map[string]*live.Subscription{}, commands: make(chan command, 8), heard: make(chan struct{}, 1), revoked: make(chan struct{})}
 	if err := c.serve(r.Context()); err != nil {
 		s.Log.Debug("socket ended", "error", err)
 	}
@@ -151,6 +174,8 @@ type client struct {
 	server   *Server
 	conn     *websocket.Conn
 	request  *http.Request
+	only     string // the one channel it may read; "": all
+	allowed  func(context.Context, *http.Request) error
 	subs     map[string]*live.Subscription // by channel; the writer's own
 	commands chan command
 	heard    chan struct{} // something was read
@@ -203,7 +228,7 @@ func (c *client) judge(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			limited, cancel := context.WithTimeout(ctx, reauthTimeout)
-			err := c.server.StillAllowed(limited, c.request)
+			err := c.allowed(limited, c.request)
 			cancel()
 			if err != nil {
 				close(c.revoked)
@@ -273,6 +298,9 @@ func (c *client) obey(ctx context.Context, cmd command) error {
 	case "sub":
 		if _, again := c.subs[cmd.Ch]; !again && len(c.subs) >= maxChannels {
 			return c.refuse(ctx, cmd.ID, "too_many_channels", fmt.Sprintf("at most %d channels on one socket", maxChannels))
+		}
+		if c.only != "" && cmd.Ch != c.only {
+			return c.refuse(ctx, cmd.ID, "forbidden_channel", "this socket reads "+c.only+" alone")
 		}
 		sub, at, recovered, err := c.server.Hub.Subscribe(cmd.Ch, cmd.From)
 		if err != nil {
