@@ -31,7 +31,7 @@ type languageName struct{ Code, Name string }
 
 // functions are those of the templates, in a language and zone.
 func functions(lang string, zone *time.Location) template.FuncMap {
-	when := func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04") }
+	when := func(at time.Time) string { return apart(lang, at.In(zone).Format("2006-01-02 15:04")) }
 	return template.FuncMap{
 		"t":    func(key string, values ...any) string { return say(lang, key, values...) },
 		"n":    func(key string, n int) string { return count(lang, key, n) },
@@ -75,7 +75,7 @@ func age(lang string, v *View) string {
 }
 
 func notes(lang string, v *View) (all []string) {
-	at := func(t time.Time) string { return t.In(v.Zone).Format("2006-01-02 15:04:05 MST") }
+	at := func(t time.Time) string { return apart(lang, t.In(v.Zone).Format("2006-01-02 15:04:05 MST")) }
 	if !v.WrittenAt.IsZero() {
 		all = append(all, say(lang, "stale_written", at(v.WrittenAt)))
 	}

@@ -51,6 +51,14 @@ func direction(lang string) string {
 	return "ltr"
 }
 
+// apart keeps numbers of an instant in their order where the words around run from right to left.
+func apart(lang, text string) string {
+	if direction(lang) == "ltr" {
+		return text
+	}
+	return "\u2066" + text + "\u2069"
+}
+
 // language is what somebody asks for, or the page's own. A page speaks its own language to
 // those whose browser asks for none of ours.
 func (p *Pages) language(r *http.Request, page pagestore.Page) string {

@@ -340,3 +340,15 @@ func TestContrast(t *testing.T) {
 		}
 	}
 }
+
+func TestLanguageOfAPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Language: "de", Groups: components(pagestore.Component{Name: "x", Rule: pagestore.RuleManual, State: pagestore.Up})}})
+	for _, c := range []struct{ query, accept, want string }{
+		{"", "", `<html lang="de" dir="ltr"`}, {"", "sv, fr-CA;q=0.8, en;q=0.5", `<html lang="fr" dir="ltr"`}, {"?lang=he", "fr", `<html lang="he" dir="rtl"`}, {"?lang=ar", "", `<html lang="ar" dir="rtl"`}, {"?lang=ar", "", "جميع الأنظمة تعمل"},
+		{"?lang=../en", "", `<html lang="de"`}, {"", "tlh", `<html lang="de"`}, {"?lang=pl", "", "Wszystkie systemy działają"},
+	} {
+		contains(t, r.get("/s/main"+c.query, header("Accept-Language", c.accept)).Body.String(), c.want)
+	}
+}
