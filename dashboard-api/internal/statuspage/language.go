@@ -22,7 +22,7 @@ type catalogue struct {
 }
 
 // catalogues are all, from their files. A word that one lacks is that of English.
-var catalogues = sync.OnceValue(func() map[string]catalogue {
+var catalogues = sync.OnceValue(func() map[string]catalogue { //nolint:gochecknoglobals // constants in all but name: embedded files, read once
 	all := map[string]catalogue{}
 	entries, err := files.ReadDir("locales")
 	if err != nil {
@@ -90,11 +90,11 @@ func say(lang, key string, values ...any) string {
 }
 
 // count gives a word in the form that goes with a number, which is {0}.
-func count(lang, key string, n int, values ...any) string {
+func count(lang, key string, n int) string {
 	c := catalogues()[lang]
 	form := map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many"}[plural.Cardinal.MatchPlural(c.tag, n, 0, 0, 0, 0)]
 	if _, found := c.words[key+"."+form]; !found {
 		form = "other"
 	}
-	return say(lang, key+"."+form, append([]any{n}, values...)...)
+	return say(lang, key+"."+form, n)
 }

@@ -27,7 +27,7 @@ func TestLiveStream(t *testing.T) {
 	defer server.Close()
 	defer func() { cancel(); <-ended }()
 
-	request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/s/main/events", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/s/main/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ type request struct {
 
 // ServeHTTP answers what is asked of pages, and hands the rest on.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	slug, rest, ours := strings.Cut(strings.TrimPrefix(r.URL.Path, prefix), "/")
-	ours = strings.HasPrefix(r.URL.Path, prefix)
+	path, ours := strings.CutPrefix(r.URL.Path, prefix)
+	slug, rest, _ := strings.Cut(path, "/")
 	if ours && slug == "-" {
 		p.asset(w, r, rest)
 		return

@@ -36,7 +36,7 @@ func (s *source[T]) get(ctx context.Context) (value T, at time.Time, fine bool) 
 		defer s.mu.Unlock()
 		return s.value, s.readAt, !s.failed
 	}
-	if s.loading == nil && !(s.failed && now.Sub(s.triedAt) < retryAfter) {
+	if s.loading == nil && (!s.failed || now.Sub(s.triedAt) >= retryAfter) {
 		s.begin(now)
 	}
 	loading, wait := s.loading, nextWait
