@@ -33,12 +33,12 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
-	"github.com/probefleet/probefleet/dashboard-api/web"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -96,7 +96,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	defer stores.close()
 
-	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
+	targets, schedules, accounts, pages := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database), pagestore.New(stores.database)
 	sessions := session.New(accounts, cfg.TrustProxy, s.Log)
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
@@ -146,13 +146,17 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
-	handler, err := httpapi.New(httpapi.Options{
+	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, Sessions: sessions, Answers: accounts, Audit: accounts,
-		Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
-		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Pages: web.Handler(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
-	})
+		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+	}
+	public := newStatusPages(cfg, options, pages, hub, sockets, sessions)
+	options.Pages, options.PagesChanged = public, public.Changed
+	defer context.AfterFunc(ctx, public.LetGo)() // what streams must not hold up the end
+	handler, err := httpapi.New(options)
 	if err != nil {
 		return err
 	}
@@ -162,7 +166,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
-		about.Run, hub.Run, sockets.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
+		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -78,6 +79,9 @@ type Options struct {
 	Tester        Tester
 	Notified      func() // something may be due; must not block
 
+	StatusPages  StatusPages
+	PagesChanged func() // what public pages show has changed; must not block; nil: nobody listens
+
 	Socket  http.Handler // the websocket, behind the same policy as any route
 	Pages   http.Handler // everything outside /api
 	Version string
@@ -93,6 +97,8 @@ type api struct {
 	rate     *jobs.Limiter // of checks on demand
 	pings    *pingLimiter
 	tests    *jobs.Limiter // of channels
+
+	hasher func() *session.Hasher // of passwords of pages; made when the first is set
 
 	exporting *semaphore.Weighted // a unit an export
 	replaying *semaphore.Weighted // a unit a replay
@@ -117,7 +123,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -105,7 +105,9 @@ func TestDeltasAreAsDescribed(t *testing.T) {
 	})
 	next("target:1", "TargetDelta", func() { hub.Remove(1) })
 	next("fleet", "RegionDelta", func() { hub.SetRegions([]string{"eu"}, []live.Region{{Region: "eu", Probers: 1, Live: true}}) })
-	next("checks:abc", "CheckDelta", func() { hub.Check("abc", NewCheck(jobstore.Job{ID: "abc", State: jobstore.Queued, Kind: uptime.KindHTTP})) })
+	next("checks:abc", "CheckDelta", func() {
+		hub.Check("abc", NewCheck(jobstore.Job{ID: "abc", State: jobstore.Queued, Kind: uptime.KindHTTP}))
+	})
 }
 
 // TestLiveTypesCurrent keeps the dashboard's types those of the node.

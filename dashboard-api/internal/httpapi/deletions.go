@@ -14,8 +14,11 @@ type Deletions interface {
 	Deletions(ctx context.Context, unfinished bool, beforeID int64, limit int) ([]targetstore.Deletion, error)
 }
 
-// stepProbers is telling probers, which is noted with the deletion itself.
-const stepProbers = "probers"
+// Steps that are noted with the deletion itself: telling probers, and taking it off status pages.
+const (
+	stepProbers = "probers"
+	stepPages   = "pages"
+)
 
 // States of a step.
 const (
@@ -26,7 +29,7 @@ const (
 )
 
 type deletionStep struct {
-	Step       string            `json:"step" doc:"a table, answers (those that every API keeps), or probers (which are told that it is gone)"`
+	Step       string            `json:"step" doc:"a table, answers (those that every API keeps), pages (the status pages that showed it), or probers (which are told that it is gone)"`
 	State      string            `json:"state" enum:"pending,failing,cleared,done" doc:"cleared: nothing is there, and something may still be on its way. done: nothing is, but what may lie on a disk; that is removed when it comes."`
 	LookedAt   nullable[instant] `json:"looked_at" doc:"when it was last looked at, and what was there was removed"`
 	ClearSince nullable[instant] `json:"clear_since" doc:"since when nothing was found there"`
@@ -59,6 +62,8 @@ func deletionOf(d targetstore.Deletion) deletionBody {
 		}
 		body.Steps = append(body.Steps, stepOf(step))
 	}
+	// The transaction of the deletion took it off its status pages.
+	body.Steps = append(body.Steps, stepOf(targetstore.Step{Name: stepPages, Looked: d.Requested, CleanSince: d.Requested, Done: d.Requested}))
 	return body
 }
 

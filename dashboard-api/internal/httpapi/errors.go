@@ -17,6 +17,7 @@ import (
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
@@ -48,6 +49,7 @@ const (
 	codeForbidden        = "forbidden"
 	codeVersionMismatch  = "version_mismatch"
 	codeHostRate         = "host_rate_exceeded"
+	codeContrast         = "contrast_too_low"
 	codeUnavailable      = "unavailable"
 	codeUnknownZone      = "unknown_zone"
 	codeParent           = "invalid_parent"
@@ -123,6 +125,13 @@ var mapping = [...]struct {
 	}},
 	{incidentstore.ErrInUse, func(error) *Problem {
 		return problem(http.StatusConflict, "channel_in_use", "a notification rule tells this channel: take it out there first")
+	}},
+	{pagestore.ErrNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such status page")
+	}},
+	{pagestore.ErrPostNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such post") }},
+	{pagestore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "it has changed since you read it: read it again")
 	}},
 	{jobs.ErrFull, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, "checks_full", "too many checks are waiting: try again").retryAfter(checkRetryAfter)

@@ -78,6 +78,18 @@ var policies = map[string]Policy{
 	"GET /api/v1/targets/{id}/matrix":                  Viewer,
 	"GET /api/v1/targets/{id}/failures":                Viewer,
 	"GET /api/v1/targets/{id}/histogram":               Viewer,
+
+	"GET /api/v1/status-pages":                            Viewer,
+	"POST /api/v1/status-pages":                           Editor,
+	"GET /api/v1/status-pages/{id}":                       Viewer,
+	"PATCH /api/v1/status-pages/{id}":                     Editor,
+	"DELETE /api/v1/status-pages/{id}":                    Editor,
+	"GET /api/v1/status-pages/{id}/posts":                 Viewer,
+	"POST /api/v1/status-pages/{id}/posts":                Editor,
+	"GET /api/v1/status-pages/{id}/posts/{post}":          Viewer,
+	"PATCH /api/v1/status-pages/{id}/posts/{post}":        Editor,
+	"POST /api/v1/status-pages/{id}/posts/{post}/updates": Editor,
+	"DELETE /api/v1/status-pages/{id}/posts/{post}":       Editor,
 }
 
 func TestEveryRouteForEveryIdentity(t *testing.T) {

@@ -70,6 +70,8 @@ func (a *api) routes(r *router) {
 	add(r, operation{"PATCH", "/api/v1/notification-rules/{id}", Editor, "patchNotificationRule", "Change a notification rule (JSON merge patch)", 0}, a.patchRule)
 	add(r, operation{"DELETE", "/api/v1/notification-rules/{id}", Editor, "deleteNotificationRule", "Remove a notification rule", 0}, a.deleteRule)
 
+	a.statusPageRoutes(r)
+
 	add(r, operation{"POST", "/api/v1/setup", Public, "setUp", "Make the first owner, with the token printed at start", http.StatusCreated}, a.setUp)
 	add(r, operation{"POST", "/api/v1/session", Public, "logIn", "Sign in", 0}, a.logIn)
 	add(r, operation{"GET", "/api/v1/session", Public, "getSession", "Who is signed in", 0}, a.currentSession)
@@ -77,4 +79,19 @@ func (a *api) routes(r *router) {
 
 	raw(r, operation{"GET", "/api/openapi.json", Public, "openapi", "This document", 0}, a.description(r))
 	raw(r, operation{"GET", "/api/asyncapi.json", Public, "asyncapi", "What the websocket speaks (AsyncAPI 3.0)", 0}, a.liveDescription())
+}
+
+// statusPageRoutes are those of public status pages; the pages themselves are no part of the API.
+func (a *api) statusPageRoutes(r *router) {
+	add(r, operation{"GET", "/api/v1/status-pages", Viewer, "listStatusPages", "Status pages by id", 0}, a.listPages)
+	add(r, operation{"POST", "/api/v1/status-pages", Editor, "createStatusPage", "Make a status page; it is a draft unless published", http.StatusCreated}, a.createPage)
+	add(r, operation{"GET", "/api/v1/status-pages/{id}", Viewer, "getStatusPage", "Read a status page", 0}, a.getPage)
+	add(r, operation{"PATCH", "/api/v1/status-pages/{id}", Editor, "patchStatusPage", "Change a status page (JSON merge patch)", 0}, a.patchPage)
+	add(r, operation{"DELETE", "/api/v1/status-pages/{id}", Editor, "deleteStatusPage", "Remove a status page with its posts", 0}, a.deletePage)
+	add(r, operation{"GET", "/api/v1/status-pages/{id}/posts", Viewer, "listStatusPosts", "Incidents and announcements that people wrote on a page, newest first", 0}, a.listPosts)
+	add(r, operation{"POST", "/api/v1/status-pages/{id}/posts", Editor, "createStatusPost", "Write an incident or an announcement on a page", http.StatusCreated}, a.createPost)
+	add(r, operation{"GET", "/api/v1/status-pages/{id}/posts/{post}", Viewer, "getStatusPost", "Read a post", 0}, a.getPost)
+	add(r, operation{"PATCH", "/api/v1/status-pages/{id}/posts/{post}", Editor, "patchStatusPost", "Change the head of a post", 0}, a.patchPost)
+	add(r, operation{"POST", "/api/v1/status-pages/{id}/posts/{post}/updates", Editor, "updateStatusPost", "Say more of a post; it is over when the state is resolved", http.StatusOK}, a.addUpdate)
+	add(r, operation{"DELETE", "/api/v1/status-pages/{id}/posts/{post}", Editor, "deleteStatusPost", "Remove a post", 0}, a.deletePost)
 }

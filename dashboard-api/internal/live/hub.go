@@ -59,16 +59,16 @@ type Hub struct {
 	metrics *Metrics
 	removed func(id int64)
 
-	mu                     sync.Mutex
-	entries                map[int64]*entry
-	gone                   map[int64]time.Time // removed lately: stragglers must not bring them back
-	orphans                map[int64][]orphan  // results that came before their target
-	dirty                  []*entry            // in order of arrival
-	active                 []string            // adopted regions
-	regions                []Region            // as last heard
-	blind                  []verdict.Blindness // when regions could not be believed
-	targets, fleet, checks feed                // the channels of these names
-	changed                chan struct{}       // closed and replaced when a feed grew
+	mu                            sync.Mutex
+	entries                       map[int64]*entry
+	gone                          map[int64]time.Time // removed lately: stragglers must not bring them back
+	orphans                       map[int64][]orphan  // results that came before their target
+	dirty                         []*entry            // in order of arrival
+	active                        []string            // adopted regions
+	regions                       []Region            // as last heard
+	blind                         []verdict.Blindness // when regions could not be believed
+	targets, fleet, checks, pages feed                // the channels of these names
+	changed                       chan struct{}       // closed and replaced when a feed grew
 }
 
 type orphan struct {

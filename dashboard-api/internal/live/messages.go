@@ -73,7 +73,7 @@ type (
 	Err struct {
 		T       string `json:"t" enum:"err"`
 		ID      string `json:"id" doc:"of the sub; empty where there was none to read"`
-		Code    string `json:"code" enum:"malformed,unknown_message,unknown_channel,too_many_channels"`
+		Code    string `json:"code" enum:"malformed,unknown_message,unknown_channel,forbidden_channel,too_many_channels"`
 		Message string `json:"message"`
 	}
 

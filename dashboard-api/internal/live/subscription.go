@@ -30,7 +30,7 @@ type ErrUnknownChannel struct{ Channel string }
 
 func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
 
-// Subscribe starts reading a channel (targets, target:<id>, fleet, checks:<id>) after from.
+// Subscribe starts reading a channel (targets, target:<id>, fleet, checks:<id>, page:<slug>) after from.
 // recovered is false when the hub cannot continue from there: the reader takes a
 // new snapshot, and the subscription starts at the present.
 func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
@@ -47,6 +47,8 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 		s.feed, s.only = &h.targets, id
 	case name == "checks" && checkID.MatchString(id):
 		s.feed, s.only = &h.checks, id
+	case name == "page" && checkID.MatchString(id):
+		s.feed, s.only = &h.pages, id
 	default:
 		return nil, Position{}, false, ErrUnknownChannel{channel}
 	}
@@ -127,3 +129,6 @@ func message(name, only string, told, now uint64, frames []frame) []byte {
 	message = append(message, bytes.Join(ops, []byte{','})...)
 	return append(message, "]}"...)
 }
+
+// At is how far the reader was told, by the last message of Poll.
+func (s *Subscription) At() Position { return Position{s.hub.epoch, s.told} }

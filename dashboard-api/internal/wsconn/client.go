@@ -31,7 +31,9 @@ type client struct {
 	server  *Server
 	conn    *websocket.Conn
 	request *http.Request
-	holder  string       // whose socket it is: the key or session of the request
+	holder  string // whose socket it is: the key or session of the request
+	allowed func(context.Context, *http.Request) error
+	only    string       // the one channel it may read; "": all
 	heard   atomic.Int64 // when something was last read, in Unix seconds
 	pinged  int64        // the same of the last ping; of the server's round alone
 
@@ -107,6 +109,10 @@ func (c *client) forget(name string) bool {
 }
 
 func (c *client) subscribe(cmd command) {
+	if c.only != "" && cmd.Ch != c.only {
+		c.refuse(cmd.ID, "forbidden_channel", "this socket reads "+c.only+" alone")
+		return
+	}
 	sub, at, recovered, err := c.server.Hub.Subscribe(cmd.Ch, cmd.From)
 	if err != nil {
 		c.refuse(cmd.ID, "unknown_channel", err.Error())

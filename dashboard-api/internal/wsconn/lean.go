@@ -34,7 +34,7 @@ func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // lean keeps of a request what it is judged by: who asks, and how.
 func lean(r *http.Request) *http.Request {
-	kept := &http.Request{Header: http.Header{}, TLS: r.TLS, RemoteAddr: r.RemoteAddr, Host: r.Host}
+	kept := &http.Request{URL: r.URL, Header: http.Header{}, TLS: r.TLS, RemoteAddr: r.RemoteAddr, Host: r.Host}
 	for _, name := range []string{"Authorization", "Cookie", "X-Forwarded-Proto", "X-Forwarded-For"} {
 		if values := r.Header.Values(name); len(values) > 0 {
 			kept.Header[name] = values

@@ -79,7 +79,7 @@ func (s *Server) judge(ctx context.Context) {
 		group.Go(func() error {
 			limited, cancel := context.WithTimeout(ctx, reauthTimeout)
 			defer cancel()
-			if s.StillAllowed(limited, held[0].request) != nil {
+			if held[0].allowed(limited, held[0].request) != nil {
 				for _, c := range held {
 					c.close(closeRevoked, "no longer allowed")
 				}

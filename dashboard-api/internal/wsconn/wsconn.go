@@ -74,11 +74,12 @@ type Server struct {
 
 	writers chan struct{} // a token for each that writes and is not known to be slow
 
-	mu      sync.Mutex
-	closing bool
-	open    map[*client]struct{}
-	holders map[string]int // how many sockets a key or session has
-	done    sync.WaitGroup
+	mu        sync.Mutex
+	closing   bool
+	open      map[*client]struct{}
+	anonymous int            // of them, sockets of anybody
+	holders   map[string]int // how many sockets a key or session has
+	done      sync.WaitGroup
 }
 
 // New makes a server.
@@ -95,6 +96,19 @@ func New(o Options) *Server {
 // ServeHTTP upgrades an authorised request. It returns then: what the request needed is let
 // go of, and the socket lives on.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.accept(w, r, &client{allowed: s.StillAllowed, holder: r.Header.Get("Authorization") + "\n" + r.Header.Get("Cookie")})
+}
+
+// Only serves sockets of anybody, who may read one channel and no other, as long as allowed
+// says so. They take no more than three quarters of the places.
+func (s *Server) Only(channel string, allowed func(context.Context, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from := r.RemoteAddr // another one for each: nobody is judged by somebody else's address
+		s.accept(w, r, &client{allowed: allowed, only: channel, holder: from})
+	})
+}
+
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) {
 	if r.Header.Get("Origin") == "" && r.Header.Get("Authorization") == "" {
 		http.Error(w, "a websocket without an Origin needs a bearer key", http.StatusForbidden)
 		return
@@ -103,7 +117,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the origin is not secure", http.StatusForbidden)
 		return
 	}
-	c := &client{server: s, request: lean(r), holder: r.Header.Get("Authorization") + "\n" + r.Header.Get("Cookie")}
+	c.server, c.request = s, lean(r)
 	if err := s.reserve(c); err != nil {
 		w.Header().Set("Retry-After", strconv.Itoa(int(pingEvery/time.Second)))
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -132,12 +146,15 @@ func (s *Server) reserve(c *client) error {
 	switch {
 	case s.closing:
 		return errClosing
-	case len(s.open) >= s.Most:
+	case len(s.open) >= s.Most, c.only != "" && s.anonymous >= s.Most/4*3:
 		return errFull
 	case s.holders[c.holder] >= s.MostOfAccount:
 		return errHolder
 	default:
 		s.holders[c.holder]++
+	}
+	if c.only != "" {
+		s.anonymous++
 	}
 	s.open[c] = struct{}{}
 	s.done.Add(1)
@@ -149,6 +166,9 @@ func (s *Server) remove(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
+	if c.only != "" {
+		s.anonymous--
+	}
 	if s.holders[c.holder]--; s.holders[c.holder] == 0 {
 		delete(s.holders, c.holder)
 	}

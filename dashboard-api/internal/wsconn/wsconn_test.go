@@ -293,3 +293,50 @@ func TestWhoAsksAndDoesNotReadIsLetGo(t *testing.T) {
 	}
 	t.Error("it may ask for ever")
 }
+
+// A socket of anybody reads its channel, and nothing else whatever it asks.
+func TestOnlyOneChannel(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	var ended atomic.Bool
+	f.http.Config.Handler = f.server.Only("page:main", func(context.Context, *http.Request) error {
+		if ended.Load() {
+			return errors.New("a draft again")
+		}
+		return nil
+	})
+	dial := func(header http.Header) (*websocket.Conn, error) {
+		conn, _, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{Subprotocols: []string{Subprotocol}, HTTPHeader: header})
+		return conn, err
+	}
+	if _, err := dial(http.Header{"Origin": {"https://evil.example"}}); err == nil {
+		t.Error("a foreign origin was accepted")
+	}
+	conn, err := dial(http.Header{"Origin": {f.http.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	read(t, conn)
+	for _, channel := range []string{"targets", "target:1", "fleet", "checks:x", "page:other", "incidents", ""} {
+		say(t, conn, `{"t":"sub","id":"1","ch":"`+channel+`"}`)
+		if got := read(t, conn); got["t"] != "err" || got["code"] != "forbidden_channel" {
+			t.Errorf("%s: %v", channel, got)
+		}
+	}
+	say(t, conn, `{"t":"sub","id":"2","ch":"page:main"}`)
+	if got := read(t, conn); got["t"] != "ok" {
+		t.Fatalf("%v", got)
+	}
+	f.hub.Page("other", "not for it")
+	f.hub.Page("main", map[string]string{"state": "up"})
+	if got := read(t, conn); got["t"] != "delta" || got["ch"] != "page:main" || len(got["ops"].([]any)) != 1 {
+		t.Errorf("%v", got)
+	}
+	ended.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, _, err := conn.Read(ctx); websocket.CloseStatus(err) != closeRevoked {
+		t.Errorf("goes on: %v", err)
+	}
+}

@@ -80,7 +80,7 @@ export interface CheckResult {
 }
 
 export interface Err {
-  code: "malformed" | "unknown_message" | "unknown_channel" | "too_many_channels";
+  code: "malformed" | "unknown_message" | "unknown_channel" | "forbidden_channel" | "too_many_channels";
   id: string;
   message: string;
   t: "err";

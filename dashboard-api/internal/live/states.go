@@ -1,0 +1,44 @@
+package live
+
+import (
+	"time"
+
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// State is how a target is, and until when that is believed.
+type State struct {
+	State        verdict.State
+	Since        time.Time
+	LastResultAt time.Time
+}
+
+// States gives how some targets are. A target that the hub does not know is absent, and
+// nothing is up on evidence that is not fresh any more, however long ago it was folded.
+func (h *Hub) States(ids []int64) map[int64]State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, states := h.now(), make(map[int64]State, len(ids))
+	for _, id := range ids {
+		e, found := h.entries[id]
+		if !found {
+			continue
+		}
+		s := State{State: e.verdict.State, Since: e.verdict.Since, LastResultAt: e.verdict.LastResultAt}
+		if s.State != verdict.StatePaused && s.State != verdict.StateMaintenance && e.verdict.FreshUntil.Before(now) {
+			s.State = verdict.StateNoData
+		}
+		states[id] = s
+	}
+	return states
+}
+
+// Page tells the readers of the channel page:<slug> how a public page is now. Its item is
+// written as JSON.
+func (h *Hub) Page(slug string, item any) {
+	body := encodeOp("upsert", slug, item)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pages.append(h.now(), []op{{id: slug, body: body}})
+	h.wake()
+}

@@ -1,0 +1,100 @@
+package statuspage
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	signedFor = 7 * 24 * time.Hour
+	maxForm   = 4 << 10
+)
+
+// admit lets those through who may see a page, and answers the others.
+func (p *Pages) admit(w http.ResponseWriter, r *http.Request, q request) bool {
+	t, addr := q.page.Terms, reader(r, p.TrustProxy)
+	if !allowed(t.Allow, addr) {
+		p.plain(w, http.StatusForbidden, "this page is not for your address")
+		return false
+	}
+	if t.PasswordHash == "" || p.signed(r, q) {
+		return true
+	}
+	if q.rest != "" {
+		p.plain(w, http.StatusUnauthorized, "this page wants a password")
+		return false
+	}
+	wrong := false
+	if r.Method == http.MethodPost {
+		if p.tryPassword(w, r, q, throttled(addr)) {
+			return false
+		}
+		wrong = true
+	}
+	p.askPassword(w, q, wrong)
+	return false
+}
+
+// throttled is what tries are counted by.
+func throttled(addr netip.Addr) string {
+	if addr.Is6() {
+		if prefix, err := addr.Prefix(64); err == nil {
+			return prefix.String()
+		}
+	}
+	return addr.String()
+}
+
+// tryPassword answers but for a wrong one.
+func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, address string) (answered bool) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	password := r.PostFormValue("password")
+	account := "page:" + strconv.FormatInt(q.page.ID, 10)
+	if wait := p.throttle.Begin(account, address); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
+		p.plain(w, http.StatusTooManyRequests, "too many tries: wait before the next one")
+		return true
+	}
+	right, err := p.hasher().Check(r.Context(), q.page.Terms.PasswordHash, password)
+	if err != nil {
+		p.unavailable(w)
+		return true
+	}
+	if !right {
+		return false
+	}
+	p.throttle.Succeed(account, address)
+	expires := p.Now().Add(signedFor)
+	secureNow := p.Secure(r)
+	http.SetCookie(w, &http.Cookie{
+		Name: p.cookieName(q), Value: p.signature(q, expires.Unix()), Path: "/", Expires: expires, HttpOnly: true, Secure: secureNow, SameSite: http.SameSiteLaxMode,
+	})
+	secure(w.Header(), nothing)
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
+	return true
+}
+
+func (p *Pages) cookieName(q request) string { return "pf_page_" + strconv.FormatInt(q.page.ID, 10) }
+
+// signature is worth something until it expires, or the password is another one.
+func (p *Pages) signature(q request, expires int64) string {
+	return fmt.Sprintf("%d.%s", expires, p.Fingerprint(fmt.Sprintf("status page %d until %d\n%s", q.page.ID, expires, q.page.Terms.PasswordHash)))
+}
+
+func (p *Pages) signed(r *http.Request, q request) bool {
+	cookie, err := r.Cookie(p.cookieName(q))
+	if err != nil {
+		return false
+	}
+	text, _, _ := strings.Cut(cookie.Value, ".")
+	expires, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && p.Now().Unix() < expires && same(cookie.Value, p.signature(q, expires))
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

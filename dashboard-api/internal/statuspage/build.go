@@ -1,0 +1,256 @@
+package statuspage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/pagestore"
+)
+
+const (
+	daysShown    = 90
+	pastShown    = 14 * 24 * time.Hour
+	aheadShown   = 14 * 24 * time.Hour // of maintenance
+	mostShown    = 2000                // incidents that are looked through
+	writtenFresh = 2 * time.Second
+	daysFresh    = 20 * time.Second
+)
+
+// written is what the relational database says of all pages.
+type written struct {
+	pages     []pagestore.Page
+	posts     map[int64][]pagestore.Post
+	incidents []incidentstore.Incident
+	windows   []maintenancestore.Window
+}
+
+func (p *Pages) readWritten(ctx context.Context) (w written, err error) {
+	since := p.Now().Add(-pastShown)
+	if w.pages, w.posts, err = p.Store.Published(ctx, since); err != nil {
+		return w, err
+	}
+	if slices.ContainsFunc(w.pages, func(page pagestore.Page) bool { return page.Terms.ShowIncidents }) {
+		if w.incidents, err = p.Incidents.List(ctx, incidentstore.Filter{From: since, Limit: mostShown}); err != nil {
+			return w, err
+		}
+	}
+	if len(w.pages) > 0 {
+		w.windows, err = p.Windows.List(ctx, 0, mostShown)
+	}
+	return w, err
+}
+
+// history is the days of a page.
+type history struct {
+	periods  []availability.Period
+	accounts map[int64]*availability.Account
+}
+
+func (p *Pages) readHistory(page pagestore.Page) func(context.Context) (history, error) {
+	return func(ctx context.Context) (h history, err error) {
+		zone, err := availability.Zone(page.Terms.Zone)
+		if err != nil {
+			zone = time.UTC
+		}
+		to := p.Now().UTC().Truncate(time.Millisecond)
+		today := to.In(zone)
+		from := time.Date(today.Year(), today.Month(), today.Day()-daysShown+1, 0, 0, 0, 0, zone)
+		window := availability.Span{From: from.UTC(), To: to}
+		h.periods = availability.Periods(window, zone, availability.ByDay)
+		if ids := bound(page); len(ids) > 0 {
+			h.accounts, err = p.Daily(ctx, ids, window, h.periods)
+		}
+		return h, err
+	}
+}
+
+// bound are the targets of a page.
+func bound(page pagestore.Page) (ids []int64) {
+	for _, c := range page.Components() {
+		ids = append(ids, c.Targets...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// view makes what is said of a page now.
+func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool) *View {
+	now, t := p.Now().UTC(), page.Terms
+	zone, err := availability.Zone(t.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zone, MadeAt: now, Manual: true}
+	if !fine {
+		v.WrittenAt = writtenAt
+	}
+	h, readAt, historyFine := p.days(page).get(ctx)
+	switch {
+	case readAt.IsZero():
+		v.NoHistory = true
+	case !historyFine:
+		v.HistoryAt = readAt
+	}
+	for _, day := range h.periods {
+		v.Days = append(v.Days, day.Name)
+	}
+	b := builder{page: page, view: v, now: now, history: h, states: map[int64]string{}, names: map[int64][]string{}}
+	for id, s := range p.Live.States(bound(page)) {
+		b.states[id] = stateOf(s.State)
+		if s.LastResultAt.After(v.EvidenceAt) {
+			v.EvidenceAt = s.LastResultAt
+		}
+	}
+	for _, c := range page.Components() {
+		for _, id := range c.Targets {
+			b.names[id] = append(b.names[id], c.Name)
+		}
+	}
+	b.windows(w.windows)
+	b.groups()
+	b.posts(p.writer, w.posts[page.ID])
+	if t.ShowIncidents {
+		b.incidents(w.incidents)
+	}
+	slices.SortStableFunc(v.Events, func(a, b Event) int { return b.BegunAt.Compare(a.BegunAt) })
+	return v
+}
+
+// builder makes a view.
+type builder struct {
+	page    pagestore.Page
+	view    *View
+	now     time.Time
+	history history
+	states  map[int64]string   // of targets
+	names   map[int64][]string // of the components that show a target
+}
+
+func (b *builder) groups() {
+	var all []string
+	for _, g := range b.page.Terms.Groups {
+		group := GroupView{Name: g.Name}
+		var states []string
+		for _, c := range g.Components {
+			component := b.component(c)
+			states = append(states, component.State)
+			group.Components = append(group.Components, component)
+		}
+		group.State = worst(states)
+		all = append(all, states...)
+		b.view.Groups = append(b.view.Groups, group)
+	}
+	b.view.State = worst(all)
+}
+
+func (b *builder) component(c pagestore.Component) ComponentView {
+	v := ComponentView{ID: c.ID, Name: c.Name, Description: c.Description}
+	if c.Rule == pagestore.RuleManual {
+		v.State, v.Manual = c.State, true
+	} else {
+		b.view.Manual = false
+		states := make([]string, len(c.Targets))
+		for i, id := range c.Targets {
+			if states[i] = b.states[id]; states[i] == "" {
+				states[i] = pagestore.NoData
+			}
+		}
+		v.State = combine(c.Rule, states)
+	}
+	var total availability.Figures
+	var accounts []*availability.Account
+	for _, id := range c.Targets {
+		if account := b.history.accounts[id]; account != nil {
+			accounts = append(accounts, account)
+			total = total.Add(account.Total)
+		}
+	}
+	if len(accounts) == 0 {
+		return v
+	}
+	v.Uptime, v.Coverage = total.Uptime().Percent(3), total.Coverage().Percent(1)
+	for i, period := range b.history.periods {
+		states, longest := make([]string, len(accounts)), 0.0
+		for j, account := range accounts {
+			states[j] = dayOf(account.ByPeriod[i])
+			longest = max(longest, account.ByPeriod[i].DowntimeMinutes())
+		}
+		v.Days = append(v.Days, Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest})
+	}
+	return v
+}
+
+func (b *builder) windows(all []maintenancestore.Window) {
+	for _, w := range all {
+		next, found := w.Next(b.now)
+		if !found || next.From.After(b.now.Add(aheadShown)) {
+			continue
+		}
+		shown := Window{ID: fmt.Sprintf("maintenance-%d-%d", w.ID, next.From.Unix()), Name: w.Name, Active: !next.From.After(b.now), From: next.From, To: next.To}
+		for _, c := range b.page.Components() {
+			if slices.ContainsFunc(c.Targets, func(id int64) bool { return len(w.Between(id, next.From, next.To)) > 0 }) {
+				shown.Components = append(shown.Components, c.Name)
+			}
+		}
+		if len(shown.Components) == 0 {
+			continue
+		}
+		if shown.Active {
+			for id := range b.names {
+				if len(w.Between(id, b.now, b.now.Add(time.Second))) > 0 {
+					b.states[id] = pagestore.Maintenance
+				}
+			}
+		}
+		b.view.Windows = append(b.view.Windows, shown)
+	}
+	slices.SortStableFunc(b.view.Windows, func(x, y Window) int { return x.From.Compare(y.From) })
+}
+
+func (b *builder) posts(w *writer, posts []pagestore.Post) {
+	names := map[int64]string{}
+	for _, c := range b.page.Components() {
+		names[c.ID] = c.Name
+	}
+	for _, post := range posts {
+		e := Event{ID: "post-" + strconv.FormatInt(post.ID, 10), Title: post.Body.Title, Kind: post.Body.Kind, Impact: post.Body.Impact, State: post.State(), BegunAt: post.BegunAt, ResolvedAt: post.ResolvedAt}
+		for _, id := range post.Body.Components {
+			if name := names[id]; name != "" {
+				e.Components = append(e.Components, name)
+			}
+		}
+		for _, u := range slices.Backward(post.Body.Updates) {
+			said := Said{At: u.At, State: u.State}
+			said.HTML, said.Text = w.write(u.Text)
+			e.Updates = append(e.Updates, said)
+		}
+		b.view.Events = append(b.view.Events, e)
+	}
+}
+
+// incidents are told by the names of components alone: what was found where is not public.
+func (b *builder) incidents(all []incidentstore.Incident) {
+	for _, i := range all {
+		names := b.names[i.TargetID]
+		if i.TargetID == 0 || len(names) == 0 {
+			continue
+		}
+		state := pagestore.Investigating
+		switch {
+		case !i.Open():
+			state = pagestore.Resolved
+		case !i.AcknowledgedAt.IsZero():
+			state = pagestore.Identified
+		}
+		b.view.Events = append(b.view.Events, Event{
+			ID: "incident-" + strconv.FormatInt(i.ID, 10), Kind: pagestore.KindIncident, Auto: true, Impact: string(i.Severity), Components: names,
+			State: state, BegunAt: i.OpenedAt, ResolvedAt: i.ResolvedAt,
+		})
+	}
+}

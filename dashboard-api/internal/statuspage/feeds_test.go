@@ -1,0 +1,101 @@
+package statuspage_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// hostile is a page whose every text is made to break out of what holds it.
+func hostile(t testing.TB) *rig {
+	r := demo(t, "light")
+	id := r.target("hostile")
+	r.result(id, uptime.StatusDown)
+	text := "]]>\"'<script>&amp;\\;,\u202e" + strings.Repeat("Ä", 90)
+	page := r.page(pagestore.Page{Slug: "hostile", Terms: pagestore.Terms{Title: text, Description: text, Groups: components(pagestore.Component{Name: text, Rule: pagestore.RuleWorst, Targets: []int64{id}})}})
+	r.post(page, pagestore.Body{Title: text, Kind: pagestore.KindIncident, Components: []int64{1}, Updates: []pagestore.Update{{At: noon, State: pagestore.Monitoring, Text: text + "\n\n<b>x</b>\x01"}}}, time.Time{})
+	return r
+}
+
+func TestFeedsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	r := hostile(t)
+	for _, slug := range []string{"demo", "hostile"} {
+		for path, media := range map[string]string{"feed.atom": "application/atom+xml", "feed.rss": "application/rss+xml", "badge.svg": "image/svg+xml", "badge.svg?icon=1": "image/svg+xml", "components/1/badge.svg": "image/svg+xml"} {
+			got := r.get("/s/" + slug + "/" + path)
+			if got.Code != http.StatusOK || !strings.HasPrefix(got.Header().Get("Content-Type"), media) {
+				t.Fatalf("%s/%s: %d %v", slug, path, got.Code, got.Header())
+			}
+			decoder, elements := xml.NewDecoder(got.Body), 0
+			for {
+				token, err := decoder.Token()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s/%s: %v", slug, path, err)
+				}
+				if start, is := token.(xml.StartElement); is {
+					elements++
+					if start.Name.Local == "script" {
+						t.Errorf("%s/%s: a script", slug, path)
+					}
+				}
+			}
+			if elements < 3 {
+				t.Errorf("%s/%s: %d elements", slug, path, elements)
+			}
+		}
+		for _, path := range []string{"feed.json", "badge.json", "components/1/badge.json", "api/v2/summary.json", "api/v2/status.json", "api/v2/components.json", "api/v2/incidents.json", "api/v2/incidents/unresolved.json", "api/v2/scheduled-maintenances.json"} {
+			got := r.get("/s/" + slug + "/" + path)
+			var any map[string]any
+			if err := json.Unmarshal(got.Body.Bytes(), &any); got.Code != 200 || err != nil || got.Header().Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%s/%s: %d %v", slug, path, got.Code, err)
+			}
+		}
+		calendar := r.get("/s/" + slug + "/calendar.ics").Body.String()
+		for line := range strings.SplitSeq(strings.TrimSuffix(calendar, "\r\n"), "\r\n") {
+			if len(line) > 75 || strings.ContainsAny(line, "\r\n") || !utf8.ValidString(line) {
+				t.Errorf("%s: line %q", slug, line)
+			}
+		}
+	}
+	for _, path := range []string{"components/99/badge.svg", "components/x/badge.svg", "api/v2/users.json", "api/v2/summary", "feed.xml"} {
+		if got := r.get("/s/demo/" + path); got.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got.Code)
+		}
+	}
+}
+
+func TestWhatFeedsSay(t *testing.T) {
+	t.Parallel()
+	r := demo(t, "light")
+	text := func(path string) string { return r.get("/s/demo/" + path).Body.String() }
+	contains(t, text("feed.atom"), `<title>Identified: Payments are failing</title>`, `<updated>2026-03-01T11:40:00Z</updated>`, "https://pf.example/s/demo#post-1", "Slow search")
+	contains(t, text("feed.rss"), "<title>Resolved: Slow search</title>", "Fri, 27 Feb 2026 10:00:00 +0000")
+	contains(t, text("feed.json"), `"version":"https://jsonfeed.org/version/1.1"`, `"date_published":"2026-03-01T11:10:00Z"`)
+	contains(t, text("calendar.ics"), "DTSTART:20260303T020000Z\r\n", "DTEND:20260303T040000Z\r\n", "SUMMARY:Database upgrade\r\n", "DESCRIPTION:Affects: Checkout\r\n")
+	contains(t, text("badge.json"), `"schemaVersion":1,"label":"Acme Status","message":"Down"`, `"isError":true`)
+	contains(t, text("components/1/badge.svg"), `aria-label="Website: Operational"`)
+	contains(t, text("api/v2/status.json"), `"status":{"indicator":"major","description":"Some systems are down"}`)
+	contains(t, text("api/v2/components.json"), `"name":"Website","status":"operational"`, `"name":"Nightly export","status":"degraded_performance"`, `"group":true`)
+	contains(t, text("api/v2/incidents/unresolved.json"), "Payments are failing", "!Slow search", `"impact":"major"`)
+	contains(t, text("api/v2/incidents.json"), "Slow search", `"resolved_at":"2026-02-27T12:00:00.000Z"`)
+	contains(t, text("api/v2/scheduled-maintenances.json"), `"scheduled_for":"2026-03-03T02:00:00.000Z"`, `"status":"scheduled"`)
+	contains(t, text("api/v2/summary.json"), `"components":[`, `"incidents":[`, `"scheduled_maintenances":[`, "!internal")
+	// What did not change keeps its tag, so that followers fetch it once.
+	before := r.get("/s/demo/feed.atom").Header().Get("ETag")
+	r.pass(3 * time.Second)
+	if after := r.get("/s/demo/feed.atom").Header().Get("ETag"); after != before {
+		t.Errorf("%s became %s", before, after)
+	}
+}

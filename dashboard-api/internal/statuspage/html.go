@@ -1,0 +1,155 @@
+package statuspage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
+)
+
+// pageData is what the template of a page is given.
+type pageData struct {
+	*View
+	Base, Lang, Dir, Scheme string
+	Banner, Age, ZoneName   string
+	Notes                   []string
+	Style                   template.HTML
+	CSS, JS, Tag            string
+	Legend                  []string
+	Langs                   []languageName
+}
+
+type languageName struct{ Code, Name string }
+
+// functions are those of the templates, in a language and zone.
+func functions(lang string, zone *time.Location) template.FuncMap {
+	when := func(at time.Time) string { return apart(lang, at.In(zone).Format("2006-01-02 15:04")) }
+	return template.FuncMap{
+		"t":    func(key string, values ...any) string { return say(lang, key, values...) },
+		"n":    func(key string, n int) string { return count(lang, key, n) },
+		"when": when, "iso": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"join":  func(names []string) string { return strings.Join(names, ", ") },
+		"title": func(e Event) string { return titleOf(lang, e) },
+		"ticks": func(c ComponentView) template.HTML { return ticks(lang, c) }, "legend": legend,
+		"odd": func(days []Day) (all []Day) {
+			for _, d := range days {
+				if d.State == pagestore.Down || d.State == pagestore.Degraded || d.State == pagestore.Maintenance {
+					all = append(all, d)
+				}
+			}
+			return all
+		},
+		"minutes": func(m float64) string { return strconv.FormatFloat(m, 'f', -1, 64) },
+	}
+}
+
+// titleOf names an event; an automatic one by what it is about.
+func titleOf(lang string, e Event) string {
+	if e.Title != "" {
+		return e.Title
+	}
+	return say(lang, "auto."+e.Impact, strings.Join(e.Components, ", "))
+}
+
+// age says how old the newest evidence is.
+func age(lang string, v *View) string {
+	if v.EvidenceAt.IsZero() {
+		if v.Manual && v.State != "" {
+			return say(lang, "by_hand")
+		}
+		return say(lang, "never")
+	}
+	seconds := max(0, int(v.MadeAt.Sub(v.EvidenceAt)/time.Second))
+	if seconds < 120 {
+		return count(lang, "updated", seconds)
+	}
+	return count(lang, "updated_min", seconds/60)
+}
+
+func notes(lang string, v *View) (all []string) {
+	at := func(t time.Time) string { return apart(lang, t.In(v.Zone).Format("2006-01-02 15:04:05 MST")) }
+	if !v.WrittenAt.IsZero() {
+		all = append(all, say(lang, "stale_written", at(v.WrittenAt)))
+	}
+	switch {
+	case v.NoHistory:
+		all = append(all, say(lang, "no_history"))
+	case !v.HistoryAt.IsZero():
+		all = append(all, say(lang, "stale_history", at(v.HistoryAt)))
+	}
+	return all
+}
+
+// fileHash names a file's content, so that it can be kept for good.
+func fileHash(name string) string {
+	content, _ := files.ReadFile("assets/" + name) // embedded: cannot fail
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:6])
+}
+
+// style sets the page's own colours: validated when they were saved, and allowed by their hash.
+func style(v *View) (element template.HTML, source string) {
+	var css strings.Builder
+	if v.Accent != "" {
+		fmt.Fprintf(&css, `html[data-theme]{--accent:%s}`, v.Accent)
+	}
+	if v.AccentDark != "" {
+		fmt.Fprintf(&css, `html[data-theme=dark]{--accent:%[1]s}@media (prefers-color-scheme:dark){html[data-theme=auto]{--accent:%[1]s}}`, v.AccentDark)
+	} else if v.Accent != "" {
+		css.WriteString(`html[data-theme=dark]{--accent:#8ab4f8}@media (prefers-color-scheme:dark){html[data-theme=auto]{--accent:#8ab4f8}}`)
+	}
+	if css.Len() == 0 {
+		return "", ""
+	}
+	sum := sha256.Sum256([]byte(css.String()))
+	return template.HTML("<style>" + css.String() + "</style>"), " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func (p *Pages) html(q request) func(*View) rendered {
+	return func(v *View) rendered {
+		element, source := style(v)
+		data := pageData{
+			View: v, Base: q.base, Lang: q.lang, Dir: direction(q.lang), Scheme: map[string]string{pagestore.ThemeDark: "dark", pagestore.ThemeLight: "light"}[v.Theme], Banner: "banner." + v.State,
+			Age: age(q.lang, v), Notes: notes(q.lang, v), ZoneName: v.Zone.String(), Style: element, CSS: fileHash("page.css"), JS: fileHash("page.js"), Tag: now(v).Tag, Legend: states(),
+		}
+		if data.Scheme == "" {
+			data.Scheme = "light dark"
+		}
+		for _, code := range Languages() {
+			data.Langs = append(data.Langs, languageName{code, say(code, "name")})
+		}
+		return rendered{"text/html; charset=utf-8", p.execute("page.html", q.lang, v.Zone, data), "default-src 'none'; style-src 'self'" + source + "; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
+	}
+}
+
+func (p *Pages) execute(name, lang string, zone *time.Location, data any) []byte {
+	var out bytes.Buffer
+	t, err := template.New(name).Funcs(functions(lang, zone)).ParseFS(files, "templates/"+name)
+	if err == nil {
+		err = t.Execute(&out, data)
+	}
+	if err != nil {
+		p.Log.Error("status page not rendered", "template", name, "error", err) // the templates are ours: a test renders them
+	}
+	return out.Bytes()
+}
+
+func (p *Pages) askPassword(w http.ResponseWriter, q request, wrong bool) {
+	body := p.execute("password.html", q.lang, time.UTC, struct {
+		Lang, Dir, Theme, CSS string
+		Wrong                 bool
+	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), wrong})
+	secure(w.Header(), "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusUnauthorized)
+	_, _ = w.Write(body)
+}

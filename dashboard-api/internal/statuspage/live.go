@@ -1,0 +1,202 @@
+package statuspage
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+)
+
+const (
+	tellEvery   = time.Second
+	breathEvery = 15 * time.Second // of a stream with nothing to say
+	mostStreams = 2000             // of one node
+)
+
+// Now is what the live channel of a page says: an allow-list, too.
+type Now struct {
+	State      string         `json:"state"`
+	EvidenceAt *time.Time     `json:"evidence_at"`
+	Tag        string         `json:"tag"` // another one: there is more to see than states
+	Components []ComponentNow `json:"components"`
+}
+
+// ComponentNow is how a component is.
+type ComponentNow struct {
+	ID    int64  `json:"id"`
+	State string `json:"state"`
+}
+
+func now(v *View) Now {
+	n := Now{State: v.State, Components: []ComponentNow{}}
+	if !v.EvidenceAt.IsZero() {
+		at := v.EvidenceAt.UTC()
+		n.EvidenceAt = &at
+	}
+	for _, c := range v.Components() {
+		n.Components = append(n.Components, ComponentNow{c.ID, c.State})
+	}
+	text, _ := json.Marshal([]any{v.Title, v.Description, v.Groups, v.Events, v.Windows, v.WrittenAt.IsZero(), v.HistoryAt.IsZero(), v.NoHistory}) // plain structs: cannot fail
+	sum := sha256.Sum256(text)
+	n.Tag = hex.EncodeToString(sum[:8])
+	return n
+}
+
+// Run tells the readers of live channels what changes, until ctx ends.
+func (p *Pages) Run(ctx context.Context) error {
+	ticker := time.NewTicker(tellEvery)
+	defer ticker.Stop()
+	told := map[string]string{}
+	for {
+		select {
+		case <-ticker.C:
+			p.tell(ctx, told)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// tell looks at the pages that somebody reads. told is what was said last of each.
+func (p *Pages) tell(ctx context.Context, told map[string]string) {
+	p.mu.Lock()
+	heard := make([]string, 0, len(p.heard))
+	for slug := range p.heard {
+		heard = append(heard, slug)
+	}
+	p.mu.Unlock()
+	for slug := range told {
+		if !slices.Contains(heard, slug) {
+			delete(told, slug)
+		}
+	}
+	if len(heard) == 0 {
+		return
+	}
+	w, at, fine := p.written.get(ctx)
+	for _, page := range w.pages {
+		if !slices.Contains(heard, page.Slug) {
+			continue
+		}
+		s := p.shelf(page)
+		s.mu.Lock()
+		p.refresh(ctx, s, page, w, at, fine, tellEvery)
+		item := now(s.view)
+		s.mu.Unlock()
+		if text, _ := json.Marshal(item); told[page.Slug] != string(text) {
+			told[page.Slug] = string(text)
+			p.Live.Page(page.Slug, item)
+		}
+	}
+}
+
+// listen counts a reader of a page's channel.
+func (p *Pages) listen(slug string) (done func(), full bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	total := 0
+	for _, n := range p.heard {
+		total += n
+	}
+	if total >= mostStreams {
+		return nil, true
+	}
+	p.heard[slug]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.heard[slug]--; p.heard[slug] <= 0 {
+			delete(p.heard, slug)
+		}
+	}, false
+}
+
+// LetGo ends all streams: those who read them come back, to another node.
+func (p *Pages) LetGo() { p.stop() }
+
+var errNotAllowed = errors.New("the page is not to be seen any more")
+
+// live serves the channel of a page: by a websocket, or as a stream of events.
+func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
+	done, full := p.listen(q.page.Slug)
+	if full {
+		p.unavailable(w)
+		return
+	}
+	defer done()
+	channel := "page:" + q.page.Slug
+	if q.rest == "live" {
+		p.Socket(channel, func(ctx context.Context, r *http.Request) error { return p.still(ctx, r, q.page.ID) }).ServeHTTP(w, r)
+		return
+	}
+	p.stream(w, r, q, channel)
+}
+
+// still says whether who asked for a page might ask for it again.
+func (p *Pages) still(ctx context.Context, r *http.Request, id int64) error {
+	all, _, _ := p.written.get(ctx)
+	for _, page := range all.pages {
+		if q := (request{page: page}); page.ID == id && allowed(page.Terms.Allow, reader(r, p.TrustProxy)) && (page.Terms.PasswordHash == "" || p.signed(r, q)) {
+			return nil
+		}
+	}
+	return errNotAllowed
+}
+
+func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channel string) {
+	sub, _, _, err := p.Live.Subscribe(channel, position(r.Header.Get("Last-Event-ID")))
+	if err != nil {
+		p.notFound(w)
+		return
+	}
+	secure(w.Header(), nothing)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no")
+	control := http.NewResponseController(w)
+	say := func(text string) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(breathEvery)) // a recorder has none
+		if _, err := fmt.Fprint(w, text); err != nil {
+			return false
+		}
+		return control.Flush() == nil
+	}
+	breath := time.NewTicker(breathEvery)
+	defer breath.Stop()
+	for going := say("retry: 3000\n\n"); going; {
+		changed := p.Live.Changed()
+		if message := sub.Poll(); message != nil {
+			at := sub.At()
+			going = say(fmt.Sprintf("id: %s.%d\ndata: %s\n\n", at.Epoch, at.Seq, message))
+			continue
+		}
+		select {
+		case <-changed:
+		case <-breath.C:
+			going = p.still(r.Context(), r, q.page.ID) == nil && say(": \n\n")
+		case <-p.stopped:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// position reads where a stream was left; nil: nowhere we know.
+func position(text string) *live.Position {
+	epoch, seq, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(seq, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &live.Position{Epoch: epoch, Seq: n}
+}

@@ -1,0 +1,194 @@
+package statuspage
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/pagestore"
+)
+
+// Store gives the pages that are public.
+type Store interface {
+	Published(ctx context.Context, since time.Time) ([]pagestore.Page, map[int64][]pagestore.Post, error)
+}
+
+// Incidents gives those of targets.
+type Incidents interface {
+	List(context.Context, incidentstore.Filter) ([]incidentstore.Incident, error)
+}
+
+// Windows gives maintenance windows.
+type Windows interface {
+	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
+}
+
+// Live knows how targets are now.
+type Live interface {
+	States(ids []int64) map[int64]live.State
+	Page(slug string, item any) // tells the readers of the channel page:<slug>
+	Subscribe(channel string, from *live.Position) (*live.Subscription, live.Position, bool, error)
+	Changed() <-chan struct{}
+}
+
+// Options are what pages stand on.
+type Options struct {
+	Store     Store
+	Incidents Incidents
+	Windows   Windows
+	Live      Live
+	// Daily sums up targets as a whole over periods.
+	Daily       func(ctx context.Context, ids []int64, window availability.Span, periods []availability.Period) (map[int64]*availability.Account, error)
+	Fingerprint func(text string) string // keyed; the same on every node
+	Secure      func(r *http.Request) bool
+	TrustProxy  bool
+	// Socket serves websockets of anybody that read one channel, as long as allowed says so.
+	Socket    func(channel string, allowed func(context.Context, *http.Request) error) http.Handler
+	PublicURL string // where people reach this installation
+	Next      http.Handler
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Pages answers for all status pages, and hands every other request on.
+type Pages struct {
+	Options
+	writer   *writer
+	written  *source[written]
+	hasher   func() *session.Hasher
+	throttle *session.Throttle
+	changes  atomic.Uint64 // on this node
+
+	stopped chan struct{}
+	stop    func() // closes stopped
+
+	mu     sync.Mutex
+	byID   map[int64]*shelf
+	heard  map[string]int // readers of the live channel of a page, by slug
+	loaded time.Time      // of the written that byID was last pruned by
+}
+
+// copyFresh is how old a copy is at most when it is handed out, while everything answers.
+const copyFresh = 2 * time.Second
+
+// shelf is what is kept of a page.
+type shelf struct {
+	version int64
+	days    *source[history]
+
+	mu      sync.Mutex
+	view    *View
+	made    time.Time
+	changes uint64
+	copies  map[string]*copied // of the view, by what they are
+}
+
+// copied is a rendered answer.
+type copied struct {
+	media       string
+	body, small []byte // small: gzipped
+	tag         string
+	policy      string // of what it may load
+}
+
+// New makes the pages.
+func New(o Options) *Pages {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, stopped: make(chan struct{})}
+	p.stop = sync.OnceFunc(func() { close(p.stopped) })
+	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
+	return p
+}
+
+// Changed says that pages or posts were changed on this node.
+func (p *Pages) Changed() {
+	p.written.outdate()
+	p.changes.Add(1)
+}
+
+// shelf gives what is kept of a page. What is kept of pages that are gone is dropped.
+func (p *Pages) shelf(page pagestore.Page) *shelf {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.byID[page.ID]
+	if s == nil {
+		s = &shelf{}
+		p.byID[page.ID] = s
+	}
+	if s.days == nil || s.version != page.Version {
+		s.version = page.Version
+		s.days = &source[history]{load: p.readHistory(page), maxAge: daysFresh, now: p.Now}
+	}
+	return s
+}
+
+func (p *Pages) prune(w written, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at.Equal(p.loaded) {
+		return
+	}
+	p.loaded = at
+	there := map[int64]bool{}
+	for _, page := range w.pages {
+		there[page.ID] = true
+	}
+	for id := range p.byID {
+		if !there[id] {
+			delete(p.byID, id)
+		}
+	}
+}
+
+func (p *Pages) days(page pagestore.Page) *source[history] { return p.shelf(page).days }
+
+// answer gives the copy of a page, made again when it is old.
+func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool, kind string, render func(*View) rendered) *copied {
+	s := p.shelf(page)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.refresh(ctx, s, page, w, writtenAt, fine, copyFresh)
+	if found := s.copies[kind]; found != nil {
+		return found
+	}
+	r := render(s.view)
+	c := &copied{media: r.media, body: r.body, policy: r.policy}
+	sum := sha256.Sum256(append([]byte(r.policy), r.body...))
+	c.tag = hex.EncodeToString(sum[:12])
+	var small bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&small, gzip.BestCompression)
+	_, _ = zip.Write(r.body)
+	_ = zip.Close() // a bytes.Buffer does not fail
+	c.small = small.Bytes()
+	s.copies[kind] = c
+	return c
+}
+
+// refresh makes the view of a page again when it is older than fresh, or something changed.
+func (p *Pages) refresh(ctx context.Context, s *shelf, page pagestore.Page, w written, writtenAt time.Time, fine bool, fresh time.Duration) {
+	now, changes := p.Now(), p.changes.Load()
+	if s.view == nil || s.changes != changes || now.Sub(s.made) >= fresh || now.Before(s.made) {
+		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), now, changes, map[string]*copied{}
+	}
+}
+
+// rendered is a body and what it is.
+type rendered struct {
+	media  string
+	body   []byte
+	policy string
+}

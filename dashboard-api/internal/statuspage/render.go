@@ -1,0 +1,89 @@
+package statuspage
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
+)
+
+var ofComponent = regexp.MustCompile(`^components/([1-9][0-9]{0,17})/(badge\.(?:svg|json))$`)
+
+// render is how to answer what is asked of a page, and a name for it; nil: there is no such thing.
+func (p *Pages) render(q request, r *http.Request) (kind string, render func(*View) rendered) {
+	kind = q.rest + " " + q.lang
+	if q.rest == "" {
+		return kind, p.html(q)
+	}
+	f := feed{lang: q.lang, base: p.PublicURL + q.base}
+	switch q.rest {
+	case "feed.atom":
+		return kind, xmlOf("application/atom+xml; charset=utf-8", f.atom)
+	case "feed.rss":
+		return kind, xmlOf("application/rss+xml; charset=utf-8", f.rss)
+	case "feed.json":
+		return kind, jsonOf("application/feed+json; charset=utf-8", f.json)
+	case "calendar.ics":
+		return kind, func(v *View) rendered { return rendered{"text/calendar; charset=utf-8", f.calendar(v), nothing} }
+	case "state.json":
+		return q.rest, jsonOf(mediaJSON, func(v *View) any { return now(v) })
+	case "badge.svg":
+		if r.URL.Query().Has("icon") {
+			return "icon", func(v *View) rendered { return rendered{mediaSVG, iconOf(v.State), nothing} }
+		}
+		return kind, func(v *View) rendered { return badge(q.lang, v.Title, v.State) }
+	case "badge.json":
+		return kind, jsonOf(mediaJSON, func(v *View) any { return shield(q.lang, v.Title, v.State) })
+	}
+	if found := ofComponent.FindStringSubmatch(q.rest); found != nil {
+		id, _ := strconv.ParseInt(found[1], 10, 64)
+		if !slices.ContainsFunc(q.page.Components(), func(c pagestore.Component) bool { return c.ID == id }) {
+			return "", nil
+		}
+		if found[2] == "badge.svg" {
+			return kind, func(v *View) rendered { name, state := v.component(id); return badge(q.lang, name, state) }
+		}
+		return kind, jsonOf(mediaJSON, func(v *View) any { name, state := v.component(id); return shield(q.lang, name, state) })
+	}
+	if name, is := strings.CutPrefix(q.rest, "api/v2/"); is {
+		a := atlassian{feed: f}
+		if document := a.document(strings.TrimSuffix(name, ".json")); document != nil && strings.HasSuffix(name, ".json") {
+			return q.rest, jsonOf(mediaJSON, document)
+		}
+	}
+	return "", nil
+}
+
+// component gives the name and state of one. What it shows may be gone since it was asked for.
+func (v *View) component(id int64) (name, state string) {
+	for _, c := range v.Components() {
+		if c.ID == id {
+			return c.Name, c.State
+		}
+	}
+	return v.Title, "no_data"
+}
+
+const (
+	mediaSVG  = "image/svg+xml"
+	mediaJSON = "application/json; charset=utf-8"
+)
+
+func jsonOf(media string, document func(*View) any) func(*View) rendered {
+	return func(v *View) rendered {
+		body, _ := json.Marshal(document(v)) // plain structs: cannot fail
+		return rendered{media, append(body, '\n'), nothing}
+	}
+}
+
+func xmlOf(media string, document func(*View) any) func(*View) rendered {
+	return func(v *View) rendered {
+		body, _ := xml.MarshalIndent(document(v), "", " ") // likewise
+		return rendered{media, append([]byte(xml.Header), body...), nothing}
+	}
+}

@@ -1,0 +1,161 @@
+package statuspage_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
+	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// rig is pages on a real database and hub, with a clock of their own and days that a test says.
+type rig struct {
+	testing.TB
+	db        *database.DB
+	pages     *statuspage.Pages
+	store     *pagestore.Store
+	targets   *targetstore.Store
+	incidents *incidentstore.Store
+	windows   *maintenancestore.Store
+	hub       *live.Hub
+	clock     atomic.Int64
+	history   atomic.Pointer[error]                     // of the days; nil: they are answered
+	day       func(id int64, n int) availability.Counts // of the nth day of 90; nil: all up
+}
+
+func (r *rig) now() time.Time             { return time.Unix(r.clock.Load(), 0).UTC() }
+func (r *rig) pass(d time.Duration)       { r.clock.Add(int64(d / time.Second)) }
+func (r *rig) historyFails(failure error) { r.history.Store(&failure) }
+
+func newRig(t testing.TB, url string) *rig {
+	t.Helper()
+	r := &rig{TB: t, db: databasetest.Open(t, url)}
+	r.clock.Store(noon.Unix())
+	r.store, r.targets, r.incidents, r.windows = pagestore.New(r.db), targetstore.New(r.db), incidentstore.New(r.db, nil), maintenancestore.New(r.db)
+	r.hub = live.New(live.Options{Now: r.now})
+	r.hub.SetRegions([]string{"eu"}, nil)
+	box, err := seal.New("the SECRET_KEY of the test of pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	sessions := session.New(accountstore.New(r.db), false, log)
+	sockets := wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
+	r.pages = statuspage.New(statuspage.Options{
+		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: sockets.Only,
+		PublicURL: "https://pf.example", Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
+	})
+	return r
+}
+
+func (r *rig) daily(_ context.Context, ids []int64, window availability.Span, periods []availability.Period) (map[int64]*availability.Account, error) {
+	if failure := r.history.Load(); failure != nil && *failure != nil {
+		return nil, *failure
+	}
+	all := map[int64]*availability.Account{}
+	for _, id := range ids {
+		account := availability.NewAccount(availability.Terms{Window: window, Every: availability.NewIntervals(availability.Interval{From: window.From, Every: time.Minute})}, periods)
+		for i, p := range periods {
+			counts := availability.Counts{Up: 1440}
+			if r.day != nil {
+				counts = r.day(id, i)
+			}
+			account.Add(availability.Cell{Span: p.Span, Counts: counts})
+		}
+		all[id] = account
+	}
+	return all, nil
+}
+
+var errAway = errors.New("it is away")
+
+// target is registered, and known to the hub.
+func (r *rig) target(name string) int64 {
+	r.Helper()
+	t, err := r.targets.Create(context.Background(), uptime.Target{Name: name, URL: "https://" + strings.ReplaceAll(name, " ", "-") + ".internal.example/secret-path", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.hub.Upsert(t)
+	return t.ID
+}
+
+func (r *rig) result(target int64, status uptime.Status) {
+	at := r.now().Add(-5 * time.Second)
+	result := uptime.Result{TargetID: target, Region: "eu", ScheduledAt: at, CheckedAt: at, Status: status, TotalUS: 1000, Attempt: 1, Prober: "secret-prober", IngestedAt: at}
+	if status == uptime.StatusDown {
+		result.Failure, result.HTTPStatus = uptime.FailureStatusCode, 503
+	}
+	r.hub.Apply([]uptime.Result{result})
+}
+
+func (r *rig) page(p pagestore.Page) pagestore.Page {
+	r.Helper()
+	if p.Terms.Theme == "" {
+		p.Terms.Theme = pagestore.ThemeAuto
+	}
+	if p.Terms.Language == "" {
+		p.Terms.Language = "en"
+	}
+	p.Published = true
+	created, err := r.store.Create(context.Background(), p, r.now())
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.pages.Changed()
+	return created
+}
+
+func components(all ...pagestore.Component) []pagestore.Group {
+	return []pagestore.Group{{Name: "Services", Components: all}}
+}
+
+func (r *rig) post(page pagestore.Page, body pagestore.Body, resolved time.Time) pagestore.Post {
+	r.Helper()
+	p, err := r.store.CreatePost(context.Background(), pagestore.Post{PageID: page.ID, Body: body, BegunAt: body.Updates[0].At, ResolvedAt: resolved})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.pages.Changed()
+	return p
+}
+
+type option func(*http.Request)
+
+func header(name, value string) option { return func(r *http.Request) { r.Header.Set(name, value) } }
+func host(name string) option          { return func(r *http.Request) { r.Host = name } }
+
+func (r *rig) get(path string, options ...option) *httptest.ResponseRecorder {
+	r.Helper()
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, nil)
+	for _, o := range options {
+		o(request)
+	}
+	answer := httptest.NewRecorder()
+	r.pages.ServeHTTP(answer, request)
+	return answer
+}

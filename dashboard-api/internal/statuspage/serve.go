@@ -1,0 +1,177 @@
+package statuspage
+
+import (
+	"embed"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
+)
+
+const prefix = "/s/"
+
+//go:embed assets templates locales
+var files embed.FS
+
+// request is what is asked of a page.
+type request struct {
+	page      pagestore.Page
+	written   written
+	writtenAt time.Time
+	fine      bool
+	rest      string // after the slug, such as feed.atom; "": the page itself
+	base      string // path of the page
+	lang      string
+}
+
+// ServeHTTP answers what is asked of pages, and hands the rest on.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, ours := strings.CutPrefix(r.URL.Path, prefix)
+	slug, rest, _ := strings.Cut(path, "/")
+	if ours && slug == "-" {
+		p.asset(w, r, rest)
+		return
+	}
+	all, at, fine := p.written.get(r.Context())
+	p.prune(all, at)
+	host := hostOf(r)
+	own := slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return page.Host != "" && page.Host == host })
+	switch {
+	case !ours && own < 0:
+		p.Next.ServeHTTP(w, r)
+		return
+	case at.IsZero():
+		p.unavailable(w)
+		return
+	case !ours && r.URL.Path != "/": // nothing but its page is on a page's own host
+		p.notFound(w)
+		return
+	}
+	found := own
+	if ours {
+		found = slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return page.Slug == slug })
+	}
+	if found < 0 || ours && own >= 0 && own != found {
+		p.notFound(w)
+		return
+	}
+	page := all.pages[found]
+	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, base: prefix + page.Slug, lang: p.language(r, page)}
+	if !p.admit(w, r, q) {
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		p.plain(w, http.StatusMethodNotAllowed, "method not allowed")
+		return
+	}
+	if q.rest == "live" || q.rest == "events" {
+		p.live(w, r, q)
+		return
+	}
+	kind, render := p.render(q, r)
+	if render == nil {
+		p.notFound(w)
+		return
+	}
+	p.send(w, r, q, p.answer(r.Context(), page, all, at, fine, kind, render))
+}
+
+func hostOf(r *http.Request) string {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// secure are the headers of every answer.
+func secure(h http.Header, policy string) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+}
+
+const nothing = "default-src 'none'; frame-ancestors 'none'"
+
+func (p *Pages) send(w http.ResponseWriter, r *http.Request, q request, c *copied) {
+	h := w.Header()
+	secure(h, c.policy)
+	h.Set("Content-Type", c.media)
+	h.Add("Vary", "Accept-Encoding, Accept-Language, Cookie")
+	body, tag := c.body, `"`+c.tag+`"`
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		body, tag = c.small, `"`+c.tag+`-g"`
+	}
+	h.Set("ETag", tag)
+	t := q.page.Terms
+	switch {
+	case t.PasswordHash != "" || len(t.Allow) > 0:
+		h.Set("Cache-Control", "private, no-cache")
+	default:
+		h.Set("Cache-Control", "public, max-age=2, stale-if-error=600")
+		if c.policy == nothing { // feeds and badges are for other sites, too
+			h.Set("Access-Control-Allow-Origin", "*")
+		}
+	}
+	for _, known := range strings.Split(r.Header.Get("If-None-Match"), ",") {
+		if known = strings.TrimSpace(known); known == tag || known == "*" {
+			h.Del("Content-Encoding")
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}
+
+func acceptsGzip(header string) bool {
+	for _, part := range strings.Split(header, ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(name, "gzip") {
+			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(q), "q="), "0.") != "" || q == ""
+		}
+	}
+	return false
+}
+
+func (p *Pages) plain(w http.ResponseWriter, status int, text string) {
+	secure(w.Header(), nothing)
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, text, status)
+}
+
+// notFound is the same for a page that is not there and one that is not published.
+func (p *Pages) notFound(w http.ResponseWriter) {
+	p.plain(w, http.StatusNotFound, "there is no such page")
+}
+
+func (p *Pages) unavailable(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "5")
+	p.plain(w, http.StatusServiceUnavailable, "this page cannot be read at this moment")
+}
+
+// asset serves the files that pages load.
+func (p *Pages) asset(w http.ResponseWriter, r *http.Request, name string) {
+	media := map[string]string{"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}[name]
+	content, err := files.ReadFile("assets/" + name)
+	if media == "" || err != nil {
+		p.notFound(w)
+		return
+	}
+	secure(w.Header(), nothing)
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery != "" { // its hash
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	_, _ = w.Write(content)
+}

@@ -1,0 +1,158 @@
+// Package pagestore keeps public status pages: what they show, and what people write on them.
+//
+// Guarantees:
+//
+//   - A target that is deleted is on no page any more, from the same transaction on.
+//   - The ids of components are those of their page, and are never used again on it.
+//   - A change made against an old version of a page or post can be refused (ErrConflict).
+//     What a page shows is named by its version and the number of its targets: between two
+//     versions targets only go.
+//
+// A component names its targets one by one; a rule that names tags would stand beside them in
+// Component, and be resolved where pages are read.
+package pagestore
+
+import (
+	"errors"
+	"time"
+)
+
+// What can be wrong with a request, as opposed to with the database.
+var (
+	ErrNotFound     = errors.New("status page not found")
+	ErrPostNotFound = errors.New("post not found")
+	ErrConflict     = errors.New("it has changed since it was read")
+	ErrTaken        = errors.New("another status page has this slug or host")
+	ErrTargetGone   = errors.New("one of these targets is gone")
+)
+
+// Themes of a page.
+const (
+	ThemeAuto  = "auto" // as the reader's system
+	ThemeLight = "light"
+	ThemeDark  = "dark"
+)
+
+// Rules by which the states of targets become that of a component.
+const (
+	RuleWorst    = "worst"
+	RuleMajority = "majority"
+	RuleManual   = "manual" // somebody says it
+)
+
+// States of components, the worst first.
+const (
+	Down        = "down"
+	Degraded    = "degraded"
+	NoData      = "no_data"
+	Maintenance = "maintenance"
+	Up          = "up"
+)
+
+// Page is a status page.
+type Page struct {
+	ID        int64
+	Slug      string
+	Host      string // its own; "": none
+	Published bool
+	Terms     Terms
+	Version   int64 // rises with every change
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Terms are what a page says of itself.
+type Terms struct {
+	Title         string   `json:"title"`
+	Description   string   `json:"description,omitempty"`
+	Theme         string   `json:"theme"`
+	Accent        string   `json:"accent,omitempty"`      // #rrggbb on light; "": ours
+	AccentDark    string   `json:"accent_dark,omitempty"` // #rrggbb on dark; "": ours
+	Language      string   `json:"language"`
+	Zone          string   `json:"zone"`                    // IANA, of its days and times
+	PasswordHash  string   `json:"password_hash,omitempty"` // "": anybody may see it
+	Allow         []string `json:"allow,omitempty"`         // ranges of addresses that may; none: all
+	ShowIncidents bool     `json:"show_incidents,omitempty"`
+	Groups        []Group  `json:"groups,omitempty"`
+	LastComponent int64    `json:"last_component,omitempty"` // the highest id there ever was
+}
+
+// Group is components under one heading; "" has none.
+type Group struct {
+	Name       string      `json:"name"`
+	Components []Component `json:"components"`
+}
+
+// Component is a line of a page.
+type Component struct {
+	ID          int64   `json:"id"`
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Rule        string  `json:"rule"`
+	State       string  `json:"state,omitempty"` // of RuleManual
+	Targets     []int64 `json:"-"`               // ascending; in a table of their own
+}
+
+// Components are all of a page, in order.
+func (p Page) Components() (all []Component) {
+	for _, g := range p.Terms.Groups {
+		all = append(all, g.Components...)
+	}
+	return all
+}
+
+// Targets is how many bonds there are between components and targets.
+func (p Page) Targets() (n int) {
+	for _, c := range p.Components() {
+		n += len(c.Targets)
+	}
+	return n
+}
+
+// Kinds of posts.
+const (
+	KindIncident     = "incident"
+	KindAnnouncement = "announcement"
+)
+
+// States of a post, by its updates.
+const (
+	Investigating = "investigating"
+	Identified    = "identified"
+	Monitoring    = "monitoring"
+	Resolved      = "resolved"
+)
+
+// Post is what people write: an incident, or an announcement.
+type Post struct {
+	ID         int64
+	PageID     int64
+	Body       Body
+	BegunAt    time.Time
+	ResolvedAt time.Time // zero: it goes on
+	Version    int64
+}
+
+// Body is what a post says.
+type Body struct {
+	Title      string   `json:"title"`
+	Kind       string   `json:"kind"`
+	Impact     string   `json:"impact,omitempty"`     // a state; "": none
+	Components []int64  `json:"components,omitempty"` // that it is about
+	Updates    []Update `json:"updates"`              // the oldest first, at least one
+}
+
+// Update is one thing that was said of a post.
+type Update struct {
+	At    time.Time `json:"at"`
+	State string    `json:"state"`
+	Text  string    `json:"text"` // Markdown
+}
+
+// State is that of the newest update.
+func (p Post) State() string {
+	if n := len(p.Body.Updates); n > 0 {
+		return p.Body.Updates[n-1].State
+	}
+	return Investigating
+}

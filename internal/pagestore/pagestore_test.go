@@ -1,0 +1,144 @@
+package pagestore_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func target(t *testing.T, db *database.DB, name string) int64 {
+	t.Helper()
+	created, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: name, URL: "https://" + name + ".example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return created.ID
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s, a, b := pagestore.New(db), target(t, db, "a"), target(t, db, "b")
+		first := pagestore.Page{Slug: "main", Host: "status.example.com", Published: true, Terms: pagestore.Terms{Title: "Acme", Groups: []pagestore.Group{{Name: "Web", Components: []pagestore.Component{
+			{Name: "Site", Rule: pagestore.RuleWorst, Targets: []int64{b, a, a}}, {Name: "By hand", Rule: pagestore.RuleManual, State: pagestore.Up},
+		}}}}}
+		page, err := s.Create(t.Context(), first, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := s.Get(t.Context(), page.ID)
+		if err != nil || read.Version != 1 || !read.CreatedAt.Equal(noon) || !cmp.Equal(read.Components()[0].Targets, []int64{a, b}) || read.Components()[1].ID != 2 {
+			t.Fatalf("%+v, %v", read, err)
+		}
+		for _, p := range []pagestore.Page{{Slug: "main"}, {Slug: "other", Host: "status.example.com"}} {
+			if _, err := s.Create(t.Context(), p, noon); !errors.Is(err, pagestore.ErrTaken) {
+				t.Errorf("%+v: %v", p, err)
+			}
+		}
+		if _, err := s.Create(t.Context(), pagestore.Page{Slug: "two"}, noon); err != nil { // two without a host of their own
+			t.Fatal(err)
+		}
+		if _, err := s.Create(t.Context(), pagestore.Page{Slug: "three"}, noon); err != nil {
+			t.Fatal(err)
+		}
+		old := func(p pagestore.Page) bool { return p.Version == 1 && p.Targets() == 2 }
+		// A target that is deleted goes from its pages at once, and what was read before is old.
+		if err := targetstore.New(db).Delete(t.Context(), b, 0); err != nil {
+			t.Fatal(err)
+		}
+		if read, err = s.Get(t.Context(), page.ID); err != nil || !cmp.Equal(read.Components()[0].Targets, []int64{a}) {
+			t.Fatalf("%+v, %v", read, err)
+		}
+		if _, err := s.Update(t.Context(), page.ID, noon, old, func(*pagestore.Page) error { return nil }); !errors.Is(err, pagestore.ErrConflict) {
+			t.Error(err)
+		}
+		_, err = s.Update(t.Context(), page.ID, noon, nil, func(p *pagestore.Page) error {
+			p.Terms.Groups[0].Components[0].Targets = []int64{a, b}
+			return nil
+		})
+		if !errors.Is(err, pagestore.ErrTargetGone) {
+			t.Error(err)
+		}
+		updated, err := s.Update(t.Context(), page.ID, noon.Add(time.Hour), nil, func(p *pagestore.Page) error {
+			p.Terms.Groups[0].Components = append(p.Terms.Groups[0].Components[:1], pagestore.Component{Name: "New", Rule: pagestore.RuleWorst})
+			return nil
+		})
+		if err != nil || updated.Version != 2 || updated.Components()[1].ID != 3 {
+			t.Errorf("an id is used again: %+v, %v", updated, err)
+		}
+		all, _, err := s.Published(t.Context(), noon)
+		if err != nil || len(all) != 1 || !cmp.Equal(all[0], updated) {
+			t.Errorf("%s, %v", cmp.Diff(all, []pagestore.Page{updated}), err)
+		}
+		if err := s.Delete(t.Context(), page.ID, old); !errors.Is(err, pagestore.ErrConflict) {
+			t.Error(err)
+		}
+		if err := s.Delete(t.Context(), page.ID, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Get(t.Context(), page.ID); !errors.Is(err, pagestore.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPosts(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s := pagestore.New(db)
+		page, err := s.Create(t.Context(), pagestore.Page{Slug: "main", Published: true}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		post, err := s.CreatePost(t.Context(), pagestore.Post{PageID: page.ID, BegunAt: noon, Body: pagestore.Body{Title: "x", Kind: pagestore.KindIncident, Updates: []pagestore.Update{{At: noon, State: pagestore.Investigating, Text: "a"}}}})
+		if err != nil || post.Version != 1 {
+			t.Fatalf("%+v, %v", post, err)
+		}
+		if _, err := s.CreatePost(t.Context(), pagestore.Post{PageID: 4711}); !errors.Is(err, pagestore.ErrNotFound) {
+			t.Error(err)
+		}
+		resolve := func(p *pagestore.Post) error {
+			p.ResolvedAt = noon.Add(time.Hour)
+			p.Body.Updates = append(p.Body.Updates, pagestore.Update{At: p.ResolvedAt, State: pagestore.Resolved})
+			return nil
+		}
+		if _, err := s.UpdatePost(t.Context(), page.ID, post.ID, 7, resolve); !errors.Is(err, pagestore.ErrConflict) {
+			t.Error(err)
+		}
+		if _, err := s.UpdatePost(t.Context(), page.ID+1, post.ID, 0, resolve); !errors.Is(err, pagestore.ErrPostNotFound) {
+			t.Errorf("of another page: %v", err)
+		}
+		updated, err := s.UpdatePost(t.Context(), page.ID, post.ID, 1, resolve)
+		if err != nil || updated.State() != pagestore.Resolved {
+			t.Fatalf("%+v, %v", updated, err)
+		}
+		for since, want := range map[time.Time]int{noon: 1, noon.Add(2 * time.Hour): 0} {
+			if _, posts, err := s.Published(t.Context(), since); err != nil || len(posts[page.ID]) != want {
+				t.Errorf("since %v: %+v, %v", since, posts, err)
+			}
+		}
+		list, err := s.Posts(t.Context(), page.ID, 0, 10)
+		if err != nil || len(list) != 1 || !cmp.Equal(list[0], updated) {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if err := s.DeletePost(t.Context(), page.ID, post.ID, 0); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Post(t.Context(), page.ID, post.ID); !errors.Is(err, pagestore.ErrPostNotFound) {
+			t.Error(err)
+		}
+	})
+}
