@@ -10,7 +10,14 @@ import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
 
-const words: Record<Range, string> = { "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
+const words: Record<Range, string> = {
+  "1h": "hour",
+  "6h": "6 hours",
+  "24h": "24 hours",
+  "7d": "7 days",
+  "30d": "30 days",
+  "90d": "90 days",
+};
 
 /** Where the time goes: the phases of the checks over a range. */
 export function Performance({

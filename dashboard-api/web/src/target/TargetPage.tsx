@@ -20,6 +20,7 @@ import { CheckLog } from "./CheckLog";
 import { HeartbeatCards, Schedule } from "./HeartbeatCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
+import { TargetIncidents } from "./TargetIncidents";
 import { UptimeCard } from "./UptimeCard";
 import "../styles/target.css";
 
@@ -161,6 +162,7 @@ function Details({ target }: { target: TargetView }) {
           </div>
         </>
       )}
+      <TargetIncidents id={target.id} />
       {editing && (
         <Suspense fallback={null}>
           <TargetDialog editId={target.id} onClose={() => setEditing(false)} />
