@@ -55,12 +55,13 @@ export function Shell({ session }: { session: Session }) {
             <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
               Overview
             </Link>
-            <Link to="/incidents" aria-label={open ? `Incidents, ${open} open` : undefined}>
-              Incidents
+            <Link to="/incidents">
+              Incidents{" "}
               {open && (
-                <span className="badge" aria-hidden="true">
-                  {open}
-                </span>
+                <>
+                  <span className="badge">{open}</span>
+                  <span className="sr"> open</span>
+                </>
               )}
             </Link>
             <Link to="/reports">Reports</Link>

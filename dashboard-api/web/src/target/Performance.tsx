@@ -1,14 +1,16 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ChartColumn, Table } from "lucide-react";
+import { ChartColumn, Download, Table } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/endpoints";
 import { type Range, ranges } from "../app/router";
 import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
+import { download } from "./csv";
 import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
+import { seriesCsv } from "./seriesCsv";
 
 const words: Record<Range, string> = {
   "1h": "hour",
@@ -61,6 +63,14 @@ export function Performance({
         <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
           {asTable ? "Chart" : "Table"}
+        </button>
+        <button
+          type="button"
+          className="btn"
+          disabled={!series.data}
+          onClick={() => series.data && download(`target-${id}-response-${range}.csv`, seriesCsv(series.data.data))}
+        >
+          <Download size={15} aria-hidden /> CSV
         </button>
       </div>
       {series.error && !series.data && <ErrorNote error={series.error} onRetry={() => void series.refetch()} />}
