@@ -16,7 +16,7 @@ before(async () => {
   state = await signIn(browser);
   for (const name of ["Ant", "Bee", "Cat"])
     targets.push(
-      await must("POST", "/targets", { url: `${lab.url}/many/${name}-${run}`, name: `${name} ${run}`, interval_s: 60 }),
+      await must("POST", "/targets", { url: `${lab.url}/many/${name}-${run}`, name: `${name} ${run}`, interval_s: 10 }),
     );
 });
 after(async () => {
@@ -73,10 +73,10 @@ test("an edit of many shows what changes before it does; deleting can be taken b
   await page.keyboard.press("Enter");
   await page.locator("input[aria-invalid=true]:focus").waitFor();
   await page.keyboard.press("ControlOrMeta+a");
-  await page.keyboard.type("120");
-  await page.getByText("Interval: 60 s → 120 s").waitFor();
+  await page.keyboard.type("20");
+  await page.getByText("Interval: 10 s → 20 s").waitFor();
   await page.keyboard.press("Enter");
-  await all("every two minutes", (target) => target.interval_s === 120);
+  await all("every twenty seconds", (target) => target.interval_s === 20);
   await bar.getByRole("button", { name: "Delete" }).click();
   await page.getByText("3 targets deleted.").first().waitFor();
   await page.locator(`[data-row="${targets[0].id}"]`).waitFor({ state: "detached" });
@@ -126,6 +126,9 @@ test("the palette finds targets, pages and actions; ? lists the keys", { timeout
 });
 
 test("t tests a target now, and its figures are there as tables and files", { timeout: 90_000 }, async () => {
+  const from = new Date(Date.now() - 86_400_000).toISOString();
+  const stored = async () => (await must("GET", `/targets/${targets[0].id}/uptime?from=${from}&by=day`)).checks > 0;
+  await until("results are stored", stored, { seconds: 60, everyMs: 1_000 });
   const { context, page, trouble } = await signedIn(`/targets/${targets[0].id}?range=90d`);
   await page.getByRole("heading", { level: 1, name: `Ant ${run}` }).waitFor();
   await page.keyboard.press("t");

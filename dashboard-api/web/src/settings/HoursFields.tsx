@@ -8,12 +8,15 @@ export function HoursFields({
   hint,
   error,
   hours,
+  usual,
   onChange,
 }: {
   label: string;
   hint: string;
   error: string | undefined;
   hours: HoursDraft[];
+  /** What a new one starts as. */
+  usual: Omit<HoursDraft, "key">;
   onChange: (hours: HoursDraft[]) => void;
 }) {
   const set = (key: number, change: Partial<HoursDraft>) =>
@@ -64,11 +67,7 @@ export function HoursFields({
         </div>
       ))}
       <div>
-        <button
-          type="button"
-          className="btn"
-          onClick={() => onChange([...hours, { key: newKey(), days: [], from: "22:00", to: "07:00" }])}
-        >
+        <button type="button" className="btn" onClick={() => onChange([...hours, { key: newKey(), ...usual }])}>
           <Plus size={15} aria-hidden /> Add {label.toLowerCase()}
         </button>
       </div>

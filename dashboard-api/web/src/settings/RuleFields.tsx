@@ -115,6 +115,7 @@ export function RuleFields({
         hint="What happens then is told at their end, if it is not over by then."
         error={problems["/quiet_hours"]}
         hours={draft.quiet}
+        usual={{ days: [], from: "22:00", to: "07:00" }}
         onChange={(quiet) => onChange({ quiet })}
       />
       {draft.quiet.length > 0 && (
@@ -131,6 +132,7 @@ export function RuleFields({
         hint="It speaks only then. None: always."
         error={problems["/schedule"]}
         hours={draft.schedule}
+        usual={{ days: ["mon", "tue", "wed", "thu", "fri"], from: "08:00", to: "18:00" }}
         onChange={(schedule) => onChange({ schedule })}
       />
       {(draft.quiet.length > 0 || draft.schedule.length > 0) && (

@@ -23,7 +23,7 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
         region,
       );
     },
-    refetchInterval: untilFresh(60_000),
+    refetchInterval: (query) => untilFresh(query.state.data?.count ? 60_000 : 15_000)(query),
     placeholderData: keepPreviousData,
   });
   const { data } = histogram;

@@ -25,7 +25,11 @@ export function YearCard({ id }: { id: number }) {
         zone,
       );
     },
-    refetchInterval: untilFresh(300_000),
+    // A new target has none yet, and soon some.
+    refetchInterval: (query) => {
+      const some = query.state.data?.periods.some((period) => period.state !== "no_data");
+      return untilFresh(some ? 300_000 : 15_000)(query);
+    },
   });
   const { data } = year;
   const days = useMemo(() => calendar(data?.periods ?? []), [data]);

@@ -75,7 +75,7 @@ export function TargetPicker({
               aria-controls={`${id}-list`}
               aria-autocomplete="list"
               aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
-              placeholder={open ? "Name or address" : "All targets"}
+              placeholder={clearable && !open ? "All targets" : "Name or address"}
               value={typed ?? chosen}
               onClick={() => !open && setTyped("")}
               onChange={(event) => {
