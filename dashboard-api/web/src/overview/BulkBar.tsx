@@ -2,8 +2,9 @@ import { Activity, Pause, Pencil, Play, Trash2, X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useLive } from "../app/live";
 import type { TargetView } from "../live/store";
+import { Confirm } from "../ui/Confirm";
 import { count, plural } from "../ui/words";
-import { MOST_TESTS, useBulk } from "./useBulk";
+import { MOST_TESTS, MOST_UNDONE, useBulk } from "./useBulk";
 import "../styles/bulk.css";
 
 const BulkEdit = lazy(() => import("./BulkEdit"));
@@ -23,6 +24,7 @@ export function BulkBar({
   const { store } = useLive();
   const bulk = useBulk();
   const [editing, setEditing] = useState(false);
+  const [sure, setSure] = useState(false);
   const { progress } = bulk;
   if (progress) {
     const seen = progress.done + progress.failed;
@@ -74,6 +76,7 @@ export function BulkBar({
           type="button"
           className="btn danger"
           onClick={() => {
+            if (ids.size > MOST_UNDONE) return setSure(true);
             bulk.remove(chosen());
             onClear();
           }}
@@ -84,6 +87,16 @@ export function BulkBar({
           <X size={17} aria-hidden />
         </button>
       </div>
+      {sure && (
+        <Confirm
+          title={`Delete ${plural(ids.size, "target")}?`}
+          act="Delete them"
+          onClose={() => setSure(false)}
+          onAct={async () => void bulk.removeNow(chosen())}
+        >
+          They and their history go. This cannot be undone, as it can be for up to {MOST_UNDONE} at a time.
+        </Confirm>
+      )}
       {editing && (
         <Suspense fallback={null}>
           <BulkEdit

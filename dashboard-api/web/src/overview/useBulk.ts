@@ -15,6 +15,9 @@ export interface Progress {
   of: number;
 }
 
+/** So many can be deleted with a way back. */
+export const MOST_UNDONE = 100;
+
 /** An account may ask for so many checks a minute. */
 export const MOST_TESTS = 30;
 
@@ -101,30 +104,34 @@ export function useBulk() {
       ),
     [run, store],
   );
-  /** Nothing is deleted before the message with its way back is gone. */
+  /** Nothing is deleted before the message with its way back is gone; all at once, as the page may be on its way out. */
   const remove = useCallback(
     (targets: readonly TargetView[]) => {
       store.hideAll(targets.map((target) => target.id));
+      const act = async (target: TargetView) => {
+        try {
+          await api.deleteTarget(target.id, true);
+        } catch (error) {
+          store.unhide(target.id);
+          toast({ bad: true, text: `${target.name} was not deleted: ${briefly(error)}` });
+        }
+      };
       toast({
         text: `${plural(targets.length, "target")} deleted.`,
         action: { label: "Undo", run: () => store.unhideAll(targets.map((target) => target.id)) },
-        onExpire: () =>
-          void inTurn(
-            targets,
-            async (target) => {
-              try {
-                await api.deleteTarget(target.id, true);
-              } catch (error) {
-                store.unhide(target.id);
-                toast({ bad: true, text: `${target.name} was not deleted: ${briefly(error)}` });
-              }
-            },
-            () => {},
-            () => false,
-          ),
+        onExpire: () => void Promise.all(targets.map(act)),
       });
     },
     [store, toast],
   );
-  return { progress, stop, activity, test, edit, remove };
+  /** More than a page on its way out could still ask for: with progress, and no way back. */
+  const removeNow = useCallback(
+    (targets: readonly TargetView[]) =>
+      run("Deleting", "deleted", targets, async (target) => {
+        await api.deleteTarget(target.id);
+        store.applyOps([{ op: "remove", id: target.id }]);
+      }),
+    [run, store],
+  );
+  return { progress, stop, activity, test, edit, remove, removeNow };
 }

@@ -62,7 +62,7 @@ export function YearCard({ id }: { id: number }) {
       query={year}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className="scroll-x year" tabIndex={0} aria-label="A year of days, as a calendar">
+      <section ref={toTheEnd} className="scroll-x year" tabIndex={0} aria-label="A year of days, as a calendar">
         <svg
           width={weeks * SIZE + 34}
           height={7 * SIZE + 18}
@@ -118,6 +118,11 @@ export function YearCard({ id }: { id: number }) {
     </FigureCard>
   );
 }
+
+/** On a narrow screen the newest days are seen first. */
+const toTheEnd = (node: HTMLElement | null) => {
+  if (node) node.scrollLeft = node.scrollWidth;
+};
 
 const month = (day: string): string =>
   new Intl.DateTimeFormat("en-GB", { month: "short", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
