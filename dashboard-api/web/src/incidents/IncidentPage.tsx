@@ -60,7 +60,9 @@ function Details({ incident }: { incident: IncidentDetail }) {
     retry: false, // the target may be gone, and its results with it
     staleTime: 60_000,
   });
-  const lines = timelineOf(incident, evidence.data?.items ?? [], self);
+  // Newest first: of those that do not fit on one page, the first failures are not known.
+  const results = evidence.data?.next_cursor === null ? evidence.data.items : [];
+  const lines = timelineOf(incident, results, self);
   const subject = subjectWord(incident);
   return (
     <>

@@ -96,7 +96,7 @@ export default function BulkEdit({
               onChange={(chosen) => setDraft({ ...draft, regions: chosen })}
             />
           )}
-          <div className="bulk-preview" aria-live="polite">
+          <div className="bulk-preview">
             <h3>{changed === 0 ? "Nothing changes yet" : `${plural(changed, "target")} will change`}</h3>
             <ul>
               {lines.slice(0, 12).map((line) => (

@@ -155,6 +155,8 @@ function Details({ target }: { target: TargetView }) {
       {beats ? (
         <>
           <HeartbeatCards target={target} />
+          <TargetIncidents id={target.id} />
+          <YearCard id={target.id} />
           <CheckLog target={target} />
         </>
       ) : (
@@ -173,14 +175,14 @@ function Details({ target }: { target: TargetView }) {
             range={range ?? "1h"}
             regions={target.region_states.map((one) => one.region).sort()}
           />
+          <YearCard id={target.id} />
+          <TargetIncidents id={target.id} />
           <div className="columns-2">
             <CheckLog target={target} />
             <RegionCards target={target} />
           </div>
         </>
       )}
-      <YearCard id={target.id} />
-      <TargetIncidents id={target.id} />
       {editing && (
         <Suspense fallback={null}>
           <TargetDialog editId={target.id} onClose={() => setEditing(false)} />
