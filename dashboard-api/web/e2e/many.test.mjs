@@ -16,7 +16,7 @@ before(async () => {
   state = await signIn(browser);
   for (const name of ["Ant", "Bee", "Cat"])
     targets.push(
-      await must("POST", "/targets", { url: `${lab.url}/many/${name}-${run}`, name: `${name} ${run}`, interval_s: 10 }),
+      await must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, interval_s: 10 }),
     );
 });
 after(async () => {

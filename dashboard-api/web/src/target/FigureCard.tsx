@@ -43,6 +43,7 @@ export function FigureCard({
           <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
             {asTable ? "Chart" : "Table"}
+            <span className="sr"> of {title}</span>
           </button>
           <button
             type="button"
@@ -50,7 +51,7 @@ export function FigureCard({
             disabled={!filled}
             onClick={() => numbers && download(file, csvOf(numbers.head, numbers.rows))}
           >
-            <Download size={15} aria-hidden /> CSV
+            <Download size={15} aria-hidden /> CSV<span className="sr"> of {title}</span>
           </button>
         </div>
       </div>
