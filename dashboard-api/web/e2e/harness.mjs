@@ -113,6 +113,9 @@ export function watchPage(page) {
   return trouble;
 }
 
+/** Leaves out what the browser says by itself of a form that was sent with a mistake in it. */
+export const unlessRefused = (line) => !/the server responded with a status of 422/.test(line);
+
 /** Accessibility violations, one line each. */
 export async function axeViolations(page) {
   await page.evaluate(axe);

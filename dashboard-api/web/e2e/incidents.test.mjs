@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, until, watchPage } from "./harness.mjs";
+import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -72,7 +72,6 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter"); // a note of nothing
   await page.locator("textarea[aria-invalid=true]:focus").waitFor();
-  trouble.length = 0; // the browser says that a request was refused
   await page.keyboard.type("The disk is full.");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
@@ -87,7 +86,7 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   status = 200;
   await page.locator(".verdict", { hasText: "Resolved" }).waitFor({ timeout: 60_000 });
   await page.locator(".timeline [data-kind=resolved]").waitFor();
-  assert.deepEqual(trouble, []);
+  assert.deepEqual(trouble.filter(unlessRefused), []);
   await context.close();
 });
 
@@ -118,7 +117,9 @@ test("by keyboard: maintenance is planned, shown before it is saved, removed and
   await page.getByRole("option", { name: `Shop ${run}` }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByLabel("Comes again").focus();
-  await page.keyboard.type("Every week");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.getByLabel("Comes again").inputValue(), "weekly");
   assert.equal(await page.locator(".next-times li").count(), 5);
   await page.getByRole("button", { name: "Plan it" }).focus();
   await page.keyboard.press("Enter");

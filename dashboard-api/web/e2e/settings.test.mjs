@@ -2,7 +2,7 @@
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, until, watchPage } from "./harness.mjs";
+import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const name = `Hook ${run}`;
@@ -34,13 +34,15 @@ test("by keyboard: a channel is added, a mistake is told at its field, a test sh
   await page.getByLabel("Name", { exact: true }).waitFor();
   await page.keyboard.type(name);
   await page.keyboard.press("Tab");
-  await page.keyboard.type("Webhook");
+  for (const kind of ["slack", "webhook"]) {
+    await page.keyboard.press("ArrowDown");
+    assert.equal(await page.getByLabel("Kind").inputValue(), kind);
+  }
   await page.getByLabel("Address").fill("ftp://127.0.0.1:9/hook");
   await page.getByLabel("Signing key").fill("a key of some length");
   await page.keyboard.press("Enter");
   await page.locator("input[aria-invalid=true]:focus").waitFor();
   assert.equal(await page.getByLabel("Address").getAttribute("aria-invalid"), "true");
-  trouble.length = 0; // the browser says that a request was refused
   await page.getByLabel("Address").fill("http://127.0.0.1:9/hook");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name }).waitFor();
@@ -52,7 +54,7 @@ test("by keyboard: a channel is added, a mistake is told at its field, a test sh
   await page.getByRole("heading", { name: "The test was not delivered" }).waitFor();
   assert.match(await page.locator("[data-transcript]").innerText(), /API_ALLOW_CIDRS/, "it says why");
   await page.getByRole("region", { name: "Deliveries as a table" }).getByText("Not delivered").first().waitFor();
-  assert.deepEqual(trouble, []);
+  assert.deepEqual(trouble.filter(unlessRefused), []);
   await context.close();
 });
 
