@@ -11,6 +11,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Alerts } from "./alerts.mjs";
 import { accept } from "./socket.mjs";
 import { iso, World } from "./world.mjs";
 
@@ -20,6 +21,7 @@ const token = "mock-token";
 let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner" };
 const outage = process.env.MOCK_OUTAGE ? iso(Date.now() - 190_000) : null;
 const world = new World({ extra: Number(process.env.MOCK_EXTRA ?? 0), empty: Boolean(process.env.MOCK_EMPTY) });
+const alerts = new Alerts(world);
 const types = {
   ".js": "text/javascript",
   ".css": "text/css",
@@ -81,6 +83,8 @@ function route(method, url, body, allowed) {
   if (!allowed) return problem(401, "sign in first", undefined, { setup_needed: owner === null });
   if (call === "GET /session") return ok({ user: owner, role: "owner", setup_needed: false });
   if (call === "DELETE /session") return ok(undefined, 204);
+  const told = alerts.route(method, path, url.searchParams, body);
+  if (told) return told[0] >= 400 ? problem(...told) : ok(told[1], told[0]);
   if (call === "GET /live/snapshot") return ok(world.snapshot());
   if (call === "GET /results/latest") return past(latest(url.searchParams));
   if (call === "GET /fleet") return ok(fleet());
@@ -122,7 +126,13 @@ function route(method, url, body, allowed) {
         next_cursor: rows.length === limit ? String(Date.parse(rows.at(-1).scheduled_at)) : null,
       });
     }
+    case "GET matrix":
+      return past(alerts.matrix(entry, ...span(), Number(url.searchParams.get("step_s"))));
+    case "GET histogram":
+      return past(alerts.histogram(entry, ...span()));
     case "GET uptime":
+      if (url.searchParams.get("by") === "day")
+        return past(alerts.days(entry, ...span(), url.searchParams.get("zone") ?? "UTC"));
       return past(uptime(entry, ...span()));
     case "GET series":
       return past(series(entry, ...span(), Number(url.searchParams.get("step_s"))));

@@ -347,7 +347,7 @@ test("every page at 1280 light, 1280 dark and 390 light: no errors, no overflow,
       "target-table",
       `/targets/${watched.id}?range=6h`,
       async (page) => {
-        await page.getByRole("button", { name: "Table" }).click();
+        await page.getByRole("button", { name: "Table", exact: true }).click();
         await page.locator(".series-table tbody tr").first().waitFor();
       },
     ],

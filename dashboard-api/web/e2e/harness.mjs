@@ -113,6 +113,9 @@ export function watchPage(page) {
   return trouble;
 }
 
+/** Leaves out what the browser says by itself of a form that was sent with a mistake in it. */
+export const unlessRefused = (line) => !/the server responded with a status of 422/.test(line);
+
 /** Accessibility violations, one line each. */
 export async function axeViolations(page) {
   await page.evaluate(axe);
@@ -173,4 +176,41 @@ export async function slotsOf(id, from, to) {
     cursor = page.next_cursor ?? "";
   } while (cursor);
   return [...slots].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
+}
+
+/** The modes, and one in which the system chooses the colours. */
+export const allModes = [
+  ...modes,
+  { name: "forced-colours", viewport: { width: 1280, height: 860 }, colorScheme: "light", forcedColors: "active" },
+];
+
+/**
+ * Opens pages in every mode, makes a picture of each, and gives what is wrong with them.
+ * A page is a name, a path, and what to wait for or do before it is looked at.
+ */
+export async function inEveryMode(browser, storageState, pages) {
+  const found = [];
+  for (const { name: mode, ...options } of allModes) {
+    const context = await browser.newContext({ ...options, storageState });
+    for (const [name, path, ready] of pages) {
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      const trouble = watchPage(page);
+      const say = (what) => found.push(`${name} ${mode}: ${what}`);
+      try {
+        await page.goto(new URL(path, settings.base).href);
+        await ready(page);
+        if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
+        for (const violation of await axeViolations(page)) say(violation);
+        await shoot(page, `${name}-${mode}`, true);
+      } catch (error) {
+        say(error.message.split("\n")[0]);
+        await shoot(page, `${name}-${mode}-failed`);
+      }
+      for (const line of trouble) say(line);
+      await page.close();
+    }
+    await context.close();
+  }
+  return found;
 }

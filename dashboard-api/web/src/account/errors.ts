@@ -1,5 +1,5 @@
 import type { Problem } from "../api/types";
-import { sentence } from "../targetform/form";
+import { sentence } from "../ui/problems";
 
 export type AccountErrors = Partial<Record<"token" | "email" | "name" | "password" | "form", string>>;
 

@@ -1,6 +1,6 @@
 // What visits saw, and checks on demand.
 
-import type { Kind, Phases, Result, Status } from "./types";
+import type { Kind, Phases, Result, Status, Target } from "./types";
 
 export interface Hop {
   url: string;
@@ -104,3 +104,22 @@ export interface Check {
   error: string;
   results: CheckResult[];
 }
+
+/** What to visit: a target's own terms, without what only a saved one has. */
+export type CheckInput = Partial<
+  Pick<
+    Target,
+    | "url"
+    | "kind"
+    | "timeout_ms"
+    | "regions"
+    | "expect"
+    | "family"
+    | "assertions"
+    | "http"
+    | "tcp"
+    | "tls"
+    | "dns"
+    | "websocket"
+  >
+>;

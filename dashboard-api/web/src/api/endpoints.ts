@@ -1,4 +1,6 @@
+import type { Check, CheckInput } from "./checks";
 import { request } from "./client";
+import type { Histogram, Matrix, UptimeByDay } from "./figures";
 import type { Policy, Replay } from "./policy";
 import type {
   Fleet,
@@ -17,7 +19,7 @@ import type {
   Uptime,
 } from "./types";
 
-function query(values: Record<string, string | number | undefined | null>): string {
+export function query(values: Record<string, string | number | undefined | null>): string {
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {
     if (value !== undefined && value !== null && value !== "") params.set(key, String(value));
@@ -55,10 +57,20 @@ export const api = {
   deleteTarget: (id: number, keepalive = false) =>
     request<void>(`/api/v1/targets/${id}`, { method: "DELETE", keepalive }),
 
+  /** Visits an address now, as the target does; nothing of it enters the history. */
+  check: (body: CheckInput) => request<Check>("/api/v1/checks", { method: "POST", body }),
+  getCheck: (id: string) => request<Check>(`/api/v1/checks/${encodeURIComponent(id)}`),
+
   results: (id: number, options: { limit: number; cursor?: string | null } & Partial<Span>) =>
     request<Page<Result>>(`/api/v1/targets/${id}/results${query({ ...options })}`),
   series: (id: number, span: Span, stepS: number) =>
     request<Series>(`/api/v1/targets/${id}/series${query({ ...span, step_s: stepS })}`),
+  matrix: (id: number, span: Span, stepS: number) =>
+    request<Matrix>(`/api/v1/targets/${id}/matrix${query({ ...span, step_s: stepS })}`),
+  histogram: (id: number, span: Span, region: string) =>
+    request<Histogram>(`/api/v1/targets/${id}/histogram${query({ ...span, region })}`),
+  days: (id: number, span: Span, zone: string) =>
+    request<UptimeByDay>(`/api/v1/targets/${id}/uptime${query({ ...span, by: "day", zone })}`),
   uptime: (id: number, span: Span) => request<Uptime>(`/api/v1/targets/${id}/uptime${query({ ...span })}`),
 
   report: (month: string, zone: string) =>

@@ -1,18 +1,5 @@
 import { Dialog } from "../ui/Dialog";
-
-const shortcuts: [string[], string][] = [
-  [["/"], "Search"],
-  [["c"], "Add a target"],
-  [["j"], "Next target"],
-  [["k"], "Previous target"],
-  [["Enter"], "Open the target"],
-  [["e"], "Edit the open target"],
-  [["g", "o"], "Go to the overview"],
-  [["g", "r"], "Go to the reports"],
-  [["g", "f"], "Go to the fleet"],
-  [["Esc"], "Close, or leave the search"],
-  [["?"], "This list"],
-];
+import { shortcuts } from "./shortcuts";
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (

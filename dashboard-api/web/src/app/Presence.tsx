@@ -4,7 +4,15 @@ import { stateWords } from "../ui/words";
 import { useAnnounce } from "./announcer";
 import { useLink, useList, useLive } from "./live";
 
-const titles: Record<string, string> = { "/": "Overview", "/fleet": "Fleet" };
+const titles: Record<string, string> = {
+  "/": "Overview",
+  "/fleet": "Fleet",
+  "/incidents": "Incidents",
+  "/maintenance": "Maintenance",
+  "/settings": "Settings",
+  "/settings/channels": "Channels",
+  "/settings/rules": "Notification rules",
+};
 
 /** Carries the down count to the title and the tab icon, and says state changes aloud. */
 export function Presence() {

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { Suspense, useState } from "react";
+import { Search } from "lucide-react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import type { Session } from "../api/types";
 import { Logo } from "../ui/Logo";
 import { AppMenu } from "./AppMenu";
@@ -7,15 +8,36 @@ import { ConnectionPill } from "./ConnectionPill";
 import { HelpDialog } from "./HelpDialog";
 import { useKeys } from "./keys";
 import { useLiveRunning } from "./live";
+import { useIncidentNudge, useOpenIncidents } from "./openIncidents";
 import { Presence } from "./Presence";
+
+const Palette = lazy(() => import("../palette/Palette"));
 
 export function Shell({ session }: { session: Session }) {
   useLiveRunning();
+  useIncidentNudge();
+  const open = useOpenIncidents();
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const showHelp = useCallback(() => setHelp(true), []);
   const navigate = useNavigate();
+  useEffect(() => {
+    // Not among the single keys: it works while somebody types, too.
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k")
+        return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) setPalette(true);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
   useKeys({
-    "?": () => setHelp(true),
+    "?": showHelp,
     "g o": () => void navigate({ to: "/" }),
+    "g i": () => void navigate({ to: "/incidents" }),
+    "g m": () => void navigate({ to: "/maintenance" }),
+    "g s": () => void navigate({ to: "/settings" }),
     "g r": () => void navigate({ to: "/reports" }),
     "g f": () => void navigate({ to: "/fleet" }),
   });
@@ -33,12 +55,25 @@ export function Shell({ session }: { session: Session }) {
             <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
               Overview
             </Link>
+            <Link to="/incidents">
+              Incidents{" "}
+              {open && (
+                <>
+                  <span className="badge">{open}</span>
+                  <span className="sr"> open</span>
+                </>
+              )}
+            </Link>
             <Link to="/reports">Reports</Link>
             <Link to="/fleet">Fleet</Link>
+            <Link to="/settings">Settings</Link>
           </nav>
           <div className="row push">
+            <button type="button" className="icon-btn" aria-label="Find (Ctrl K)" onClick={() => setPalette(true)}>
+              <Search size={18} aria-hidden />
+            </button>
             <ConnectionPill />
-            <AppMenu user={session.user} onHelp={() => setHelp(true)} />
+            <AppMenu user={session.user} onHelp={showHelp} />
           </div>
         </div>
       </header>
@@ -48,6 +83,11 @@ export function Shell({ session }: { session: Session }) {
         </Suspense>
       </main>
       <Presence />
+      {palette && (
+        <Suspense fallback={null}>
+          <Palette onHelp={showHelp} onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
       {help && <HelpDialog onClose={() => setHelp(false)} />}
     </>
   );

@@ -19,8 +19,10 @@ export interface OverviewSearch {
   q?: string | undefined;
   state?: State | undefined;
   sort?: Sort | undefined;
+  /** The dialog to add a target is asked for. */
+  add?: "1" | undefined;
 }
-export const ranges = ["1h", "6h", "24h", "7d"] as const;
+export const ranges = ["1h", "6h", "24h", "7d", "30d", "90d"] as const;
 export type Range = (typeof ranges)[number];
 
 const root = createRootRoute({
@@ -44,6 +46,7 @@ const overview = createRoute({
     if (typeof search.q === "string" && search.q) found.q = search.q;
     if (states.includes(search.state as State)) found.state = search.state as State;
     if (search.sort === "name" || search.sort === "slow") found.sort = search.sort;
+    if (search.add) found.add = "1";
     return found;
   },
 });
@@ -85,6 +88,59 @@ const reports = createRoute({
   },
 });
 
+export interface IncidentSearch {
+  state?: "open" | "resolved" | undefined;
+  target?: string | undefined;
+}
+
+const incidents = createRoute({
+  getParentRoute: () => app,
+  path: "/incidents",
+  component: lazyRouteComponent(() => import("../incidents/IncidentsPage"), "IncidentsPage"),
+  validateSearch: (search: Record<string, unknown>): IncidentSearch => {
+    const found: IncidentSearch = {};
+    if (search.state === "open" || search.state === "resolved") found.state = search.state;
+    if (/^[1-9]\d*$/.test(String(search.target))) found.target = String(search.target);
+    return found;
+  },
+});
+
+const incident = createRoute({
+  getParentRoute: () => app,
+  path: "/incidents/$id",
+  component: lazyRouteComponent(() => import("../incidents/IncidentPage"), "IncidentPage"),
+});
+
+const maintenance = createRoute({
+  getParentRoute: () => app,
+  path: "/maintenance",
+  component: lazyRouteComponent(() => import("../maintenance/MaintenancePage"), "MaintenancePage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => app,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../settings/SettingsPage"), "SettingsPage"),
+});
+
+const channels = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/channels",
+  component: lazyRouteComponent(() => import("../settings/ChannelsPage"), "ChannelsPage"),
+});
+
+const channel = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/channels/$id",
+  component: lazyRouteComponent(() => import("../settings/ChannelPage"), "ChannelPage"),
+});
+
+const rules = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/rules",
+  component: lazyRouteComponent(() => import("../settings/RulesPage"), "RulesPage"),
+});
+
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
@@ -117,7 +173,25 @@ function NotFound() {
 /** Search parameters are plain text, so that an address can be read and written by hand. */
 export const createAppRouter = () =>
   createRouter({
-    routeTree: root.addChildren([app.addChildren([overview, target, rule, report, reports, fleet]), login, setup]),
+    routeTree: root.addChildren([
+      app.addChildren([
+        overview,
+        target,
+        rule,
+        incidents,
+        incident,
+        maintenance,
+        report,
+        reports,
+        fleet,
+        settings,
+        channels,
+        channel,
+        rules,
+      ]),
+      login,
+      setup,
+    ]),
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const params = new URLSearchParams();

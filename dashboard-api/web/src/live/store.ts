@@ -166,6 +166,16 @@ export class LiveStore {
     if (this.hidden.delete(id)) this.publishList();
   }
 
+  hideAll(ids: readonly number[]): void {
+    for (const id of ids) this.hidden.add(id);
+    this.publishList();
+  }
+
+  unhideAll(ids: readonly number[]): void {
+    for (const id of ids) this.hidden.delete(id);
+    this.publishList();
+  }
+
   get(id: number): TargetView | undefined {
     return this.hidden.has(id) ? undefined : this.entries.get(id)?.view;
   }

@@ -1,33 +1,40 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDownUp, Plus, Search, X } from "lucide-react";
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
 import { useList, useLive } from "../app/live";
 import type { OverviewSearch, Sort } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
+import { useTest } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
+import { BulkBar } from "./BulkBar";
 import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
 import { StateStrip } from "./StateStrip";
+import { nothing, select } from "./selection";
 import { TargetList } from "./TargetList";
 import type { RowActions } from "./TargetRow";
 import { useOrder } from "./useOrder";
+import { Views } from "./Views";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 
 export function OverviewPage() {
   const list = useList();
   const live = useLive();
+  const { store } = live;
   const fleet = useFleet();
   const search = useSearch({ from: "/app/" });
   const navigate = useNavigate({ from: "/" });
   const input = useRef<HTMLInputElement>(null);
   const [dialog, setDialog] = useState<{ edit: TargetView | null } | null>(null);
+  const [selection, setSelection] = useState(nothing);
+  const test = useTest();
   const remove = useRemove();
   const toggle = useActivity();
 
@@ -37,16 +44,35 @@ export function OverviewPage() {
   );
   const clear = () => void navigate({ search: {}, replace: true });
   const add = () => setDialog({ edit: null });
-  useKeys({ "/": () => input.current?.focus(), c: add });
+  useEffect(() => {
+    if (!search.add) return;
+    setDialog({ edit: null });
+    change({ add: undefined });
+  }, [search.add, change]);
 
   const order = useOrder({ text: search.q ?? "", state: search.state, sort: search.sort ?? "state" });
+  const shown = useRef(order.ids);
+  shown.current = order.ids;
+  useKeys({
+    "/": () => input.current?.focus(),
+    c: add,
+    Escape: () => setSelection(nothing),
+  });
+  // Those that were deleted meanwhile are not selected any more.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the store changes with its version
+  const selected = useMemo(() => {
+    const there = [...selection.ids].filter((id) => store.get(id) !== undefined);
+    return there.length === selection.ids.size ? selection.ids : new Set(there);
+  }, [selection, store, list.version]);
   const actions = useMemo<RowActions>(
     () => ({
       onToggle: (target) => void toggle(target),
       onEdit: (target) => setDialog({ edit: target }),
       onDelete: remove,
+      onTest: (target) => void test(target),
+      onSelect: (id, range) => setSelection((old) => select(old, shown.current, id, range)),
     }),
-    [toggle, remove],
+    [toggle, remove, test],
   );
 
   return (
@@ -89,7 +115,13 @@ export function OverviewPage() {
             <ArrowDownUp size={14} aria-hidden /> {order.pending} changed, re-sort
           </button>
         )}
-        <label className="sort push">
+        <div className="push">
+          <Views
+            search={{ q: search.q, state: search.state, sort: search.sort }}
+            onOpen={(view) => void navigate({ search: { ...view } })}
+          />
+        </div>
+        <label className="sort">
           <span className="sr">Sort by</span>
           <select
             className="input"
@@ -115,10 +147,16 @@ export function OverviewPage() {
               <span>Regions</span>
               <span>Median</span>
             </div>
-            <TargetList ids={order.ids} actions={actions} onHold={order.onHold} />
+            <TargetList ids={order.ids} selected={selected} actions={actions} onHold={order.onHold} />
           </>
         )}
       </section>
+      <BulkBar
+        ids={selected}
+        matching={order.ids}
+        onSelectAll={() => setSelection({ ids: new Set(order.ids), anchor: null })}
+        onClear={() => setSelection(nothing)}
+      />
       {dialog && (
         <Suspense fallback={null}>
           <TargetDialog editId={dialog.edit?.id ?? null} onClose={() => setDialog(null)} />

@@ -1,22 +1,25 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
-import { useFilled } from "../app/live";
+import { useFilled, useLive } from "../app/live";
 import { type RowActions, TargetRow } from "./TargetRow";
 
 /** Only the rows near the viewport exist; j and k walk through all of them. */
 export function TargetList({
   ids,
+  selected,
   actions,
   onHold,
 }: {
   ids: readonly number[];
+  selected: ReadonlySet<number>;
   actions: RowActions;
   onHold: (held: boolean) => void;
 }) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
   const narrow = useNarrow();
+  const { store } = useLive();
   useLayoutEffect(() => {
     const measure = () => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
     measure();
@@ -53,7 +56,20 @@ export function TargetList({
     },
     [ids, rows],
   );
-  useKeys({ j: () => step(1), k: () => step(-1) });
+  const current = () => Number((document.activeElement as HTMLElement | null)?.dataset.row ?? 0);
+  const pick = (range: boolean) => () => {
+    if (current()) actions.onSelect(current(), range);
+  };
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    x: pick(false),
+    X: pick(true),
+    t: () => {
+      const target = store.get(current());
+      if (target) actions.onTest(target);
+    },
+  });
 
   return (
     <ul
@@ -70,11 +86,12 @@ export function TargetList({
         <li
           key={item.key}
           className="target"
+          data-selected={selected.has(ids[item.index] ?? 0) || undefined}
           aria-setsize={ids.length}
           aria-posinset={item.index + 1}
           style={{ height: item.size, transform: `translateY(${item.start - top}px)` }}
         >
-          <TargetRow id={ids[item.index] ?? 0} actions={actions} />
+          <TargetRow id={ids[item.index] ?? 0} actions={actions} selected={selected.has(ids[item.index] ?? 0)} />
         </li>
       ))}
     </ul>

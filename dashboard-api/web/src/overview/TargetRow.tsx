@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
+import { Activity, Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { memo } from "react";
 import { useTargetView } from "../app/live";
 import type { TargetView } from "../live/store";
@@ -15,17 +15,35 @@ export interface RowActions {
   onToggle: (target: TargetView) => void;
   onEdit: (target: TargetView) => void;
   onDelete: (target: TargetView) => void;
+  onTest: (target: TargetView) => void;
+  onSelect: (id: number, range: boolean) => void;
 }
 
 const FLASH_MS = 2_000;
 
-export const TargetRow = memo(function TargetRow({ id, actions }: { id: number; actions: RowActions }) {
+export const TargetRow = memo(function TargetRow({
+  id,
+  actions,
+  selected,
+}: {
+  id: number;
+  actions: RowActions;
+  selected: boolean;
+}) {
   const target = useTargetView(id);
   if (!target) return null;
   const justChanged = target.changedAt > 0 && Date.now() - target.changedAt < FLASH_MS;
   return (
     <>
       {justChanged && <span key={target.changedAt} className={`flash f-${target.state}`} />}
+      <input
+        type="checkbox"
+        className="pick"
+        aria-label={`Select ${target.name}`}
+        checked={selected}
+        onClick={(event) => actions.onSelect(id, event.shiftKey)}
+        onChange={() => {}}
+      />
       <StateIcon state={target.state} size={22} />
       <div className="who">
         <Link
@@ -76,6 +94,11 @@ function RowMenu({ target, actions }: { target: TargetView; actions: RowActions 
       >
         {target.active ? "Pause" : "Resume"}
       </MenuItem>
+      {target.kind !== "heartbeat" && (
+        <MenuItem icon={<Activity size={16} aria-hidden />} onSelect={() => actions.onTest(target)}>
+          Test now
+        </MenuItem>
+      )}
       <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => actions.onEdit(target)}>
         Edit
       </MenuItem>

@@ -1,6 +1,6 @@
 import type { Policy, ReplayedIncident, ReplayedPolicy } from "../api/policy";
 import type { Problem } from "../api/types";
-import { sentence } from "../targetform/form";
+import { sentence } from "../ui/problems";
 import { duration } from "../ui/words";
 
 /** What the fields hold: text, as typed. Empty means the default. */

@@ -1,16 +1,25 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ChartColumn, Table } from "lucide-react";
+import { ChartColumn, Download, Table } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/endpoints";
 import { type Range, ranges } from "../app/router";
 import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
+import { download } from "./csv";
 import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
+import { seriesCsv } from "./seriesCsv";
 
-const words: Record<Range, string> = { "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
+const words: Record<Range, string> = {
+  "1h": "hour",
+  "6h": "6 hours",
+  "24h": "24 hours",
+  "7d": "7 days",
+  "30d": "30 days",
+  "90d": "90 days",
+};
 
 /** Where the time goes: the phases of the checks over a range. */
 export function Performance({
@@ -54,6 +63,14 @@ export function Performance({
         <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
           {asTable ? "Chart" : "Table"}
+        </button>
+        <button
+          type="button"
+          className="btn"
+          disabled={!series.data}
+          onClick={() => series.data && download(`target-${id}-response-${range}.csv`, seriesCsv(series.data.data))}
+        >
+          <Download size={15} aria-hidden /> CSV
         </button>
       </div>
       {series.error && !series.data && <ErrorNote error={series.error} onRetry={() => void series.refetch()} />}

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronLeft, ExternalLink, Pause, Pencil, Play, SlidersHorizontal, Trash2 } from "lucide-react";
+import { Activity, ChevronLeft, ExternalLink, Pause, Pencil, Play, SlidersHorizontal, Trash2 } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
 import { useFilled, useList, useLive, useTargetView } from "../app/live";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
+import { useTest } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { KindBadge } from "../ui/KindBadge";
@@ -18,10 +19,15 @@ import { Ago } from "../ui/time";
 import { duration, explain, latency, safeHref, shortUrl, stateWords } from "../ui/words";
 import { CheckLog } from "./CheckLog";
 import { HeartbeatCards, Schedule } from "./HeartbeatCard";
+import { HistogramCard } from "./HistogramCard";
+import { MatrixCard } from "./MatrixCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
+import { TargetIncidents } from "./TargetIncidents";
 import { UptimeCard } from "./UptimeCard";
+import { YearCard } from "./YearCard";
 import "../styles/target.css";
+import "../styles/figures.css";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 
@@ -55,11 +61,12 @@ function Details({ target }: { target: TargetView }) {
   const [editing, setEditing] = useState(false);
   const toggle = useActivity();
   const remove = useRemove();
+  const test = useTest();
   const ids = useMemo(() => [target.id], [target.id]);
   const beats = target.kind === "heartbeat";
   const why = beats ? explainBeat(target) : target.why;
   useFilled(ids);
-  useKeys({ e: () => setEditing(true) });
+  useKeys({ e: () => setEditing(true), ...(beats ? {} : { t: () => void test(target) }) });
 
   return (
     <div className="page">
@@ -86,6 +93,11 @@ function Details({ target }: { target: TargetView }) {
             {target.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
             {target.active ? "Pause" : "Resume"}
           </button>
+          {!beats && (
+            <button type="button" className="btn" onClick={() => void test(target)}>
+              <Activity size={15} aria-hidden /> Test now
+            </button>
+          )}
           <button type="button" className="btn" onClick={() => setEditing(true)}>
             <Pencil size={15} aria-hidden /> Edit
           </button>
@@ -143,6 +155,8 @@ function Details({ target }: { target: TargetView }) {
       {beats ? (
         <>
           <HeartbeatCards target={target} />
+          <TargetIncidents id={target.id} />
+          <YearCard id={target.id} />
           <CheckLog target={target} />
         </>
       ) : (
@@ -155,6 +169,14 @@ function Details({ target }: { target: TargetView }) {
               void navigate({ search: next === "1h" ? {} : { range: next }, replace: true, resetScroll: false })
             }
           />
+          <MatrixCard id={target.id} range={range ?? "1h"} intervalS={target.interval_s} />
+          <HistogramCard
+            id={target.id}
+            range={range ?? "1h"}
+            regions={target.region_states.map((one) => one.region).sort()}
+          />
+          <YearCard id={target.id} />
+          <TargetIncidents id={target.id} />
           <div className="columns-2">
             <CheckLog target={target} />
             <RegionCards target={target} />

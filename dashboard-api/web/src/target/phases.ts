@@ -12,8 +12,17 @@ export const phases = [
 
 export type PhaseKey = (typeof phases)[number]["key"];
 
-export const spanSeconds: Record<Range, number> = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800 };
-const steps: Record<Range, number> = { "1h": 30, "6h": 180, "24h": 600, "7d": 3600 };
+const DAY = 86_400;
+export const spanSeconds: Record<Range, number> = {
+  "1h": 3600,
+  "6h": 21_600,
+  "24h": DAY,
+  "7d": 7 * DAY,
+  "30d": 30 * DAY,
+  "90d": 90 * DAY,
+};
+// Whole hours over two days, whole days over 45: of those the figures are kept.
+const steps: Record<Range, number> = { "1h": 30, "6h": 180, "24h": 600, "7d": 3600, "30d": 10_800, "90d": DAY };
 
 /** Wide enough that each step holds at least one check of the target. */
 export const stepSeconds = (range: Range, intervalS: number): number =>

@@ -1,4 +1,5 @@
 import type { Problem, Target, TargetInput } from "../api/types";
+import { sentence } from "../ui/problems";
 
 /** What the fields hold: text, as typed. Empty means the server's default. */
 export interface Draft {
@@ -106,10 +107,4 @@ export function errorsOf(problem: Problem): Errors {
     put("form", problem.request_id ? `${text} (request ${problem.request_id})` : text);
   }
   return errors;
-}
-
-export function sentence(text: string): string {
-  const trimmed = text.trim();
-  const first = trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
-  return /[.!?)]$/.test(first) ? first : `${first}.`;
 }

@@ -1,0 +1,179 @@
+// Incidents and maintenance in a real browser: a target fails, its incident is found, looked
+// after and resolved. By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
+
+const run = Date.now().toString(36);
+let browser;
+let state; // the signed-in browser's cookies
+let watched;
+let incident;
+let status = 200;
+const server = createServer((_, response) => response.writeHead(status).end("ok"));
+
+before(async () => {
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  browser = await startBrowser();
+  state = await signIn(browser);
+});
+after(async () => {
+  await browser?.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function signedIn(path) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const trouble = watchPage(page);
+  await page.goto(new URL(path, settings.base).href);
+  return { context, page, trouble };
+}
+
+test("an incident comes to the open list by itself, with the count in the navigation", {
+  timeout: 180_000,
+}, async () => {
+  const url = `http://127.0.0.1:${server.address().port}/${run}`;
+  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
+  const shows = async (word) =>
+    (await must("GET", "/live/snapshot")).items.find((item) => item.id === watched.id)?.state === word;
+  await until("it is up", () => shows("up"), { seconds: 60 });
+  const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}`);
+  await page.getByRole("heading", { name: "Nothing is wrong" }).waitFor();
+  status = 500;
+  const row = page.locator("[data-incidents=open] .incidents .incident");
+  await row.waitFor({ timeout: 90_000 });
+  assert.match(await row.innerText(), new RegExp(`Shop ${run}`));
+  incident = (await must("GET", `/incidents?target_id=${watched.id}`)).items[0];
+  assert.match(await row.innerText(), /Down|Degraded/);
+  await page
+    .getByRole("navigation", { name: "Main" })
+    .getByRole("link", { name: /^Incidents [1-9]\d*\+? open$/ })
+    .waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_000 }, async () => {
+  const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}&state=open`);
+  await page.locator(`[data-incident="${incident.id}"]`).waitFor();
+  await page.keyboard.press("j");
+  await page.locator(`[data-incident="${incident.id}"]:focus`).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: `Shop ${run}` }).waitFor();
+  const timeline = page.locator(".timeline li");
+  await page.getByText("First failing check, from").waitFor();
+  assert.match(await timeline.first().innerText(), /First failing check/, "it begins with the first failing check");
+  await page.getByLabel("Note").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter"); // a note of nothing
+  await page.locator("textarea[aria-invalid=true]:focus").waitFor();
+  await page.keyboard.type("The disk is full.");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.locator(".timeline .note", { hasText: "The disk is full." }).waitFor();
+  assert.match(await page.locator(".timeline [data-kind=note]").innerText(), /You noted/);
+  await page.getByRole("button", { name: "Acknowledge" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("You acknowledged it").waitFor();
+  assert.equal((await must("GET", `/incidents/${incident.id}`)).state, "acknowledged");
+  assert.equal(await page.getByRole("button", { name: "Acknowledge" }).count(), 0);
+  status = 200;
+  await page.locator(".verdict", { hasText: "Resolved" }).waitFor({ timeout: 60_000 });
+  await page.locator(".timeline [data-kind=resolved]").waitFor();
+  assert.deepEqual(trouble.filter(unlessRefused), []);
+  await context.close();
+});
+
+test("the target's page tells of its incidents", { timeout: 60_000 }, async () => {
+  const { context, page, trouble } = await signedIn(`/targets/${watched.id}`);
+  const section = page.getByRole("region", { name: "Incidents", exact: true });
+  await section.locator(`[data-incident="${incident.id}"]`).waitFor();
+  await section.getByRole("link", { name: "All of this target" }).click();
+  await page.waitForURL(/\/incidents\?target=/);
+  await page.locator("[data-incidents=resolved] .incidents .incident").waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("by keyboard: maintenance is planned, shown before it is saved, removed and taken back", {
+  timeout: 60_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn("/maintenance");
+  await page.getByRole("heading", { level: 1, name: "Maintenance" }).waitFor();
+  await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
+  await page.keyboard.press("c");
+  await page.getByLabel("Name", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator("input[aria-invalid=true]:focus").waitFor();
+  await page.keyboard.type(`Upgrade ${run}`);
+  await page.getByRole("combobox", { name: "Target", exact: true }).focus();
+  await page.keyboard.type(`Shop ${run}`);
+  await page.getByRole("option", { name: `Shop ${run}` }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Comes again").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.getByLabel("Comes again").inputValue(), "weekly");
+  assert.equal(await page.locator(".next-times li").count(), 5);
+  await page.getByRole("button", { name: "Plan it" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  const row = page.locator("[data-windows=upcoming] .window", { hasText: `Upgrade ${run}` });
+  await row.waitFor();
+  const planned = async () =>
+    (await must("GET", "/maintenance-windows?limit=1000")).items.find((one) => one.name === `Upgrade ${run}`);
+  const saved = await planned();
+  assert.equal(saved.target_id, watched.id);
+  assert.match(saved.rrule, /^FREQ=WEEKLY/);
+  await row.getByRole("button", { name: "Remove" }).focus();
+  await page.keyboard.press("Enter");
+  await row.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).focus();
+  await page.keyboard.press("Enter");
+  await row.waitFor();
+  assert.ok(await planned(), "it was never gone");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+  await must("POST", "/maintenance-windows", {
+    name: `Now ${run}`,
+    target_id: watched.id,
+    starts_at: new Date(Date.now() - 60_000).toISOString().slice(0, 19),
+    zone: "UTC",
+    duration_s: 3600,
+  });
+  const found = await inEveryMode(browser, state, [
+    [
+      "incidents",
+      "/incidents",
+      (page) => page.locator("[data-incidents=resolved] .incidents .incident").first().waitFor(),
+    ],
+    [
+      "incidents-none",
+      `/incidents?target=${watched.id}&state=open`,
+      (page) => page.getByRole("button", { name: "Clear the filters" }).waitFor(),
+    ],
+    ["incident", `/incidents/${incident.id}`, (page) => page.getByText("First failing check, from").waitFor()],
+    ["maintenance", "/maintenance", (page) => page.locator("[data-windows=now] .window").first().waitFor()],
+    [
+      "maintenance-new",
+      "/maintenance",
+      async (page) => {
+        await page.getByRole("button", { name: "Plan maintenance" }).first().click();
+        await page.getByLabel("Comes again").selectOption("monthly");
+        await page.getByRole("button", { name: "Plan it" }).click();
+        await page.locator("[aria-invalid=true]").first().waitFor();
+      },
+    ],
+  ]);
+  assert.deepEqual(found, []);
+  await must("DELETE", `/targets/${watched.id}`);
+});

@@ -1,0 +1,190 @@
+// Many targets at once, the palette, and a target's figures, in a real browser.
+// By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { inEveryMode, must, settings, signIn, startBrowser, startLab, until, watchPage } from "./harness.mjs";
+
+const run = Date.now().toString(36);
+const targets = [];
+let browser;
+let lab;
+let state; // the signed-in browser's cookies
+
+before(async () => {
+  [browser, lab] = await Promise.all([startBrowser(), startLab()]);
+  state = await signIn(browser);
+  for (const name of ["Ant", "Bee", "Cat"])
+    targets.push(
+      await must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, interval_s: 10 }),
+    );
+});
+after(async () => {
+  await browser?.close();
+  await lab?.close();
+});
+
+async function signedIn(path) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const trouble = watchPage(page);
+  await page.goto(new URL(path, settings.base).href);
+  return { context, page, trouble };
+}
+
+const read = (target) => must("GET", `/targets/${target.id}`);
+const all = async (what, is) =>
+  until(what, async () => (await Promise.all(targets.map(read))).every(is), { seconds: 20 });
+
+test("by keyboard: j and x, with Shift to the last, paused at once and taken back", { timeout: 90_000 }, async () => {
+  const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
+  await page.locator(`[data-row="${targets[2].id}"]`).waitFor();
+  const focus = (i) => page.locator(`[data-row="${targets[i].id}"]:focus`).waitFor();
+  await page.keyboard.press("j");
+  await focus(0);
+  await page.keyboard.press("x");
+  await page.getByText("1 selected").waitFor();
+  await page.keyboard.press("j");
+  await focus(1);
+  await page.keyboard.press("j");
+  await focus(2);
+  await page.keyboard.press("Shift+X");
+  await page.getByText("3 selected").waitFor();
+  const bar = page.getByRole("region", { name: "Selected targets" });
+  await bar.getByRole("button", { name: "Pause" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("3 targets paused.").first().waitFor();
+  await all("they are paused", (target) => !target.active);
+  await page.getByRole("button", { name: "Undo" }).focus();
+  await page.keyboard.press("Enter");
+  await all("they go on", (target) => target.active);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("an edit of many shows what changes before it does; deleting can be taken back", { timeout: 90_000 }, async () => {
+  const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
+  await page.getByRole("checkbox", { name: `Select Ant ${run}` }).check();
+  await page.getByRole("button", { name: "Select all 3 matching" }).click();
+  const bar = page.getByRole("region", { name: "Selected targets" });
+  await bar.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Check every (seconds)").fill("5");
+  await page.keyboard.press("Enter");
+  await page.locator("input[aria-invalid=true]:focus").waitFor();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("20");
+  await page.getByText("Interval: 10 s → 20 s").waitFor();
+  await page.keyboard.press("Enter");
+  await all("every twenty seconds", (target) => target.interval_s === 20);
+  await bar.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("3 targets deleted.").first().waitFor();
+  await page.locator(`[data-row="${targets[0].id}"]`).waitFor({ state: "detached" });
+  await page.getByText("3 targets deleted.").first().locator("..").getByRole("button", { name: "Undo" }).click();
+  await page.locator(`[data-row="${targets[0].id}"]`).waitFor();
+  await all("they are still there", (target) => target.id > 0);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("a filter is saved under a name, and opened by it", { timeout: 60_000 }, async () => {
+  const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
+  await page.getByRole("button", { name: "Saved views" }).click();
+  await page.getByRole("menuitem", { name: "Save this filter and order" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Animals");
+  await page.keyboard.press("Enter");
+  await page.goto(settings.base.href);
+  await page.getByRole("button", { name: "Saved views" }).click();
+  await page.getByRole("menuitem", { name: "Animals", exact: true }).click();
+  await page.waitForURL(new RegExp(`q=${run}.*sort=name`));
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("the palette finds targets, pages and actions; ? lists the keys", { timeout: 60_000 }, async () => {
+  const { context, page, trouble } = await signedIn("/fleet");
+  await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).waitFor();
+  await page.keyboard.type(`bee ${run}`);
+  await page.getByRole("option", { name: `Bee ${run}` }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: `Bee ${run}` }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("notification");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Notification rules" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  await page.getByRole("heading", { level: 1, name: "Incidents" }).waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor({ state: "detached" });
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("t tests a target now, and its figures are there as tables and files", { timeout: 90_000 }, async () => {
+  const from = new Date(Date.now() - 86_400_000).toISOString();
+  const stored = async () => (await must("GET", `/targets/${targets[0].id}/uptime?from=${from}&by=day`)).checks > 0;
+  await until("results are stored", stored, { seconds: 60, everyMs: 1_000 });
+  const { context, page, trouble } = await signedIn(`/targets/${targets[0].id}?range=90d`);
+  await page.getByRole("heading", { level: 1, name: `Ant ${run}` }).waitFor();
+  await page.keyboard.press("t");
+  await page
+    .getByText(/Ant .*: up from/)
+    .first()
+    .waitFor({ timeout: 40_000 });
+  const year = page.getByRole("region", { name: "A year of days", exact: true });
+  await year.getByRole("button", { name: "Table" }).click();
+  await year.getByRole("columnheader", { name: "Downtime minutes" }).waitFor();
+  const [file] = await Promise.all([page.waitForEvent("download"), year.getByRole("button", { name: "CSV" }).click()]);
+  assert.match(await readFile(await file.path(), "utf8"), /^Day,State,Uptime,.*\r\n\d{4}-\d\d-\d\d,Up,/);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+  const found = await inEveryMode(browser, state, [
+    [
+      "overview-selected",
+      `/?q=${run}&sort=name`,
+      async (page) => {
+        await page.getByRole("checkbox", { name: `Select Ant ${run}` }).check();
+        await page.getByText("1 selected").waitFor();
+      },
+    ],
+    [
+      "bulk-edit",
+      `/?q=${run}&sort=name`,
+      async (page) => {
+        await page.getByRole("checkbox", { name: `Select Ant ${run}` }).check();
+        await page.getByRole("button", { name: "Edit" }).first().click();
+        await page.getByLabel("Timeout (seconds)").fill("3");
+        await page.getByText("1 target will change").waitFor();
+      },
+    ],
+    [
+      "palette",
+      "/settings",
+      async (page) => {
+        await page.getByRole("heading", { name: "Profile" }).waitFor();
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox", { name: "Find" }).fill(run);
+        await page.getByRole("option").first().waitFor();
+      },
+    ],
+    [
+      "figures",
+      `/targets/${targets[0].id}`,
+      async (page) => {
+        await page.locator(".matrix-row").first().waitFor();
+        await page.locator(".histogram").waitFor();
+        await page.locator(".year svg").waitFor();
+      },
+    ],
+  ]);
+  assert.deepEqual(found, []);
+  for (const target of targets) await must("DELETE", `/targets/${target.id}`);
+});

@@ -1,0 +1,50 @@
+// Figures of a target over time, folded in other ways than a series.
+
+import type { Figures } from "./types";
+
+/** Every list of a row has one entry per element of `x`. */
+export interface MatrixRow {
+  region: string;
+  up: number[];
+  degraded: number[];
+  down: number[];
+  unknown: number[];
+  missed: number[];
+  p50_us: (number | null)[];
+  p95_us: (number | null)[];
+}
+
+export interface Matrix {
+  stale_since?: string;
+  tier: string;
+  step_s: number;
+  x: number[];
+  items: MatrixRow[];
+}
+
+export interface Histogram {
+  stale_since?: string;
+  from: string;
+  to: string;
+  count: number;
+  /** Four to a doubling, none left out. */
+  buckets: { from_us: number; to_us: number; count: number }[];
+}
+
+export interface Period {
+  /** Such as 2026-03-29. */
+  name: string;
+  from: string;
+  to: string;
+  partial: boolean;
+  state: "up" | "degraded" | "down" | "unknown" | "no_data";
+  folded: Figures;
+}
+
+export interface UptimeByDay {
+  stale_since?: string;
+  /** Where the range begins before figures are kept. */
+  kept_since?: string | null;
+  zone: string;
+  periods: Period[];
+}

@@ -1,0 +1,74 @@
+// Incidents and what is said of them.
+
+import { request } from "./client";
+import { query } from "./endpoints";
+import type { Page, Status } from "./types";
+
+export type Severity = "no_data" | "degraded" | "down";
+export type IncidentState = "open" | "acknowledged" | "resolved";
+
+export interface Incident {
+  id: number;
+  /** 0: it is about no target, but a blind region or a group of incidents. */
+  target_id: number;
+  target: { name: string; url: string; kind: string; tags: string[] };
+  severity: Severity;
+  state: IncidentState;
+  /** The first failing check. */
+  began_at: string;
+  /** When it was found. */
+  opened_at: string;
+  acknowledged_at: string | null;
+  acknowledged_by: string;
+  resolved_at: string | null;
+  duration_s: number;
+  explanation: string;
+  failure: string;
+  http_status: number;
+  regions: string[];
+  group_id: number | null;
+}
+
+export interface IncidentEvent {
+  id: number;
+  kind: "opened" | "severity" | "note" | "acknowledged" | "notified" | "resolved" | "corrected";
+  at: string;
+  author: string;
+  text: string;
+}
+
+/** What a region saw that was asked to look again. */
+export interface Confirmation {
+  region: string;
+  prober: string;
+  slot: string;
+  checked_at: string;
+  status: Status;
+  failure: string;
+  reason: string;
+  http_status: number;
+  total_us: number;
+  message: string;
+}
+
+export interface IncidentDetail extends Incident {
+  timeline: IncidentEvent[];
+  confirmations: Confirmation[];
+}
+
+export interface IncidentQuery {
+  state?: IncidentState;
+  target_id?: number;
+  group_id?: number;
+  limit: number;
+  cursor?: string | null;
+}
+
+export const incidentApi = {
+  list: (options: IncidentQuery) => request<Page<Incident>>(`/api/v1/incidents${query({ ...options })}`),
+  get: (id: number) => request<IncidentDetail>(`/api/v1/incidents/${id}`),
+  acknowledge: (id: number, text: string) =>
+    request<IncidentDetail>(`/api/v1/incidents/${id}:acknowledge`, { method: "POST", body: text ? { text } : {} }),
+  note: (id: number, text: string) =>
+    request<IncidentEvent>(`/api/v1/incidents/${id}/notes`, { method: "POST", body: { text } }),
+};

@@ -1,0 +1,20 @@
+/** Every key there is, for the list of them. */
+export const shortcuts: [keys: string[], what: string][] = [
+  [["Ctrl", "K"], "Find a target, a page or an action"],
+  [["/"], "Search this list"],
+  [["c"], "Add what the page lists"],
+  [["j"], "Next line"],
+  [["k"], "Previous line"],
+  [["x"], "Select the line; with Shift, all up to it"],
+  [["Enter"], "Open the line"],
+  [["t"], "Test the target now"],
+  [["e"], "Edit the open target"],
+  [["g", "o"], "Go to the overview"],
+  [["g", "i"], "Go to the incidents"],
+  [["g", "m"], "Go to maintenance"],
+  [["g", "r"], "Go to the reports"],
+  [["g", "f"], "Go to the fleet"],
+  [["g", "s"], "Go to the settings"],
+  [["Esc"], "Close, leave the search, or select nothing"],
+  [["?"], "This list"],
+];

@@ -1,0 +1,64 @@
+import { useCallback } from "react";
+import type { Check } from "../api/checks";
+import { api } from "../api/endpoints";
+import type { Target } from "../api/types";
+import { briefly } from "../ui/problems";
+import { useToast } from "./toasts";
+
+/** A check on demand is the target as it is; of secrets there are only marks, so those that have some are visited without. */
+const hasSecrets = (target: Target): boolean =>
+  JSON.stringify([target.http, target.tcp, target.websocket]).includes("[secret]");
+
+/** Visits a saved target now, from its own regions. */
+export async function testTarget(id: number): Promise<Check> {
+  const target = await api.target(id);
+  if (target.kind === "heartbeat") throw new Error("a heartbeat is pinged by its job: there is nothing to visit");
+  if (hasSecrets(target)) throw new Error("it sends secrets that are not shown again: edit it to test it");
+  const { url, kind, timeout_ms, regions, expect, family, assertions, http, tcp, tls, dns, websocket } = target;
+  const parts = Object.fromEntries(
+    Object.entries({ expect, family, assertions, http, tcp, tls, dns, websocket }).filter(
+      ([, value]) => value && Object.keys(value).length > 0,
+    ),
+  );
+  return api.check({ url, kind, timeout_ms, regions, ...parts });
+}
+
+/** Asks for a visit now, and says so. */
+export function useTest(): (target: { id: number; name: string }) => Promise<void> {
+  const toast = useToast();
+  return useCallback(
+    async ({ id, name }) => {
+      try {
+        const check = await testTarget(id);
+        const from = check.regions.length > 0 ? ` from ${check.regions.join(", ")}` : "";
+        toast({ text: `${name} is tested${from}.` });
+        const done = await ended(check.id);
+        if (done) toast({ text: `${name}: ${outcome(done)}` });
+      } catch (error) {
+        toast({ bad: true, text: `${name} was not tested: ${briefly(error)}` });
+      }
+    },
+    [toast],
+  );
+}
+
+const LOOKS = 40;
+const EVERY_MS = 1_000;
+
+async function ended(id: string): Promise<Check | null> {
+  for (let i = 0; i < LOOKS; i++) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    const check = await api.getCheck(id);
+    if (check.state === "COMPLETED" || check.state === "FAILED_PERMANENT") return check;
+  }
+  return null;
+}
+
+/** What each region saw, in one line. */
+export function outcome(check: Pick<Check, "results" | "error">): string {
+  const seen = check.results.filter((result) => result.checked_at !== null);
+  if (seen.length === 0) return check.error || "no region measured";
+  return seen
+    .map((result) => `${result.status} from ${result.region} in ${Math.round(result.total_us / 1000)} ms`)
+    .join(", ");
+}

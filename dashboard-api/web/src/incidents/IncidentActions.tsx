@@ -1,0 +1,80 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { UserRoundCheck } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { type IncidentDetail, incidentApi } from "../api/incidents";
+import { useToast } from "../app/toasts";
+import { useMayEdit } from "../app/useSelf";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+
+/** Say that somebody looks after it, or what is known of it. */
+export function IncidentActions({ incident }: { incident: IncidentDetail }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const { form, problems, refuse } = useProblems();
+  const [text, setText] = useState("");
+  const mayEdit = useMayEdit();
+  const done = (said: string) => {
+    setText("");
+    refuse({});
+    toast({ text: said });
+    void queries.invalidateQueries({ queryKey: ["incidents"] });
+  };
+  const onError = (error: unknown) => refuse(problemsOf(error, ["/text"]));
+  const acknowledge = useMutation({
+    mutationFn: () => incidentApi.acknowledge(incident.id, text.trim()),
+    onSuccess: () => done("Acknowledged. Nobody is reminded any more."),
+    onError,
+  });
+  const note = useMutation({
+    mutationFn: () => incidentApi.note(incident.id, text.trim()),
+    onSuccess: () => done("Note added."),
+    onError,
+  });
+  const busy = acknowledge.isPending || note.isPending;
+  if (!mayEdit) return null;
+  return (
+    <section className="card" aria-labelledby="say">
+      <div className="card-head">
+        <h2 id="say">{incident.state === "open" ? "Look after it" : "Add a note"}</h2>
+      </div>
+      <form
+        ref={form}
+        className="pad stack"
+        noValidate
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          if (!busy) note.mutate();
+        }}
+      >
+        <FormProblem problems={problems} />
+        <Field label="Note" error={problems["/text"]} hint="Stays in the timeline, with your name.">
+          {(bound) => (
+            <textarea
+              {...bound}
+              className="input"
+              rows={4}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </Field>
+        <div className="row wrap">
+          {incident.state === "open" && (
+            <button type="button" className="btn primary" disabled={busy} onClick={() => acknowledge.mutate()}>
+              <UserRoundCheck size={16} aria-hidden /> Acknowledge
+            </button>
+          )}
+          <button type="submit" className="btn" disabled={busy}>
+            Add note
+          </button>
+        </div>
+        {incident.state === "open" && (
+          <p className="hint muted">Acknowledging ends reminders and escalations; it does not resolve.</p>
+        )}
+      </form>
+    </section>
+  );
+}

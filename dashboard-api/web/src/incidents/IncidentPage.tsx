@@ -1,0 +1,157 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ChevronLeft } from "lucide-react";
+import { api } from "../api/endpoints";
+import { type IncidentDetail, incidentApi } from "../api/incidents";
+import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { useSelf } from "../app/useSelf";
+import { ErrorNote } from "../ui/ErrorNote";
+import { StateIcon } from "../ui/StateIcon";
+import { Ago, Clock } from "../ui/time";
+import { duration } from "../ui/words";
+import { IncidentActions } from "./IncidentActions";
+import { IncidentRow } from "./IncidentRow";
+import { Timeline } from "./Timeline";
+import { timelineOf } from "./timeline";
+import { actorWord, cause, iconOf, severityWord, stateWord, subjectWord } from "./words";
+import "../styles/target.css";
+import "../styles/incidents.css";
+
+const SEEN_MS = 3_600_000; // in which the first failures of all regions are looked for
+
+export function IncidentPage() {
+  const id = Number(useParams({ from: "/app/incidents/$id" }).id);
+  const incident = useQuery({
+    queryKey: ["incidents", "one", id],
+    queryFn: () => incidentApi.get(id),
+    refetchInterval: INCIDENTS_EVERY_MS,
+  });
+  return (
+    <div className="page">
+      <Link to="/incidents" className="back">
+        <ChevronLeft size={16} aria-hidden /> Incidents
+      </Link>
+      {incident.data ? (
+        <Details incident={incident.data} />
+      ) : incident.error ? (
+        <ErrorNote error={incident.error} onRetry={() => void incident.refetch()} />
+      ) : (
+        <div className="skeleton page-skeleton" />
+      )}
+    </div>
+  );
+}
+
+function Details({ incident }: { incident: IncidentDetail }) {
+  const self = useSelf();
+  const over = incident.state === "resolved";
+  const evidence = useQuery({
+    queryKey: ["results", incident.target_id, "incident", incident.id],
+    queryFn: () => {
+      const from = Date.parse(incident.began_at);
+      const to = Math.min(from + SEEN_MS, Math.max(from, Date.parse(incident.opened_at)) + 60_000);
+      return api.results(incident.target_id, {
+        limit: 1000,
+        from: incident.began_at,
+        to: new Date(to).toISOString(),
+      });
+    },
+    enabled: incident.target_id > 0,
+    retry: false, // the target may be gone, and its results with it
+    staleTime: 60_000,
+  });
+  // Newest first: of those that do not fit on one page, the first failures are not known.
+  const results = evidence.data?.next_cursor === null ? evidence.data.items : [];
+  const lines = timelineOf(incident, results, self);
+  const subject = subjectWord(incident);
+  return (
+    <>
+      <div className="target-head">
+        <StateIcon state={iconOf(incident)} size={40} />
+        <div className="title">
+          <h1>
+            {incident.target.name || `Incident ${incident.id}`}
+            {subject && <span className="tag">{subject}</span>}
+          </h1>
+          <p className="verdict">
+            <b className={`word s-${iconOf(incident)}`}>{stateWord[incident.state]}</b>
+            {over
+              ? `, was ${severityWord(incident.severity).toLowerCase()} for ${duration(incident.duration_s)}`
+              : `, ${severityWord(incident.severity).toLowerCase()} for `}
+            {!over && <Ago at={incident.began_at} bare />}
+          </p>
+        </div>
+        {incident.target_id > 0 && (
+          <div className="actions">
+            <Link to="/targets/$id" params={{ id: String(incident.target_id) }} className="btn">
+              Open the target
+            </Link>
+          </div>
+        )}
+      </div>
+      <section className="card incident-cause" aria-label="Cause">
+        <p className="incident-cause-text">{cause(incident)}</p>
+        <dl className="facts">
+          <Fact name="Began, first failing check">
+            <Clock at={incident.began_at} dated />
+          </Fact>
+          <Fact name="Confirmed">
+            <Clock at={incident.opened_at} dated />
+          </Fact>
+          {incident.regions.length > 0 && <Fact name="Seen from">{incident.regions.join(", ")}</Fact>}
+          {incident.acknowledged_at && (
+            <Fact name="Acknowledged">
+              {actorWord(incident.acknowledged_by, self)}, <Clock at={incident.acknowledged_at} dated />
+            </Fact>
+          )}
+          {incident.resolved_at && (
+            <Fact name="Over">
+              <Clock at={incident.resolved_at} dated />
+            </Fact>
+          )}
+        </dl>
+      </section>
+      <div className="columns-2">
+        <Timeline lines={lines} more={incident.confirmations.length >= 100} />
+        <IncidentActions incident={incident} />
+      </div>
+      {incident.group_id !== null && <Group id={incident.group_id} self={incident.id} />}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Other incidents with the same cause. */
+function Group({ id, self }: { id: number; self: number }) {
+  const group = useQuery({
+    queryKey: ["incidents", "group", id],
+    queryFn: () => incidentApi.list({ group_id: id, limit: 200 }),
+    refetchInterval: INCIDENTS_EVERY_MS,
+  });
+  const members = group.data?.items.filter((one) => one.id !== self) ?? [];
+  return (
+    <section className="card" aria-labelledby="group">
+      <div className="card-head">
+        <h2 id="group">With the same cause</h2>
+        <span className="muted">told together, as one</span>
+      </div>
+      {group.error && !group.data && <ErrorNote error={group.error} onRetry={() => void group.refetch()} />}
+      {group.isPending && <div className="skeleton chart-skeleton" />}
+      {group.data && members.length === 0 && <p className="pad muted">No other incident has this cause yet.</p>}
+      <ul className="incidents">
+        {members.map((one) => (
+          <IncidentRow key={one.id} incident={one} />
+        ))}
+      </ul>
+      {group.data?.next_cursor && <p className="pad muted">These are the newest 200.</p>}
+    </section>
+  );
+}

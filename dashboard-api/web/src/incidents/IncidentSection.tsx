@@ -1,0 +1,78 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { type IncidentState, incidentApi } from "../api/incidents";
+import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { ErrorNote } from "../ui/ErrorNote";
+import { count } from "../ui/words";
+import { IncidentRow } from "./IncidentRow";
+
+const PAGE = 25;
+
+/** Incidents in one state, newest first, with more on demand. */
+export function IncidentSection({
+  title,
+  state,
+  target,
+  empty,
+}: {
+  title: string;
+  state: IncidentState;
+  target: number | undefined;
+  empty: ReactNode;
+}) {
+  const list = useInfiniteQuery({
+    queryKey: ["incidents", "list", state, target ?? 0],
+    queryFn: ({ pageParam }) =>
+      incidentApi.list({ state, limit: PAGE, cursor: pageParam, ...(target ? { target_id: target } : {}) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    refetchInterval: INCIDENTS_EVERY_MS,
+  });
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <section className="card" aria-label={title} data-incidents={state}>
+      <div className="card-head">
+        <h2>{title}</h2>
+        {items.length > 0 && (
+          <span className="muted">
+            {count(items.length)}
+            {list.hasNextPage && "+"}
+          </span>
+        )}
+      </div>
+      {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <IncidentSkeleton />}
+      {list.data && items.length === 0 && empty}
+      <ul className="incidents">
+        {items.map((incident) => (
+          <IncidentRow key={incident.id} incident={incident} />
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <div className="more">
+          <button
+            type="button"
+            className="btn"
+            disabled={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {list.isFetchingNextPage ? "Loading" : "Show older"}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function IncidentSkeleton() {
+  return (
+    <div aria-hidden="true" className="list-skeleton">
+      {[52, 38, 60].map((width) => (
+        <div key={width} className="incident">
+          <span className="skeleton" style={{ width: 22, height: 22 }} />
+          <span className="skeleton" style={{ width: `${width}%`, height: 14 }} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import type { IncidentDetail, IncidentEvent } from "../api/incidents";
+import type { Result, State, User } from "../api/types";
+import { explain, latency, stateOfStatus, stateWords, tellingStatus } from "../ui/words";
+import { actorWord, capital } from "./words";
+
+export type LineKind = "failure" | "confirmation" | IncidentEvent["kind"];
+
+/** One thing that happened. */
+export interface Line {
+  key: string;
+  kind: LineKind;
+  at: string;
+  title: string;
+  text: string;
+  /** How a region found it, where one did. */
+  state?: State;
+  /** It went wrong: a message that was not delivered. */
+  bad?: boolean;
+}
+
+// Of what has one instant: what was seen comes before what was made of it.
+const ranks: Record<LineKind, number> = {
+  failure: 0,
+  confirmation: 1,
+  opened: 2,
+  severity: 3,
+  notified: 4,
+  acknowledged: 5,
+  note: 6,
+  corrected: 7,
+  resolved: 8,
+};
+
+/** The first result of each region that was not up. */
+export function firstFailures(results: readonly Result[]): Result[] {
+  const first = new Map<string, Result>();
+  for (const result of results) {
+    if (result.status !== "down" && result.status !== "degraded") continue;
+    const known = first.get(result.region);
+    if (!known || result.scheduled_at < known.scheduled_at) first.set(result.region, result);
+  }
+  return [...first.values()].sort((a, b) => (a.scheduled_at < b.scheduled_at ? -1 : 1));
+}
+
+/** Everything there is to tell of an incident, in the order in which it happened. */
+export function timelineOf(incident: IncidentDetail, results: readonly Result[], self: User | null): Line[] {
+  const lines: Line[] = [];
+  const seen = firstFailures(results);
+  for (const result of seen) {
+    lines.push({
+      key: `f-${result.region}`,
+      kind: "failure",
+      at: result.scheduled_at,
+      state: stateOfStatus(result.status),
+      title:
+        result === seen[0] ? `First failing check, from ${result.region}` : `First failing check from ${result.region}`,
+      text: found(incident.target.kind, result),
+    });
+  }
+  if (seen.length === 0) {
+    lines.push({
+      key: "began",
+      kind: "failure",
+      at: incident.began_at,
+      title: began(incident),
+      text: "",
+      state: incident.severity,
+    });
+  }
+  incident.confirmations.forEach((c, i) => {
+    lines.push({
+      key: `c-${i}`,
+      kind: "confirmation",
+      at: c.checked_at,
+      state: stateOfStatus(c.status),
+      title: `${c.region} looked again: ${stateWords[stateOfStatus(c.status)].toLowerCase()}`,
+      text: found(incident.target.kind, c),
+    });
+  });
+  for (const event of incident.timeline) lines.push(lineOf(event, self));
+  return lines.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || ranks[a.kind] - ranks[b.kind]);
+}
+
+function began(incident: IncidentDetail): string {
+  if (incident.target.kind === "region") return "It could not be believed from here on";
+  return incident.severity === "no_data" ? "First check without data" : "First failing check";
+}
+
+function found(kind: string, r: Pick<Result, "failure" | "reason" | "http_status" | "total_us" | "message">): string {
+  const why = explain(r.failure, r.reason, tellingStatus(kind, r.http_status));
+  const took = r.total_us > 0 ? `after ${latency(r.total_us)}` : "";
+  return [[why, r.message].filter(Boolean).join(": "), took].filter(Boolean).join(", ");
+}
+
+function lineOf(event: IncidentEvent, self: User | null): Line {
+  const line: Line = { key: `e-${event.id}`, kind: event.kind, at: event.at, title: "", text: event.text };
+  const who = actorWord(event.author, self);
+  switch (event.kind) {
+    case "opened":
+      return { ...line, title: "Confirmed, the incident was opened" };
+    case "severity":
+      return { ...line, title: "Its severity changed" };
+    case "notified":
+      return { ...line, ...told(event.text) };
+    case "acknowledged":
+      return { ...line, title: `${who} acknowledged it` };
+    case "note":
+      return { ...line, title: event.author === "" ? "Probefleet noted" : `${who} noted` };
+    case "corrected":
+      return { ...line, title: "Corrected" };
+    default:
+      return { ...line, title: "Resolved" };
+  }
+}
+
+/** "mail (email): opened, not delivered: refused" in the parts people look for. */
+export function told(text: string): Pick<Line, "title" | "text" | "bad"> {
+  const parts = /^(.*) \((\w+)\): (\w+)(?:, not delivered: ([\s\S]*))?$/.exec(text);
+  if (!parts) return { title: capital(text), text: "" };
+  const [, name, kind, event, why] = parts;
+  const what = `${name} (${kind})`;
+  const bad = why !== undefined;
+  return {
+    title: bad ? `${what} was not told` : `${what} was told`,
+    text: bad ? `${event}: ${why}` : (event ?? ""),
+    bad,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Incident, IncidentState, Severity } from "../api/incidents";
+import type { State, User } from "../api/types";
+import { explain, stateWords, tellingStatus } from "../ui/words";
+
+export const stateWord: Record<IncidentState, string> = {
+  open: "Open",
+  acknowledged: "Acknowledged",
+  resolved: "Resolved",
+};
+
+export const severityWord = (severity: Severity): string => stateWords[severity];
+
+/** What is over has the icon of up, the rest that of how bad it is. */
+export const iconOf = (incident: Pick<Incident, "state" | "severity">): State =>
+  incident.state === "resolved" ? "up" : incident.severity;
+
+/** Why, in words: the verdict's own, else those of the failure. */
+export function cause(incident: Pick<Incident, "explanation" | "failure" | "http_status" | "target">): string {
+  if (incident.explanation) return capital(incident.explanation);
+  return explain(incident.failure, "", tellingStatus(incident.target.kind, incident.http_status)) || "Cause not known";
+}
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What it is about when it is about no target. */
+export function subjectWord(incident: Pick<Incident, "target_id" | "target">): string {
+  if (incident.target_id > 0) return "";
+  if (incident.target.kind === "region") return "Blind region";
+  return incident.target.kind === "group" ? "Shared cause" : "";
+}
+
+/** Who did it: people are known by number, keys by theirs. */
+export function actorWord(actor: string, self: User | null): string {
+  if (actor === "") return "Probefleet";
+  const [kind, number = ""] = actor.split(":");
+  if (kind === "user") return self && String(self.id) === number ? "You" : `User ${number}`;
+  if (kind === "key") return `API key ${number}`.trim();
+  return actor;
+}

@@ -1,0 +1,118 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus, Wrench } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { type MaintenanceWindow, maintenanceApi } from "../api/maintenance";
+import { useKeys } from "../app/keys";
+import { useToast } from "../app/toasts";
+import { useMayEdit } from "../app/useSelf";
+import { IncidentTabs } from "../incidents/IncidentTabs";
+import { Confirm } from "../ui/Confirm";
+import { ErrorNote } from "../ui/ErrorNote";
+import { briefly } from "../ui/problems";
+import { WindowList } from "./WindowList";
+import { instants, wallOf } from "./wall";
+import "../styles/incidents.css";
+import "../styles/maintenance.css";
+
+const WindowDialog = lazy(() => import("./WindowDialog"));
+
+/** When targets are maintained: no incident is opened then, and uptime leaves it out. */
+export function MaintenancePage() {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const mayEdit = useMayEdit();
+  const [adding, setAdding] = useState(false);
+  const [ending, setEnding] = useState<MaintenanceWindow | null>(null);
+  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const list = useInfiniteQuery({
+    queryKey: ["maintenance"],
+    queryFn: ({ pageParam }) => maintenanceApi.list(pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    refetchInterval: 30_000,
+  });
+  useEffect(() => {
+    if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage(); // there are 500 at most
+  }, [list]);
+  useKeys(mayEdit ? { c: () => setAdding(true) } : {});
+
+  const remove = async (one: MaintenanceWindow, done: string, keepalive = false) => {
+    try {
+      await maintenanceApi.remove(one.id, keepalive);
+      if (done) toast({ text: done });
+    } catch (error) {
+      toast({ bad: true, text: `${one.name} was not changed: ${briefly(error)}` });
+      setHidden((old) => new Set([...old].filter((id) => id !== one.id)));
+    }
+    void queries.invalidateQueries({ queryKey: ["maintenance"] });
+  };
+  const take = (one: MaintenanceWindow) => {
+    const begun = instants(wallOf(one.starts_at), one.zone).first < Date.now();
+    if (begun) return setEnding(one);
+    setHidden((old) => new Set(old).add(one.id));
+    toast({
+      text: `${one.name} removed.`,
+      action: { label: "Undo", run: () => setHidden((old) => new Set([...old].filter((id) => id !== one.id))) },
+      onExpire: () => void remove(one, "", true),
+    });
+  };
+
+  const all = (list.data?.pages.flatMap((page) => page.items) ?? []).filter((one) => !hidden.has(one.id));
+  const going = all.filter((one) => !one.ended_at);
+  const now = going.filter((one) => one.active);
+  const next = going
+    .filter((one) => !one.active && one.next_from !== null)
+    .sort((a, b) => Date.parse(a.next_from ?? "") - Date.parse(b.next_from ?? ""));
+  const past = all.filter((one) => one.ended_at || (!one.active && one.next_from === null)).reverse();
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div>
+          <h1>Maintenance</h1>
+          <p className="muted">No incident is opened meanwhile, and uptime leaves the time out.</p>
+        </div>
+        {mayEdit && (
+          <button type="button" className="btn primary push" onClick={() => setAdding(true)}>
+            <Plus size={16} aria-hidden /> Plan maintenance
+          </button>
+        )}
+      </div>
+      <IncidentTabs />
+      {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <div className="skeleton page-skeleton" />}
+      {list.data && all.length === 0 && (
+        <div className="card empty">
+          <Wrench size={28} aria-hidden className="muted" />
+          <h2>Nothing is planned</h2>
+          <p>Say when targets are worked on, once or again and again: nobody is woken by what was expected.</p>
+          {mayEdit && (
+            <div className="actions">
+              <button type="button" className="btn primary" onClick={() => setAdding(true)}>
+                <Plus size={16} aria-hidden /> Plan maintenance
+              </button>
+            </div>
+          )}
+        </div>
+      )}
+      <WindowList title="Now" windows={now} onRemove={mayEdit ? take : null} />
+      <WindowList title="Upcoming" windows={next} onRemove={mayEdit ? take : null} />
+      <WindowList title="Past" windows={past} onRemove={null} />
+      {adding && (
+        <Suspense fallback={null}>
+          <WindowDialog onClose={() => setAdding(false)} />
+        </Suspense>
+      )}
+      {ending && (
+        <Confirm
+          title={`End ${ending.name}?`}
+          act="End it"
+          onClose={() => setEnding(null)}
+          onAct={() => remove(ending, `${ending.name} ended.`)}
+        >
+          {ending.active ? "Its targets are watched again at once. " : "It does not come again. "}
+          What it covered stays covered. This cannot be undone.
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import type { MaintenanceInput } from "../api/maintenance";
+import type { Problems } from "../ui/problems";
+import { wallOf } from "./wall";
+
+export type Repeat = "once" | "daily" | "weekly" | "monthly" | "own";
+
+export interface Draft {
+  name: string;
+  everything: boolean;
+  target: number | null;
+  starts: string;
+  zone: string;
+  hours: string;
+  repeat: Repeat;
+  /** RFC 5545 names, such as MO. */
+  weekdays: string[];
+  /** Of a month: by its day, by its nth weekday, or its last day. */
+  monthly: "date" | "weekday" | "last";
+  rule: string;
+}
+
+export const fields = ["/name", "/everything", "/target_id", "/starts_at", "/zone", "/duration_s", "/rrule"] as const;
+
+export const weekdays: [string, string][] = [
+  ["MO", "Mon"],
+  ["TU", "Tue"],
+  ["WE", "Wed"],
+  ["TH", "Thu"],
+  ["FR", "Fri"],
+  ["SA", "Sat"],
+  ["SU", "Sun"],
+];
+const bySunday = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
+
+/** The rule of what was chosen; empty: once. */
+export function rruleOf(draft: Draft): string {
+  switch (draft.repeat) {
+    case "once":
+      return "";
+    case "daily":
+      return "FREQ=DAILY";
+    case "weekly": {
+      const chosen = weekdays.map(([day]) => day).filter((day) => draft.weekdays.includes(day));
+      return chosen.length > 0 ? `FREQ=WEEKLY;BYDAY=${chosen.join(",")}` : "FREQ=WEEKLY";
+    }
+    case "monthly": {
+      const start = new Date(wallOf(draft.starts));
+      if (draft.monthly === "last") return "FREQ=MONTHLY;BYMONTHDAY=-1";
+      if (Number.isNaN(start.getTime())) return "FREQ=MONTHLY";
+      if (draft.monthly === "date") return `FREQ=MONTHLY;BYMONTHDAY=${start.getUTCDate()}`;
+      const nth = Math.ceil(start.getUTCDate() / 7);
+      return `FREQ=MONTHLY;BYDAY=${nth > 4 ? -1 : nth}${bySunday[start.getUTCDay()]}`;
+    }
+    default:
+      return draft.rule
+        .trim()
+        .toUpperCase()
+        .replace(/^RRULE:/, "");
+  }
+}
+
+export const secondsOf = (hours: string): number => Math.round(Number(hours.replace(",", ".")) * 3600);
+
+export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Problems } {
+  const problems: Problems = {};
+  if (draft.name.trim() === "") problems["/name"] = "Say what is done, such as “Database upgrade”.";
+  if (!draft.everything && draft.target === null) problems["/target_id"] = "Choose the target, or everything.";
+  if (!Number.isFinite(wallOf(draft.starts))) problems["/starts_at"] = "Enter a day and a time.";
+  const seconds = secondsOf(draft.hours);
+  if (draft.hours.trim() === "" || !(seconds >= 60)) problems["/duration_s"] = "Enter hours, such as 2 or 0.5.";
+  if (draft.repeat === "own" && draft.rule.trim() === "")
+    problems["/rrule"] = "Enter a rule, such as FREQ=WEEKLY;BYDAY=SU.";
+  const rrule = rruleOf(draft);
+  return {
+    problems,
+    body: {
+      name: draft.name.trim(),
+      ...(draft.everything ? { everything: true } : { target_id: draft.target ?? 0 }),
+      starts_at: draft.starts.length === 16 ? `${draft.starts}:00` : draft.starts,
+      zone: draft.zone,
+      duration_s: seconds,
+      ...(rrule ? { rrule } : {}),
+    },
+  };
+}
+
+const names: Record<string, string> = {
+  MO: "Monday",
+  TU: "Tuesday",
+  WE: "Wednesday",
+  TH: "Thursday",
+  FR: "Friday",
+  SA: "Saturday",
+  SU: "Sunday",
+};
+const ordinals: Record<string, string> = { 1: "first", 2: "second", 3: "third", 4: "fourth", "-1": "last" };
+
+/** A rule in words where it is one of the usual, else as it is. */
+export function ruleWord(rrule: string): string {
+  if (rrule === "") return "Once";
+  if (rrule === "FREQ=DAILY") return "Every day";
+  if (rrule === "FREQ=WEEKLY") return "Every week";
+  const weekly = /^FREQ=WEEKLY;BYDAY=([A-Z,]+)$/.exec(rrule);
+  if (weekly?.[1])
+    return `Every ${weekly[1]
+      .split(",")
+      .map((day) => names[day] ?? day)
+      .join(", ")}`;
+  const date = /^FREQ=MONTHLY;BYMONTHDAY=(-?\d+)$/.exec(rrule);
+  if (date) return date[1] === "-1" ? "On the last day of each month" : `On day ${date[1]} of each month`;
+  const nth = /^FREQ=MONTHLY;BYDAY=(-?\d)([A-Z]{2})$/.exec(rrule);
+  const [, n = "", day = ""] = nth ?? [];
+  if (ordinals[n] && names[day]) return `On the ${ordinals[n]} ${names[day]} of each month`;
+  return rrule;
+}

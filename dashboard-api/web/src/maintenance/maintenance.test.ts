@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { bodyOf, type Draft, rruleOf, ruleWord } from "./draft";
+import { occurrences } from "./occurrences";
+import { fieldOf, instants, wallOf } from "./wall";
+
+const at = (text: string) => Date.parse(text);
+const iso = (all: { from: number; to: number }[] | null) =>
+  all?.map(({ from, to }) =>
+    `${new Date(from).toISOString()} ${new Date(to).toISOString()}`.replaceAll(":00.000Z", ""),
+  );
+
+describe("a time on the wall", () => {
+  it("is one instant on most days", () => {
+    const { first, last } = instants(wallOf("2026-07-01T02:30"), "Europe/Berlin");
+    expect(first).toBe(at("2026-07-01T00:30:00Z"));
+    expect(last).toBe(first);
+  });
+  it("that the change skips is the change", () => {
+    const { first, last } = instants(wallOf("2026-03-29T02:30"), "Europe/Berlin");
+    expect(first).toBe(at("2026-03-29T01:00:00Z"));
+    expect(last).toBe(first);
+  });
+  it("that comes twice has a first and a last instant", () => {
+    const { first, last } = instants(wallOf("2026-10-25T02:30"), "Europe/Berlin");
+    expect([first, last]).toEqual([at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z")]);
+  });
+  it("is shown as fields take it", () => {
+    expect(fieldOf(at("2026-07-01T00:30:00Z"), "Asia/Kathmandu")).toBe("2026-07-01T06:15");
+  });
+});
+
+describe("occurrences", () => {
+  const terms = { starts_at: "2026-03-27T02:30", zone: "Europe/Berlin", duration_s: 7200, rrule: "FREQ=DAILY" };
+  it("go by the clock on the wall over a change", () => {
+    expect(iso(occurrences(terms, at("2026-03-27T00:00:00Z"), 4))).toEqual([
+      "2026-03-27T01:30 2026-03-27T03:30",
+      "2026-03-28T01:30 2026-03-28T03:30",
+      "2026-03-29T01:00 2026-03-29T02:30",
+      "2026-03-30T00:30 2026-03-30T02:30",
+    ]);
+  });
+  it("begin at the beginning, whether the rule names it or not", () => {
+    const found = occurrences({ ...terms, zone: "UTC", rrule: "FREQ=WEEKLY;BYDAY=SU" }, 0, 3);
+    expect(found?.map((one) => new Date(one.from).toISOString().slice(0, 10))).toEqual([
+      "2026-03-27",
+      "2026-03-29",
+      "2026-04-05",
+    ]);
+  });
+  it("know the last day and the nth weekday of a month", () => {
+    const of = (rrule: string) =>
+      occurrences({ ...terms, starts_at: "2026-01-31T00:00", zone: "UTC", rrule }, 0, 3)?.map((one) =>
+        new Date(one.from).toISOString().slice(0, 10),
+      );
+    expect(of("FREQ=MONTHLY;BYMONTHDAY=-1")).toEqual(["2026-01-31", "2026-02-28", "2026-03-31"]);
+    expect(of("FREQ=MONTHLY;BYDAY=-1SA")).toEqual(["2026-01-31", "2026-02-28", "2026-03-28"]);
+    expect(of("FREQ=MONTHLY;INTERVAL=2;BYDAY=1MO")).toEqual(["2026-01-31", "2026-03-02", "2026-05-04"]);
+    expect(of("FREQ=MONTHLY")).toEqual(["2026-01-31", "2026-03-31", "2026-05-31"]);
+  });
+  it("end with a count or a day", () => {
+    expect(occurrences({ ...terms, rrule: "FREQ=DAILY;COUNT=2" }, 0)).toHaveLength(2);
+    expect(occurrences({ ...terms, rrule: "FREQ=DAILY;UNTIL=20260329" }, 0)).toHaveLength(3);
+  });
+  it("leave to the server what they do not know", () => {
+    for (const rrule of ["FREQ=YEARLY", "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=-1", "nonsense", "FREQ=DAILY;BYDAY=XX"])
+      expect(occurrences({ ...terms, rrule }, 0)).toBeNull();
+  });
+  it("once is once, until it is over", () => {
+    expect(occurrences({ ...terms, rrule: "" }, 0)).toHaveLength(1);
+    expect(occurrences({ ...terms, rrule: "" }, at("2026-04-01T00:00:00Z"))).toHaveLength(0);
+  });
+});
+
+describe("the form", () => {
+  const draft: Draft = {
+    name: " Upgrade ",
+    everything: true,
+    target: null,
+    starts: "2026-03-29T02:30",
+    zone: "UTC",
+    hours: "1.5",
+    repeat: "once",
+    weekdays: [],
+    monthly: "date",
+    rule: "",
+  };
+  it("makes a rule of what was chosen", () => {
+    expect(rruleOf(draft)).toBe("");
+    expect(rruleOf({ ...draft, repeat: "weekly", weekdays: ["SU", "MO"] })).toBe("FREQ=WEEKLY;BYDAY=MO,SU");
+    expect(rruleOf({ ...draft, repeat: "monthly" })).toBe("FREQ=MONTHLY;BYMONTHDAY=29");
+    expect(rruleOf({ ...draft, repeat: "monthly", monthly: "weekday" })).toBe("FREQ=MONTHLY;BYDAY=-1SU");
+    expect(rruleOf({ ...draft, repeat: "own", rule: "rrule:freq=daily " })).toBe("FREQ=DAILY");
+  });
+  it("sends what the API takes", () => {
+    expect(bodyOf(draft)).toEqual({
+      problems: {},
+      body: { name: "Upgrade", everything: true, starts_at: "2026-03-29T02:30:00", zone: "UTC", duration_s: 5400 },
+    });
+  });
+  it("names each field that is missing", () => {
+    const { problems } = bodyOf({ ...draft, name: "", everything: false, starts: "", hours: "", repeat: "own" });
+    expect(Object.keys(problems).sort()).toEqual(["/duration_s", "/name", "/rrule", "/starts_at", "/target_id"]);
+  });
+  it("tells usual rules in words", () => {
+    expect(ruleWord("FREQ=WEEKLY;BYDAY=MO,SU")).toBe("Every Monday, Sunday");
+    expect(ruleWord("FREQ=MONTHLY;BYDAY=-1SU")).toBe("On the last Sunday of each month");
+    expect(ruleWord("FREQ=YEARLY")).toBe("FREQ=YEARLY");
+  });
+});

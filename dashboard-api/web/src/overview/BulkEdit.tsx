@@ -1,0 +1,122 @@
+import { type FormEvent, useMemo, useState } from "react";
+import { useList } from "../app/live";
+import type { TargetView } from "../live/store";
+import { Checks } from "../settings/Checks";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import type { Problems } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { plural } from "../ui/words";
+import { changes, type Edit, preview } from "./selection";
+import "../styles/dialog.css";
+
+interface Draft {
+  interval: string;
+  timeout: string;
+  setRegions: boolean;
+  regions: string[];
+}
+
+function editOf(draft: Draft): { edit: Edit; problems: Problems } {
+  const edit: Edit = {};
+  const problems: Problems = {};
+  const interval = Number(draft.interval);
+  if (draft.interval.trim() !== "") {
+    if (Number.isInteger(interval) && interval >= 10 && interval <= 86_400) edit.interval_s = interval;
+    else problems["/interval_s"] = "Enter 10 to 86400 whole seconds.";
+  }
+  const timeout = Math.round(Number(draft.timeout) * 1000);
+  if (draft.timeout.trim() !== "") {
+    if (timeout >= 100 && timeout <= 30_000) edit.timeout_ms = timeout;
+    else problems["/timeout_ms"] = "Enter 0.1 to 30 seconds.";
+  }
+  if (draft.setRegions) edit.regions = [...draft.regions].sort();
+  return { edit, problems };
+}
+
+/** Changes fields of many targets; what is left empty stays as it is. Shows what would change before it does. */
+export default function BulkEdit({
+  title,
+  targets,
+  onSave,
+  onClose,
+}: {
+  title: string;
+  targets: TargetView[];
+  onSave: (edit: Edit) => void;
+  onClose: () => void;
+}) {
+  const { regions } = useList();
+  const { form, problems, refuse } = useProblems();
+  const [draft, setDraft] = useState<Draft>({ interval: "", timeout: "", setRegions: false, regions: [] });
+  const [kept] = useState(targets); // as they were when the dialog was opened
+  const parsed = useMemo(() => editOf(draft), [draft]);
+  const lines = useMemo(() => preview(kept, parsed.edit), [kept, parsed]);
+  const changed = useMemo(() => kept.filter((target) => changes(target, parsed.edit)).length, [kept, parsed]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (Object.keys(parsed.problems).length > 0) return refuse(parsed.problems);
+    if (changed > 0) onSave(parsed.edit);
+    onClose();
+  };
+  const text = (field: "interval" | "timeout", label: string, pointer: string) => (
+    <Field label={label} error={problems[pointer]} hint="Empty: stays as it is.">
+      {(bound) => (
+        <input
+          {...bound}
+          className="input"
+          inputMode="decimal"
+          autoComplete="off"
+          value={draft[field]}
+          onChange={(event) => setDraft({ ...draft, [field]: event.target.value })}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          {text("interval", "Check every (seconds)", "/interval_s")}
+          {text("timeout", "Timeout (seconds)", "/timeout_ms")}
+          <label className="chip">
+            <input
+              type="checkbox"
+              checked={draft.setRegions}
+              onChange={(event) => setDraft({ ...draft, setRegions: event.target.checked })}
+            />
+            Set the regions
+          </label>
+          {draft.setRegions && (
+            <Checks
+              label="Regions"
+              hint="None chosen: every region, also those that join later."
+              of={regions.map(({ region }) => [region, region] as const)}
+              chosen={draft.regions}
+              onChange={(chosen) => setDraft({ ...draft, regions: chosen })}
+            />
+          )}
+          <div className="bulk-preview">
+            <h3>{changed === 0 ? "Nothing changes yet" : `${plural(changed, "target")} will change`}</h3>
+            <ul>
+              {lines.slice(0, 12).map((line) => (
+                <li key={`${line.field} ${line.from}`}>
+                  {line.field}: {line.from} → {line.to} <span className="muted">for {plural(line.n, "target")}</span>
+                </li>
+              ))}
+              {lines.length > 12 && <li className="muted">and {lines.length - 12} more</li>}
+            </ul>
+          </div>
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary">
+            {changed === 0 ? "Close" : `Change ${plural(changed, "target")}`}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

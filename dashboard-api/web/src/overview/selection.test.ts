@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { changes, inTurn, nothing, preview, select } from "./selection";
+
+describe("a selection", () => {
+  const shown = [5, 3, 8, 1];
+  it("takes one, and gives it back", () => {
+    const one = select(nothing, shown, 3, false);
+    expect([...one.ids]).toEqual([3]);
+    expect([...select(one, shown, 3, false).ids]).toEqual([]);
+  });
+  it("takes all between the last and this, in the order shown", () => {
+    const all = select(select(nothing, shown, 8, false), shown, 5, true);
+    expect([...all.ids].sort()).toEqual([3, 5, 8]);
+  });
+  it("takes one when there is nothing to begin a range at", () => {
+    expect([...select(nothing, shown, 8, true).ids]).toEqual([8]);
+    expect([...select({ ids: new Set([9]), anchor: 9 }, shown, 8, true).ids]).toEqual([9, 8]);
+  });
+});
+
+describe("many in turn", () => {
+  it("tries all, a few at a time, and says which failed", async () => {
+    let now = 0;
+    let most = 0;
+    const seen: number[] = [];
+    const result = await inTurn(
+      [1, 2, 3, 4, 5],
+      async (n) => {
+        most = Math.max(most, ++now);
+        await Promise.resolve();
+        now--;
+        if (n === 2) throw new Error("no");
+      },
+      (done, failed) => seen.push(done + failed),
+      () => false,
+      2,
+    );
+    expect(most).toBe(2);
+    expect(result.done.sort()).toEqual([1, 3, 4, 5]);
+    expect(result.failed.map(({ item }) => item)).toEqual([2]);
+    expect(seen.at(-1)).toBe(5);
+  });
+  it("stops when asked to", async () => {
+    let n = 0;
+    const { done } = await inTurn(
+      [1, 2, 3],
+      async () => void n++,
+      () => {},
+      () => n >= 1,
+      1,
+    );
+    expect(done).toEqual([1]);
+  });
+});
+
+describe("an edit of many", () => {
+  const targets = [
+    { interval_s: 10, timeout_ms: 5000, regions: [] },
+    { interval_s: 60, timeout_ms: 5000, regions: ["us", "eu"] },
+    { interval_s: 60, timeout_ms: 1000, regions: ["eu", "us"] },
+  ];
+  it("shows what changes, and for how many", () => {
+    expect(preview(targets, { interval_s: 10 })).toEqual([{ field: "Interval", from: "60 s", to: "10 s", n: 2 }]);
+    expect(preview(targets, { timeout_ms: 2500, regions: ["eu", "us"] })).toEqual([
+      { field: "Regions", from: "every region", to: "eu, us", n: 1 },
+      { field: "Timeout", from: "5 s", to: "2.5 s", n: 2 },
+      { field: "Timeout", from: "1 s", to: "2.5 s", n: 1 },
+    ]);
+  });
+  it("leaves alone what is so already", () => {
+    expect(targets.map((target) => changes(target, { interval_s: 10 }))).toEqual([false, true, true]);
+  });
+});

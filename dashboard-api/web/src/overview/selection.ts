@@ -1,0 +1,82 @@
+/** What is selected, and where a range would begin. */
+export interface Selection {
+  ids: ReadonlySet<number>;
+  anchor: number | null;
+}
+
+export const nothing: Selection = { ids: new Set(), anchor: null };
+
+/** One is taken or given back; with `range`, all from the anchor to it, in the order shown, are taken. */
+export function select(old: Selection, shown: readonly number[], id: number, range: boolean): Selection {
+  const ids = new Set(old.ids);
+  const from = old.anchor === null ? -1 : shown.indexOf(old.anchor);
+  const to = shown.indexOf(id);
+  if (range && from >= 0 && to >= 0) {
+    for (const one of shown.slice(Math.min(from, to), Math.max(from, to) + 1)) ids.add(one);
+    return { ids, anchor: id };
+  }
+  if (!ids.delete(id)) ids.add(id);
+  return { ids, anchor: id };
+}
+
+/** Runs over many with a few at a time; what fails does not stop the rest. */
+export async function inTurn<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<void>,
+  onProgress: (done: number, failed: number) => void,
+  stopped: () => boolean,
+  atOnce = 6,
+): Promise<{ done: T[]; failed: { item: T; error: unknown }[] }> {
+  const done: T[] = [];
+  const failed: { item: T; error: unknown }[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length && !stopped()) {
+      const item = items[next++] as T;
+      try {
+        await act(item);
+        done.push(item);
+      } catch (error) {
+        failed.push({ item, error });
+      }
+      onProgress(done.length, failed.length);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return { done, failed };
+}
+
+export interface Editable {
+  interval_s: number;
+  timeout_ms: number;
+  regions: readonly string[];
+}
+
+export type Edit = Partial<{ interval_s: number; timeout_ms: number; regions: string[] }>;
+
+const regionWord = (regions: readonly string[]) =>
+  regions.length === 0 ? "every region" : [...regions].sort().join(", ");
+
+/** What an edit would change, by what it is now: "10 s → 30 s" for how many. */
+export function preview(
+  targets: readonly Editable[],
+  edit: Edit,
+): { field: string; from: string; to: string; n: number }[] {
+  const counts = new Map<string, { field: string; from: string; to: string; n: number }>();
+  const note = (field: string, from: string, to: string) => {
+    if (from === to) return;
+    const key = `${field}\n${from}`;
+    const line = counts.get(key) ?? { field, from, to, n: 0 };
+    line.n++;
+    counts.set(key, line);
+  };
+  for (const target of targets) {
+    if (edit.interval_s !== undefined) note("Interval", `${target.interval_s} s`, `${edit.interval_s} s`);
+    if (edit.timeout_ms !== undefined) note("Timeout", `${target.timeout_ms / 1000} s`, `${edit.timeout_ms / 1000} s`);
+    if (edit.regions !== undefined) note("Regions", regionWord(target.regions), regionWord(edit.regions));
+  }
+  return [...counts.values()].sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : b.n - a.n));
+}
+
+/** Whether an edit would change a target at all. */
+export const changes = (target: Editable, edit: Edit): boolean => preview([target], edit).length > 0;

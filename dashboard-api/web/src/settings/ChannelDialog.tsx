@@ -1,0 +1,113 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { alertApi, type Channel, type ChannelKind } from "../api/alerts";
+import { useToast } from "../app/toasts";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { type Problems, problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { kindNames, kinds, pointersOf, settingsOf, type Values, valuesOf } from "./kinds";
+import { SettingInput } from "./SettingInput";
+import "../styles/dialog.css";
+
+/** Adds a channel, or changes one. */
+export default function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose: () => void }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const navigate = useNavigate();
+  const { form, problems, refuse } = useProblems();
+  const [before] = useState(() => (channel ? valuesOf(channel) : { values: {}, kept: new Set<string>() }));
+  const [kind, setKind] = useState<ChannelKind>(channel?.kind ?? "email");
+  const [name, setName] = useState(channel?.name ?? "");
+  const [values, setValues] = useState<Values>(before.values);
+  const [cleared, setCleared] = useState<ReadonlySet<string>>(new Set());
+  const kept = new Set([...before.kept].filter((field) => !cleared.has(field)));
+
+  const save = useMutation({
+    mutationFn: () => {
+      const body = { name: name.trim(), [kind]: settingsOf(kind, values, kept).settings };
+      return channel ? alertApi.updateChannel(channel.id, body, channel.version) : alertApi.createChannel(body);
+    },
+    onSuccess: (saved) => {
+      void queries.invalidateQueries({ queryKey: ["channels"] });
+      toast({ text: channel ? `${saved.name} saved.` : `${saved.name} added. Send it a test.` });
+      onClose();
+      if (!channel) void navigate({ to: "/settings/channels/$id", params: { id: String(saved.id) } });
+    },
+    onError: (error) => refuse(problemsOf(error, pointersOf(kind), "Somebody else changed this channel.")),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found: Problems = { ...settingsOf(kind, values, kept).problems };
+    if (name.trim() === "") found["/name"] = "Give it a name, such as “On-call mail”.";
+    if (Object.keys(found).length > 0) return refuse(found);
+    refuse({});
+    if (!save.isPending) save.mutate();
+  };
+
+  return (
+    <Dialog title={channel ? "Edit channel" : "Add channel"} onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate autoComplete="off">
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <Field label="Name" error={problems["/name"]}>
+            {(bound) => (
+              <input
+                {...bound}
+                className="input"
+                autoComplete="off"
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field
+            label="Kind"
+            error={problems["/kind"]}
+            hint={channel ? "Add another channel for another kind." : undefined}
+          >
+            {(bound) => (
+              <select
+                {...bound}
+                className="input"
+                disabled={channel !== null}
+                value={kind}
+                onChange={(event) => {
+                  setKind(event.target.value as ChannelKind);
+                  refuse({});
+                }}
+              >
+                {kindNames.map((one) => (
+                  <option key={one} value={one}>
+                    {kinds[one].label}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {kinds[kind].fields.map((field) => (
+            <SettingInput
+              key={`${kind} ${field.name}`}
+              field={field}
+              value={values[field.name] ?? ""}
+              kept={kept.has(field.name)}
+              error={problems[`/${kind}/${field.name}`]}
+              onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
+              onClear={() => setCleared((old) => new Set(old).add(field.name))}
+            />
+          ))}
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={save.isPending}>
+            {save.isPending ? "Saving" : channel ? "Save changes" : "Add channel"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

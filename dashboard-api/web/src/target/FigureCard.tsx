@@ -1,0 +1,95 @@
+import { ChartColumn, Download, Table } from "lucide-react";
+import { type ReactNode, useId, useState } from "react";
+import { ErrorNote } from "../ui/ErrorNote";
+import { CopyNote } from "../ui/Stale";
+import { csvOf, download } from "./csv";
+
+type Cell = string | number | null;
+
+/** What a figure says as a table: for those who do not see it, and as a file. */
+export interface Numbers {
+  head: string[];
+  rows: Cell[][];
+}
+
+/** A figure with a sentence, its table, and the table as a CSV file. */
+export function FigureCard({
+  title,
+  file,
+  summary,
+  numbers,
+  query,
+  tools,
+  children,
+}: {
+  title: string;
+  file: string;
+  summary: string;
+  numbers: Numbers | null;
+  query: { error: unknown; isPending: boolean; data: { stale_since?: string } | undefined; refetch: () => unknown };
+  tools?: ReactNode;
+  children: ReactNode;
+}) {
+  const [asTable, setAsTable] = useState(false);
+  const id = useId();
+  const filled = numbers !== null && numbers.rows.length > 0;
+  return (
+    <section className="card figure" aria-labelledby={id}>
+      <div className="card-head">
+        <h2 id={id}>{title}</h2>
+        <CopyNote of={query.data} />
+        <div className="row wrap push">
+          {tools}
+          <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
+            {asTable ? "Chart" : "Table"}
+            <span className="sr"> of {title}</span>
+          </button>
+          <button
+            type="button"
+            className="btn"
+            disabled={!filled}
+            onClick={() => numbers && download(file, csvOf(numbers.head, numbers.rows))}
+          >
+            <Download size={15} aria-hidden /> CSV<span className="sr"> of {title}</span>
+          </button>
+        </div>
+      </div>
+      {Boolean(query.error) && !query.data && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isPending && <div className="skeleton chart-skeleton" />}
+      {query.data && <p className="chart-summary muted">{summary}</p>}
+      {filled && (asTable ? <NumberTable title={title} numbers={numbers} /> : children)}
+    </section>
+  );
+}
+
+function NumberTable({ title, numbers }: { title: string; numbers: Numbers }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className="scroll-x series-table" tabIndex={0} aria-label={`${title} as a table`}>
+      <table>
+        <thead>
+          <tr>
+            {numbers.head.map((name, i) => (
+              <th key={name} scope="col" className={i > 0 ? "num" : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {numbers.rows.map((row, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows of one answer
+            <tr key={i}>
+              {row.map((cell, n) => (
+                <td key={numbers.head[n]} className={n > 0 ? "num" : undefined}>
+                  {cell ?? "–"}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { api } from "../api/endpoints";
+import type { Range } from "../app/router";
+import { untilFresh } from "../ui/Stale";
+import { count, latency, percent } from "../ui/words";
+import { FigureCard } from "./FigureCard";
+import { quantileBucket, trimmed } from "./figures";
+import { spanSeconds } from "./phases";
+
+const HEIGHT = 120;
+
+/** How many checks took how long. */
+export function HistogramCard({ id, range, regions }: { id: number; range: Range; regions: readonly string[] }) {
+  const [region, setRegion] = useState("");
+  const histogram = useQuery({
+    queryKey: ["histogram", id, range, region],
+    queryFn: () => {
+      const to = Date.now();
+      return api.histogram(
+        id,
+        { from: new Date(to - spanSeconds[range] * 1000).toISOString(), to: new Date(to).toISOString() },
+        region,
+      );
+    },
+    refetchInterval: (query) => untilFresh(query.state.data?.count ? 60_000 : 15_000)(query),
+    placeholderData: keepPreviousData,
+  });
+  const { data } = histogram;
+  const buckets = useMemo(() => (data ? trimmed(data) : []), [data]);
+  const most = Math.max(1, ...buckets.map((bucket) => bucket.count));
+  const half = quantileBucket(buckets, 0.5);
+  const nearly = quantileBucket(buckets, 0.95);
+  const summary =
+    !data || data.count === 0
+      ? "No check of this range has a response time."
+      : `${count(data.count)} checks: half took less than ${latency(buckets[half]?.to_us)}, 95 of 100 less than ${latency(buckets[nearly]?.to_us)}.`;
+  const numbers = data && {
+    head: ["From ms", "To ms", "Checks", "Share"],
+    rows: buckets.map((b) => [
+      b.from_us / 1000,
+      b.to_us / 1000,
+      b.count,
+      percent(b.count / Math.max(1, data.count), 1),
+    ]),
+  };
+  return (
+    <FigureCard
+      title="How long checks take"
+      file={`target-${id}-histogram.csv`}
+      summary={summary}
+      numbers={numbers ?? null}
+      query={histogram}
+      tools={
+        regions.length > 1 && (
+          <label>
+            <span className="sr">Region of the histogram</span>
+            <select className="input" value={region} onChange={(event) => setRegion(event.target.value)}>
+              <option value="">All regions</option>
+              {regions.map((one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </label>
+        )
+      }
+    >
+      <div className="histogram" role="img" aria-label={summary}>
+        <svg viewBox={`0 0 ${buckets.length * 10} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          {buckets.map((bucket, i) => {
+            const height = bucket.count === 0 ? 0 : Math.max(2, (bucket.count / most) * HEIGHT);
+            return (
+              <rect
+                key={bucket.from_us}
+                x={i * 10 + 0.5}
+                y={HEIGHT - height}
+                width={9}
+                height={height}
+                className={i > nearly ? "h-slow" : "h-bar"}
+              >
+                <title>{`${latency(bucket.from_us)} to ${latency(bucket.to_us)}: ${count(bucket.count)}`}</title>
+              </rect>
+            );
+          })}
+        </svg>
+        <div className="row spread muted">
+          <span>{latency(buckets[0]?.from_us)}</span>
+          <span>each bar is 19 % slower than the one before</span>
+          <span>{latency(buckets.at(-1)?.to_us)}</span>
+        </div>
+      </div>
+    </FigureCard>
+  );
+}

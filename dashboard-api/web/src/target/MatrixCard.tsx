@@ -1,0 +1,143 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { api } from "../api/endpoints";
+import type { Matrix } from "../api/figures";
+import { useZone } from "../app/preferences";
+import type { Range } from "../app/router";
+import { untilFresh } from "../ui/Stale";
+import { absolute } from "../ui/time";
+import { latency, plural, stateWords } from "../ui/words";
+import { FigureCard, type Numbers } from "./FigureCard";
+import { cellOf } from "./figures";
+import { spanSeconds } from "./phases";
+
+// About sixty steps, of which the figures are kept: whole hours over two days, whole days over 45.
+const steps: Record<Range, number> = {
+  "1h": 60,
+  "6h": 360,
+  "24h": 1800,
+  "7d": 10_800,
+  "30d": 43_200,
+  "90d": 86_400,
+};
+
+/** What each region saw, step by step. */
+export function MatrixCard({ id, range, intervalS }: { id: number; range: Range; intervalS: number }) {
+  const step = Math.max(steps[range], Math.ceil(intervalS / 60) * 60);
+  const [zone] = useZone();
+  const matrix = useQuery({
+    queryKey: ["matrix", id, range, step],
+    queryFn: () => {
+      const to = Math.ceil(Date.now() / 1000 / step) * step;
+      const from = to - spanSeconds[range];
+      return api.matrix(id, { from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString() }, step);
+    },
+    refetchInterval: untilFresh(30_000),
+    placeholderData: keepPreviousData,
+  });
+  const { data } = matrix;
+  const numbers = useMemo(() => (data ? numbersOf(data) : null), [data]);
+  const trouble = data?.items.filter((row) => row.down.some((n) => n > 0)).map((row) => row.region) ?? [];
+  const summary = !data?.items.length
+    ? "No region has results in this range."
+    : trouble.length === 0
+      ? `${plural(data.items.length, "region")}; none found it down.`
+      : `${plural(data.items.length, "region")}; found down from ${trouble.join(", ")}.`;
+  return (
+    <FigureCard
+      title="Regions over time"
+      file={`target-${id}-regions.csv`}
+      summary={summary}
+      numbers={numbers}
+      query={matrix}
+    >
+      {data && (
+        <div className="matrix" role="img" aria-label={`Regions over time. ${summary}`}>
+          {data.items.map((row) => (
+            <div key={row.region} className="matrix-row">
+              <span className="cut" title={row.region}>
+                {row.region}
+              </span>
+              <svg viewBox={`0 0 ${data.x.length * 10} 24`} preserveAspectRatio="none" aria-hidden="true">
+                {data.x.map((at, i) => {
+                  const cell = cellOf(row, i);
+                  if (cell.state === null) return null;
+                  const { y, height, width } = shapes[cell.state];
+                  const word = stateWords[cell.state].toLowerCase();
+                  return (
+                    <rect
+                      key={at}
+                      x={i * 10 + (10 - width) / 2}
+                      y={y}
+                      width={width}
+                      height={height}
+                      className={`m-${cell.state}`}
+                    >
+                      <title>
+                        {`${row.region}, ${absolute(at * 1000, zone)}: ${word}, ${cell.down} of ${cell.checks} down, ${cell.missing} without data, median ${latency(cell.p50)}`}
+                      </title>
+                    </rect>
+                  );
+                })}
+              </svg>
+            </div>
+          ))}
+          <div className="matrix-row muted">
+            <span />
+            <div className="row spread">
+              <span>{absolute((data.x[0] ?? 0) * 1000, zone)}</span>
+              <span>{absolute((data.x.at(-1) ?? 0) * 1000, zone)}</span>
+            </div>
+          </div>
+          <Legend />
+        </div>
+      )}
+    </FigureCard>
+  );
+}
+
+// As ticks: up is full, degraded the upper part, down lower and wider, no data a thin line.
+const shapes = {
+  up: { y: 2, height: 20, width: 8 },
+  degraded: { y: 2, height: 12, width: 8 },
+  down: { y: 10, height: 13, width: 10 },
+  no_data: { y: 2, height: 20, width: 2 },
+  paused: { y: 2, height: 20, width: 2 },
+} as const;
+
+export function Legend() {
+  return (
+    <ul className="matrix-legend" aria-hidden="true">
+      {(["up", "degraded", "down", "no_data"] as const).map((state) => (
+        <li key={state}>
+          <svg width="10" height="18" viewBox="0 0 10 24" aria-hidden="true">
+            <rect x={(10 - shapes[state].width) / 2} {...shapes[state]} className={`m-${state}`} />
+          </svg>
+          {stateWords[state]}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function numbersOf(matrix: Matrix): Numbers {
+  return {
+    head: ["From (UTC)", "Region", "Up", "Degraded", "Down", "Unknown", "Missed", "Median ms", "95th ms"],
+    rows: matrix.items.flatMap((row) =>
+      matrix.x.map((at, i) => [
+        new Date(at * 1000).toISOString(),
+        row.region,
+        row.up[i] ?? 0,
+        row.degraded[i] ?? 0,
+        row.down[i] ?? 0,
+        row.unknown[i] ?? 0,
+        row.missed[i] ?? 0,
+        ms(row.p50_us[i]),
+        ms(row.p95_us[i]),
+      ]),
+    ),
+  };
+}
+
+const ms = (us: number | null | undefined): number | null =>
+  us === null || us === undefined ? null : Math.round(us / 10) / 100;

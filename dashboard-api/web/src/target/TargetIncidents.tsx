@@ -1,0 +1,40 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { incidentApi } from "../api/incidents";
+import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { IncidentRow } from "../incidents/IncidentRow";
+import { ErrorNote } from "../ui/ErrorNote";
+import "../styles/incidents.css";
+
+const SHOWN = 5;
+
+/** The newest incidents of a target; all of them are one click away. */
+export function TargetIncidents({ id }: { id: number }) {
+  const list = useQuery({
+    queryKey: ["incidents", "target", id],
+    queryFn: () => incidentApi.list({ target_id: id, limit: SHOWN }),
+    refetchInterval: INCIDENTS_EVERY_MS,
+  });
+  return (
+    <section className="card" aria-labelledby="incidents">
+      <div className="card-head">
+        <h2 id="incidents">Incidents</h2>
+        {list.data && list.data.items.length > 0 && (
+          <Link to="/incidents" search={{ target: String(id) }} className="link push">
+            All of this target
+          </Link>
+        )}
+      </div>
+      {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <div className="skeleton chart-skeleton" />}
+      {list.data?.items.length === 0 && (
+        <p className="pad muted">None yet. One opens by itself when the target's rule says that it is down.</p>
+      )}
+      <ul className="incidents">
+        {list.data?.items.map((incident) => (
+          <IncidentRow key={incident.id} incident={incident} bare />
+        ))}
+      </ul>
+    </section>
+  );
+}

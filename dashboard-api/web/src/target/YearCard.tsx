@@ -1,0 +1,128 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { api } from "../api/endpoints";
+import { useZone } from "../app/preferences";
+import { ownZone } from "../targetform/zones";
+import { untilFresh } from "../ui/Stale";
+import { count, percent, plural, stateWords } from "../ui/words";
+import { FigureCard } from "./FigureCard";
+import { calendar } from "./figures";
+
+const DAYS = 366;
+const SIZE = 14;
+
+/** Uptime by day over a year, as a calendar. */
+export function YearCard({ id }: { id: number }) {
+  const [chosen] = useZone();
+  const zone = chosen === "utc" ? "UTC" : ownZone();
+  const year = useQuery({
+    queryKey: ["days", id, zone],
+    queryFn: () => {
+      const to = Date.now();
+      return api.days(
+        id,
+        { from: new Date(to - DAYS * 86_400_000).toISOString(), to: new Date(to).toISOString() },
+        zone,
+      );
+    },
+    // A new target has none yet, and soon some.
+    refetchInterval: (query) => {
+      const some = query.state.data?.periods.some((period) => period.state !== "no_data");
+      return untilFresh(some ? 300_000 : 15_000)(query);
+    },
+  });
+  const { data } = year;
+  const days = useMemo(() => calendar(data?.periods ?? []), [data]);
+  const measured = days.filter((day) => day.state !== null);
+  const bad = measured.filter((day) => day.state === "down").length;
+  const summary =
+    measured.length === 0
+      ? "No day of the last year has results."
+      : `${plural(measured.length, "day")} with results in the last year (${zone}): ${plural(bad, "day")} with downtime.`;
+  const numbers = data && {
+    head: ["Day", "State", "Uptime", "Downtime minutes", "Checks", "Coverage"],
+    rows: measured
+      .map(({ period, state }) => [
+        period.name,
+        state ? stateWords[state] : "",
+        percent(period.folded.uptime, 3),
+        period.folded.downtime_minutes,
+        period.folded.checks,
+        percent(period.folded.coverage, 1),
+      ])
+      .reverse(),
+  };
+  const weeks = (days.at(-1)?.week ?? 0) + 1;
+  return (
+    <FigureCard
+      title="A year of days"
+      file={`target-${id}-days.csv`}
+      summary={summary}
+      numbers={numbers ?? null}
+      query={year}
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <section ref={toTheEnd} className="scroll-x year" tabIndex={0} aria-label="A year of days, as a calendar">
+        <svg
+          width={weeks * SIZE + 34}
+          height={7 * SIZE + 18}
+          viewBox={`0 0 ${weeks * SIZE + 34} ${7 * SIZE + 18}`}
+          role="img"
+          aria-label={summary}
+        >
+          {["Mon", "Wed", "Fri", "Sun"].map((name, i) => (
+            <text key={name} x={0} y={18 + (i * 2 + 0.75) * SIZE} className="year-text">
+              {name}
+            </text>
+          ))}
+          {days.map(({ period, week, weekday, state }, i) => {
+            const x = 34 + week * SIZE;
+            const y = 16 + weekday * SIZE;
+            const first = period.name.endsWith("-01") || i === 0;
+            return (
+              <g key={period.name}>
+                {first && (i === 0 ? Number(period.name.slice(8)) < 20 : true) && (
+                  <text x={x} y={10} className="year-text">
+                    {month(period.name)}
+                  </text>
+                )}
+                <rect x={x} y={y} width={12} height={12} rx={2} className={`d-${state ?? "none"}`}>
+                  <title>
+                    {`${period.name}: ${state ? stateWords[state] : "nothing was due"}, uptime ${percent(period.folded.uptime, 3)}, ${count(period.folded.downtime_minutes)} min down, ${count(period.folded.checks)} checks`}
+                  </title>
+                </rect>
+                {state === "down" && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
+                {state === "degraded" && <path d={`M${x + 6} ${y + 2.5}v4.5m0 2.2v.3`} className="d-mark" />}
+              </g>
+            );
+          })}
+        </svg>
+      </section>
+      <ul className="year-legend" aria-hidden="true">
+        <li>
+          <span className="key d-up" /> Up
+        </li>
+        <li>
+          <span className="key d-degraded">!</span> Degraded
+        </li>
+        <li>
+          <span className="key d-down">×</span> Down at least once
+        </li>
+        <li>
+          <span className="key d-no_data" /> Less than half measured
+        </li>
+        <li>
+          <span className="key d-none" /> Nothing due
+        </li>
+      </ul>
+    </FigureCard>
+  );
+}
+
+/** On a narrow screen the newest days are seen first. */
+const toTheEnd = (node: HTMLElement | null) => {
+  if (node) node.scrollLeft = node.scrollWidth;
+};
+
+const month = (day: string): string =>
+  new Intl.DateTimeFormat("en-GB", { month: "short", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
