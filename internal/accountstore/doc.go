@@ -22,6 +22,7 @@ var (
 	ErrSetupDone  = errors.New("an owner exists already")
 	ErrBadToken   = errors.New("set-up token is not valid")
 	ErrEmailTaken = errors.New("email address is taken")
+	ErrConflict   = errors.New("the account has changed meanwhile")
 )
 
 // How long things last.

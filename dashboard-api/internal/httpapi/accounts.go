@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/mail"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -77,35 +77,41 @@ func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }
 }
 
 func judgeSetup(in SetupInput) []Mistake {
-	var found []Mistake
-	required := func(pointer string, text *string) bool {
-		if text == nil || strings.TrimSpace(*text) == "" {
-			found = append(found, needed(pointer))
-			return false
-		}
-		return true
+	return slices.Concat(judgeGiven("/token", in.Token), judgeEmail(in.Email), judgeName(in.Name), judgePassword(in.Password))
+}
+
+func judgeGiven(pointer string, text *string) []Mistake {
+	if text == nil || strings.TrimSpace(*text) == "" {
+		return []Mistake{needed(pointer)}
 	}
-	required("/token", in.Token)
-	if required("/email", in.Email) && !goodEmail(strings.TrimSpace(*in.Email)) {
-		found = append(found, Mistake{Pointer: "/email", Code: codeInvalidEmail, Message: "this is not an e-mail address"})
-	}
-	if required("/name", in.Name) {
-		switch name := *in.Name; {
-		case utf8.RuneCountInString(name) > maxName:
-			found = append(found, Mistake{Pointer: "/name", Code: codeTooLong, Message: "a name has at most 120 characters"})
-		case strings.ContainsFunc(name, unicode.IsControl):
-			found = append(found, Mistake{Pointer: "/name", Code: codeInvalidText, Message: "a name has no control characters in it"})
-		}
-	}
-	if required("/password", in.Password) {
-		switch n := utf8.RuneCountInString(*in.Password); {
-		case n < minPassword:
-			found = append(found, Mistake{Pointer: "/password", Code: codeTooShort, Message: "a password has at least 8 characters"})
-		case n > maxPassword:
-			found = append(found, Mistake{Pointer: "/password", Code: codeTooLong, Message: "a password has at most 256 characters"})
-		}
+	return nil
+}
+
+func judgeEmail(text *string) []Mistake {
+	found := judgeGiven("/email", text)
+	if found == nil && !goodEmail(strings.TrimSpace(*text)) {
+		found = []Mistake{{Pointer: "/email", Code: codeInvalidEmail, Message: "this is not an e-mail address"}}
 	}
 	return found
+}
+
+func judgeName(text *string) []Mistake {
+	_, found := givenName(text, false, "")
+	return found
+}
+
+func judgePassword(text *string) []Mistake {
+	found := judgeGiven("/password", text)
+	if found != nil {
+		return found
+	}
+	switch n := utf8.RuneCountInString(*text); {
+	case n < minPassword:
+		return []Mistake{{Pointer: "/password", Code: codeTooShort, Message: "a password has at least 8 characters"}}
+	case n > maxPassword:
+		return []Mistake{{Pointer: "/password", Code: codeTooLong, Message: "a password has at most 256 characters"}}
+	}
+	return nil
 }
 
 func needed(pointer string) Mistake {

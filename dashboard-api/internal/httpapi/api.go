@@ -59,6 +59,7 @@ type Options struct {
 	Copies      *Copies            // of answers about the past, for outages; nil: its own
 	Ledger      Ledger
 	Sessions    *session.Sessions
+	Accounts    Accounts
 	Answers     Answers
 	Audit       Audit
 	Hub         Hub

@@ -123,6 +123,18 @@ var mapping = [...]struct {
 	{session.ErrBadCredentials, func(error) *Problem {
 		return problem(http.StatusUnauthorized, "bad_credentials", "the e-mail address or the password is wrong")
 	}},
+	{session.ErrWrongPassword, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/current_password", Code: "wrong_password", Message: "this is not your password"}})
+	}},
+	{accountstore.ErrEmailTaken, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/email", Code: "email_taken", Message: "another account has this address"}})
+	}},
+	{accountstore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusConflict, "account_changed", "the account has changed meanwhile: try again")
+	}},
+	{accountstore.ErrNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such thing, or no longer")
+	}},
 	{session.ErrBusy, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, codeUnavailable, "too many people are signing in: try again").retryAfter(time.Second)
 	}},

@@ -188,7 +188,7 @@ func (r *router) noRoute(w http.ResponseWriter, req *http.Request) {
 // allowed are the methods that do have a route at the request's path.
 func (r *router) allowed(req *http.Request) []string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := req.Clone(req.Context())
 		probe.Method = method
 		if _, pattern := r.mux.Handler(probe); pattern != "/api/" && pattern != "" && (r.policies[pattern] != undeclared || strings.Contains(req.URL.Path, ":")) {

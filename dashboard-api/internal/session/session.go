@@ -16,12 +16,13 @@ import (
 // Accounts is what sessions need of the account store.
 type Accounts interface {
 	UserByEmail(ctx context.Context, email string) (accountstore.User, string, error)
-	CreateSession(ctx context.Context, tokenHash string, userID int64, expires time.Time) error
+	CreateSession(ctx context.Context, tokenHash string, user accountstore.User, client accountstore.Client, expires time.Time) error
 	SessionUser(ctx context.Context, tokenHash string, now time.Time) (accountstore.User, accountstore.Session, error)
 	TouchSession(ctx context.Context, tokenHash string, now time.Time) error
 	DeleteSession(ctx context.Context, tokenHash string) error
 	KeyByHash(ctx context.Context, keyHash string, now time.Time) (accountstore.APIKey, error)
 	TouchKey(ctx context.Context, id int64, now time.Time) error
+	SetPassword(ctx context.Context, user accountstore.User, passwordHash string, keep int64) error
 	Owners
 }
 
@@ -38,6 +39,8 @@ type Identity struct {
 	Actor string             // user:1 or key:1, as the audit log names it
 	Role  accountstore.Role  // what they may do, as of now
 	User  *accountstore.User // nil for an API key
+
+	SessionID int64 // 0 for an API key
 }
 
 // What can be wrong with who is asking.
@@ -117,11 +120,7 @@ func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Id
 	if activity && now.Sub(session.LastSeenAt) > accountstore.TouchInterval {
 		s.ignore(ctx, "touch session", s.store.TouchSession(ctx, hash, now))
 	}
-	return identityOf(user), nil
-}
-
-func identityOf(user accountstore.User) Identity {
-	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user}
+	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID}, nil
 }
 
 func anonymous(err error) error {
@@ -178,7 +177,7 @@ func (s *Sessions) LogOut(r *http.Request) error {
 
 func (s *Sessions) start(r *http.Request, user accountstore.User) (*http.Cookie, error) {
 	token, expires := NewToken(), s.now().Add(accountstore.SessionMax)
-	if err := s.store.CreateSession(r.Context(), HashToken(token), user.ID, expires); err != nil {
+	if err := s.store.CreateSession(r.Context(), HashToken(token), user, s.client(r), expires); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
 	return s.cookie(r, token, expires), nil
