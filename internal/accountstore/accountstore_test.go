@@ -276,7 +276,7 @@ func TestAnswersAreKeptForADay(t *testing.T) {
 		}
 		save("ada", "h4", 202)
 		want("ada", accountstore.Answer{RequestHash: "h4", Status: 202, Body: `{"id":1}`})
-		if err := store.Audit(t.Context(), "ada", "target.create", "target/1", `{"name":"x"}`); err != nil {
+		if err := store.Audit(t.Context(), accountstore.AuditEntry{Actor: "ada", Action: "target.create", Object: "target:1"}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -315,6 +315,48 @@ func TestNothingBeginsInAnEndedEpoch(t *testing.T) {
 		}
 		if all, err := store.Sessions(t.Context(), user.ID, time.Now().Add(accountstore.SessionIdle+time.Minute)); err != nil || len(all) != 0 {
 			t.Errorf("idle ones are listed: %+v, %v", all, err)
+		}
+	})
+}
+
+// Two owners who demote or remove each other at the same moment: one of them stays.
+func TestAnOwnerIsLeft(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		owner(t, store)
+		const owners = 8
+		for i := range owners - 1 {
+			token := fmt.Sprint("token", i)
+			if _, err := store.Invite(t.Context(), token, "", accountstore.RoleOwner, "user:1", time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.AcceptInvitation(t.Context(), token, token+"@example.com", "x", "hash"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		outcomes := make(chan error, owners)
+		for id := range int64(owners) {
+			go func() {
+				var err error
+				if id%2 == 0 {
+					_, err = store.SetRole(t.Context(), id+1, accountstore.RoleViewer)
+				} else {
+					_, err = store.RemoveUser(t.Context(), id+1)
+				}
+				outcomes <- err
+			}()
+		}
+		var refused int
+		for range owners {
+			if err := <-outcomes; errors.Is(err, accountstore.ErrLastOwner) {
+				refused++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if has, err := store.HasOwner(t.Context()); err != nil || !has || refused != 1 {
+			t.Errorf("an owner is left: %v, %v; %d refused", has, err, refused)
 		}
 	})
 }

@@ -139,13 +139,16 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash string) error {
 	return nil
 }
 
-// DeleteExpired removes sessions and kept answers that are past their time at
-// now: housekeeping only, since neither is ever returned.
+// DeleteExpired removes sessions, challenges and kept answers that are past their time
+// at now: housekeeping only, since none is ever returned.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) error {
 	_, err := gorm.G[sessionRow](s.db.Write()).
 		Where("expires_at_ms <= ? OR last_seen_at_ms <= ?", now.UnixMilli(), now.Add(-SessionIdle).UnixMilli()).Delete(ctx)
 	if err != nil {
 		return fmt.Errorf("delete expired sessions: %w", database.Translate(ctx, err))
+	}
+	if _, err = gorm.G[challengeRow](s.db.Write()).Where("expires_at_ms <= ?", now.UnixMilli()).Delete(ctx); err != nil {
+		return fmt.Errorf("delete expired challenges: %w", database.Translate(ctx, err))
 	}
 	_, err = gorm.G[answerRow](s.db.Write()).Where("created_at_ms <= ?", now.Add(-AnswersKept).UnixMilli()).Delete(ctx)
 	if err != nil {

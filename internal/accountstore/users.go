@@ -132,6 +132,77 @@ func (s *Store) SetPassword(ctx context.Context, user User, passwordHash string,
 	return nil
 }
 
+// Users lists users by id.
+func (s *Store) Users(ctx context.Context, afterID int64, limit int) ([]User, error) {
+	rows, err := gorm.G[userRow](s.db.Read()).Where("id > ?", afterID).Order("id").Limit(limit).Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list users: %w", database.Translate(ctx, err))
+	}
+	all := make([]User, len(rows))
+	for i, row := range rows {
+		all[i] = row.user()
+	}
+	return all, nil
+}
+
+// SetRole gives a user another role and ends the user's sessions. ErrLastOwner if
+// nobody would be an owner afterwards; the same role again changes nothing.
+func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) {
+	var user User
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if user, err = alone(ctx, tx, id, role == RoleOwner); err != nil || user.Role == role {
+			return err
+		}
+		if err = endEpoch(ctx, tx, user, map[string]any{"role": string(role)}); err != nil {
+			return err
+		}
+		user.Role, user.Epoch = role, user.Epoch+1
+		_, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx)
+		return err
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("change role: %w", notFound(ctx, err))
+	}
+	return user, nil
+}
+
+// RemoveUser removes a user with all that is the user's: sessions, keys and ways
+// to sign in. ErrLastOwner if nobody would be an owner afterwards.
+func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
+	var user User
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if user, err = alone(ctx, tx, id, false); err != nil {
+			return err
+		}
+		_, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx)
+		return err
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("remove user: %w", notFound(ctx, err))
+	}
+	return user, nil
+}
+
+// alone reads a user to be changed while no other change of who is an owner is under
+// way: they queue for the set-up token's row, which is there since before the first
+// owner was. ErrLastOwner unless another owner is left, or this one stays one.
+func alone(ctx context.Context, tx *gorm.DB, id int64, stays bool) (User, error) {
+	queue := tx.WithContext(ctx).Exec(`INSERT INTO setup_tokens (id, token_hash, created_at_ms, used_at_ms) VALUES (1, '', 0, 0)
+ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
+	if queue.Error != nil {
+		return User{}, queue.Error
+	}
+	row, err := gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+	if err != nil || stays || row.Role != string(RoleOwner) {
+		return row.user(), err
+	}
+	others, err := gorm.G[userRow](tx).Where("role = ? AND id <> ?", string(RoleOwner), id).Count(ctx, "id")
+	if err == nil && others == 0 {
+		err = ErrLastOwner
+	}
+	return row.user(), err
+}
+
 // endEpoch changes columns of a user and begins another epoch, in which no session counts yet.
 func endEpoch(ctx context.Context, tx *gorm.DB, user User, change map[string]any) error {
 	change["epoch"] = user.Epoch + 1

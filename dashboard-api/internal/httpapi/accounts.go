@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/mail"
 	"slices"
@@ -42,20 +43,27 @@ type userBody struct {
 
 type sessionBody struct {
 	User        nullable[userBody] `json:"user" doc:"null for an API key"`
-	Role        string             `json:"role" enum:"owner,editor,viewer"`
+	Role        string             `json:"role" enum:"owner,editor,viewer,"`
 	SetupNeeded bool               `json:"setup_needed"`
+	Second      *SecondStep        `json:"second_factor,omitempty" doc:"with status 202: nobody is signed in yet, a code is to follow at /api/v1/session:verify"`
 }
 
 type sessionOutput struct {
+	Status int
 	Cookie string `header:"Set-Cookie"`
 	Body   sessionBody
 }
 
 func signedIn(user accountstore.User, cookie *http.Cookie) *sessionOutput {
-	out := &sessionOutput{Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
+	out := &sessionOutput{Status: http.StatusOK, Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
 	if cookie != nil {
 		out.Cookie = cookie.String()
 	}
+	return out
+}
+
+func created(out *sessionOutput) *sessionOutput {
+	out.Status = http.StatusCreated
 	return out
 }
 
@@ -73,7 +81,7 @@ func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }
 		return nil, err
 	}
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "setup", userActor(user.ID), "first owner")
-	return signedIn(user, cookie), nil
+	return created(signedIn(user, cookie)), nil
 }
 
 func judgeSetup(in SetupInput) []Mistake {
@@ -142,11 +150,19 @@ func (a *api) logIn(ctx context.Context, in *struct{ Body document[LoginInput] }
 		return nil, session.ErrBadCredentials // nobody can have these
 	}
 	user, cookie, err := a.Sessions.LogIn(requestOf(ctx), *fields.Email, *fields.Password)
+	if needed, is := errors.AsType[*session.SecondFactorError](err); is {
+		return secondStep(needed), nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), "")
-	return signedIn(user, cookie), nil
+	return a.entering(ctx, user, cookie, ""), nil
+}
+
+// entering is the answer to who has just signed in, and says so in the audit log.
+func (a *api) entering(ctx context.Context, user accountstore.User, cookie *http.Cookie, how string) *sessionOutput {
+	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), how)
+	return signedIn(user, cookie)
 }
 
 // currentSession is public so that a page can ask who it is talking for; the
@@ -163,7 +179,7 @@ func (a *api) currentSession(ctx context.Context, _ *struct{}) (*sessionOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &sessionOutput{Body: sessionBody{Role: string(identity.Role), SetupNeeded: needed}}, nil
+	return &sessionOutput{Status: http.StatusOK, Body: sessionBody{Role: string(identity.Role), SetupNeeded: needed}}, nil
 }
 
 type loggedOut struct {

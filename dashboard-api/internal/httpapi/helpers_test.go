@@ -311,12 +311,12 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	b.history = &switched{b.results}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
 	b.after = NewAftermath(b.redis, b.redis, log)
-	sessions := session.New(accounts, false, log)
-	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	box, err := seal.New(benchKey)
 	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := session.New(accounts, false, log).WithBox(box)
+	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.checks = jobs.New(jobs.Options{
@@ -330,7 +330,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
-		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, Sessions: sessions, Accounts: accounts, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
+		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, PublicURL: "https://pf.example", Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),

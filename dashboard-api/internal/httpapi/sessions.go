@@ -17,6 +17,17 @@ type Accounts interface {
 	EndSession(ctx context.Context, userID, id int64) error
 	EndOtherSessions(ctx context.Context, userID, except int64) error
 	SetProfile(ctx context.Context, id int64, name, email string) (accountstore.User, error)
+	Members
+}
+
+// Members keeps who there is, and who may come.
+type Members interface {
+	Users(ctx context.Context, afterID int64, limit int) ([]accountstore.User, error)
+	SetRole(ctx context.Context, id int64, role accountstore.Role) (accountstore.User, error)
+	RemoveUser(ctx context.Context, id int64) (accountstore.User, error)
+	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
+	Invitations(ctx context.Context, beforeID int64, limit int) ([]accountstore.Invitation, error)
+	RevokeInvitation(ctx context.Context, id int64) error
 }
 
 // SessionPath names a session in a path.

@@ -45,3 +45,30 @@ func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, n
 	}
 	return s.store.SetPassword(r.Context(), user, hash, identity.SessionID)
 }
+
+// Accept makes the account that an invitation is for and signs the browser in. Of any
+// number of calls at once one wins.
+func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
+	ctx, address := r.Context(), s.clientAddress(r)
+	if wait := s.throttle.Begin("invitation", address); wait > 0 {
+		return accountstore.User{}, nil, &ThrottledError{wait}
+	}
+	// Asked first because it is cheap: who has no invitation cannot make us hash passwords.
+	if err := s.store.InvitationValid(ctx, HashToken(token), s.now()); err != nil {
+		return accountstore.User{}, nil, err
+	}
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return accountstore.User{}, nil, fmt.Errorf("accept invitation: %w", err)
+	}
+	user, err := s.store.AcceptInvitation(ctx, HashToken(token), email, name, hash)
+	if err != nil {
+		return accountstore.User{}, nil, err
+	}
+	s.throttle.Succeed("invitation", address)
+	if err := s.LogOut(r); err != nil {
+		return accountstore.User{}, nil, err
+	}
+	cookie, err := s.start(r, user)
+	return user, cookie, err
+}
