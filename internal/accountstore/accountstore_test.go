@@ -123,7 +123,7 @@ func TestSessionsExpire(t *testing.T) {
 		store := accountstore.New(db)
 		user := owner(t, store)
 		start := time.Now()
-		if err := store.CreateSession(t.Context(), "s", user.ID, start.Add(365*24*time.Hour)); err != nil {
+		if err := store.CreateSession(t.Context(), "s", user, accountstore.Client{}, start.Add(365*24*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		alive := func(at time.Duration) bool {
@@ -181,7 +181,7 @@ func TestSessionEnds(t *testing.T) {
 		store := accountstore.New(db)
 		user := owner(t, store)
 		for _, token := range []string{"a", "b"} {
-			if err := store.CreateSession(t.Context(), token, user.ID, time.Now().Add(time.Hour)); err != nil {
+			if err := store.CreateSession(t.Context(), token, user, accountstore.Client{}, time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -199,7 +199,7 @@ func TestSessionEnds(t *testing.T) {
 		if err := db.Read().Table("sessions").Count(&left).Error; err != nil || left != 0 {
 			t.Errorf("sessions of a deleted user: %d, %v", left, err)
 		}
-		if err := store.CreateSession(t.Context(), "c", user.ID, time.Now().Add(time.Hour)); err == nil {
+		if err := store.CreateSession(t.Context(), "c", user, accountstore.Client{}, time.Now().Add(time.Hour)); err == nil {
 			t.Error("a session for nobody was stored")
 		}
 	})
@@ -276,8 +276,87 @@ func TestAnswersAreKeptForADay(t *testing.T) {
 		}
 		save("ada", "h4", 202)
 		want("ada", accountstore.Answer{RequestHash: "h4", Status: 202, Body: `{"id":1}`})
-		if err := store.Audit(t.Context(), "ada", "target.create", "target/1", `{"name":"x"}`); err != nil {
+		if err := store.Audit(t.Context(), accountstore.AuditEntry{Actor: "ada", Action: "target.create", Object: "target:1"}); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Who was let in by what was true a moment ago is not let in: a sign-in that was under way
+// while the password changed starts no session.
+func TestNothingBeginsInAnEndedEpoch(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		user := owner(t, store)
+		begin := func(token string, user accountstore.User) bool {
+			t.Helper()
+			if err := store.CreateSession(t.Context(), token, user, accountstore.Client{}, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := store.SessionUser(t.Context(), token, time.Now())
+			return err == nil
+		}
+		if !begin("mine", user) || !begin("other", user) {
+			t.Fatal("a session does not count")
+		}
+		_, mine, _ := store.SessionUser(t.Context(), "mine", time.Now())
+		if err := store.SetPassword(t.Context(), user, "new", mine.ID); err != nil {
+			t.Fatal(err)
+		}
+		if begin("late", user) {
+			t.Error("a sign-in with the old password counts")
+		}
+		if err := store.SetPassword(t.Context(), user, "newer", mine.ID); !errors.Is(err, accountstore.ErrConflict) {
+			t.Errorf("changed from what it was: %v", err)
+		}
+		if all, err := store.Sessions(t.Context(), user.ID, time.Now()); err != nil || len(all) != 1 || all[0].ID != mine.ID {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if all, err := store.Sessions(t.Context(), user.ID, time.Now().Add(accountstore.SessionIdle+time.Minute)); err != nil || len(all) != 0 {
+			t.Errorf("idle ones are listed: %+v, %v", all, err)
+		}
+	})
+}
+
+// Two owners who demote or remove each other at the same moment: one of them stays.
+func TestAnOwnerIsLeft(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		owner(t, store)
+		const owners = 8
+		for i := range owners - 1 {
+			token := fmt.Sprint("token", i)
+			if _, err := store.Invite(t.Context(), token, "", accountstore.RoleOwner, "user:1", time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.AcceptInvitation(t.Context(), token, token+"@example.com", "x", "hash"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		outcomes := make(chan error, owners)
+		for id := range int64(owners) {
+			go func() {
+				var err error
+				if id%2 == 0 {
+					_, err = store.SetRole(t.Context(), id+1, accountstore.RoleViewer)
+				} else {
+					_, err = store.RemoveUser(t.Context(), id+1)
+				}
+				outcomes <- err
+			}()
+		}
+		var refused int
+		for range owners {
+			if err := <-outcomes; errors.Is(err, accountstore.ErrLastOwner) {
+				refused++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if has, err := store.HasOwner(t.Context()); err != nil || !has || refused != 1 {
+			t.Errorf("an owner is left: %v, %v; %d refused", has, err, refused)
 		}
 	})
 }

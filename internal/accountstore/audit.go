@@ -3,28 +3,86 @@ package accountstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/internal/database"
 )
 
+// AuditEntry is a write, as the audit log keeps it. It must hold no secret.
+type AuditEntry struct {
+	ID        int64 // given by the log
+	At        time.Time
+	Actor     string // user:1 or key:1; empty: nobody
+	Action    string
+	Object    string // what it was done to
+	Detail    string
+	Operation string // id of the API's operation
+	Address   string
+	RequestID string
+}
+
 type auditRow struct {
-	ID     int64  `gorm:"column:id;primaryKey"`
-	AtMS   int64  `gorm:"column:at_ms"`
-	Actor  string `gorm:"column:actor"`
-	Action string `gorm:"column:action"`
-	Object string `gorm:"column:object"`
-	Detail string `gorm:"column:detail"`
+	ID        int64  `gorm:"column:id;primaryKey"`
+	AtMS      int64  `gorm:"column:at_ms"`
+	Actor     string `gorm:"column:actor"`
+	Action    string `gorm:"column:action"`
+	Object    string `gorm:"column:object"`
+	Detail    string `gorm:"column:detail"`
+	Operation string `gorm:"column:operation"`
+	Address   string `gorm:"column:address"`
+	RequestID string `gorm:"column:request_id"`
 }
 
 func (auditRow) TableName() string { return "audit_log" }
 
-// Audit records who did what to what. The detail must hold no secret.
-func (s *Store) Audit(ctx context.Context, actor, action, object, detail string) error {
-	row := auditRow{AtMS: s.now().UnixMilli(), Actor: actor, Action: action, Object: object, Detail: detail}
+// Audit records who did what to what, as of now.
+func (s *Store) Audit(ctx context.Context, e AuditEntry) error {
+	row := auditRow{
+		AtMS: s.now().UnixMilli(), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID,
+	}
 	if err := gorm.G[auditRow](s.db.Write()).Create(ctx, &row); err != nil {
 		return fmt.Errorf("write the audit log: %w", database.Translate(ctx, err))
 	}
 	return nil
+}
+
+// AuditQuery asks for a part of the audit log. Zero fields ask for all.
+type AuditQuery struct {
+	Actor    string
+	Action   string    // or operation
+	From, To time.Time // half open
+	BeforeID int64
+	Limit    int
+}
+
+// AuditLog gives entries, the newest first.
+func (s *Store) AuditLog(ctx context.Context, q AuditQuery) ([]AuditEntry, error) {
+	query := gorm.G[auditRow](s.db.Read()).Order("id DESC").Limit(q.Limit)
+	if q.Actor != "" {
+		query = query.Where("actor = ?", q.Actor)
+	}
+	if q.Action != "" {
+		query = query.Where("action = ? OR operation = ?", q.Action, q.Action)
+	}
+	if !q.From.IsZero() {
+		query = query.Where("at_ms >= ?", q.From.UnixMilli())
+	}
+	if !q.To.IsZero() {
+		query = query.Where("at_ms < ?", q.To.UnixMilli())
+	}
+	if q.BeforeID > 0 {
+		query = query.Where("id < ?", q.BeforeID)
+	}
+	rows, err := query.Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", database.Translate(ctx, err))
+	}
+	all := make([]AuditEntry, len(rows))
+	for i, r := range rows {
+		all[i] = AuditEntry{ID: r.ID, At: at(r.AtMS), Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail, Operation: r.Operation, Address: r.Address, RequestID: r.RequestID}
+	}
+	return all, nil
 }

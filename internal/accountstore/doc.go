@@ -1,8 +1,8 @@
-// Package accountstore keeps who may do what: users, sessions, API keys, the
+// Package accountstore keeps who may do what: users, invitations, sessions, API keys, the
 // one-time set-up token, kept answers of repeated writes, and the audit log.
 //
 // It guarantees exactly one first owner, however many set-ups race
-// (CreateFirstOwner); that an expired session or a revoked key is never
+// (CreateFirstOwner), and at least one from then on; that an expired session or a revoked key is never
 // returned; and that it holds no secret in clear: tokens, keys and passwords
 // arrive as hashes made by the caller. Errors of the driver arrive as this
 // package's, or as database.ErrUnavailable when the database could not answer.
@@ -18,10 +18,15 @@ import (
 
 // What can be wrong with a request, as opposed to with the database.
 var (
-	ErrNotFound   = errors.New("not found")
-	ErrSetupDone  = errors.New("an owner exists already")
-	ErrBadToken   = errors.New("set-up token is not valid")
-	ErrEmailTaken = errors.New("email address is taken")
+	ErrNotFound      = errors.New("not found")
+	ErrSetupDone     = errors.New("an owner exists already")
+	ErrBadToken      = errors.New("set-up token is not valid")
+	ErrEmailTaken    = errors.New("email address is taken")
+	ErrLastOwner     = errors.New("nobody else is an owner")
+	ErrBadInvitation = errors.New("invitation is not valid")
+	ErrOtherAddress  = errors.New("invitation is for another address")
+	ErrNoAddress     = errors.New("invitation names no address, nor does who accepts it")
+	ErrConflict      = errors.New("the account has changed meanwhile")
 )
 
 // How long things last.

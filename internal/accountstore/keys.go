@@ -3,6 +3,8 @@ package accountstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,11 +16,15 @@ import (
 type APIKey struct {
 	ID         int64
 	Name       string
-	Prefix     string // its first characters, to tell keys apart
-	Role       Role
+	Prefix     string   // its first characters, to tell keys apart
+	Role       Role     // the most it may; KeyByHash gives what it may now
+	Scopes     []string // what of that; none: all
+	UserID     int64    // whose it is; 0: the installation's
+	ParentID   int64    // the key that made it; 0: none
 	CreatedAt  time.Time
 	LastUsedAt time.Time // to the minute; zero when never
 	ExpiresAt  time.Time // zero when never
+	RevokedAt  time.Time // zero: not
 }
 
 type keyRow struct {
@@ -31,6 +37,9 @@ type keyRow struct {
 	LastUsedAtMS *int64 `gorm:"column:last_used_at_ms"`
 	ExpiresAtMS  *int64 `gorm:"column:expires_at_ms"`
 	RevokedAtMS  *int64 `gorm:"column:revoked_at_ms"`
+	Scopes       string `gorm:"column:scopes"`
+	UserID       *int64 `gorm:"column:user_id"`
+	ParentID     *int64 `gorm:"column:parent_id"`
 }
 
 func (keyRow) TableName() string { return "api_keys" }
@@ -46,17 +55,106 @@ ON CONFLICT (key_hash) DO NOTHING`, name, prefix, keyHash, string(role), s.now()
 	return nil
 }
 
-// KeyByHash gives the key that is valid at now, or ErrNotFound.
+func (r keyRow) key() APIKey {
+	key := APIKey{
+		ID: r.ID, Name: r.Name, Prefix: r.Prefix, Role: Role(r.Role), Scopes: strings.Fields(r.Scopes), CreatedAt: at(r.CreatedAtMS),
+		LastUsedAt: atOrZero(r.LastUsedAtMS), ExpiresAt: atOrZero(r.ExpiresAtMS), RevokedAt: atOrZero(r.RevokedAtMS),
+	}
+	if r.UserID != nil {
+		key.UserID = *r.UserID
+	}
+	if r.ParentID != nil {
+		key.ParentID = *r.ParentID
+	}
+	return key
+}
+
+// valid is true of keys that are valid at an instant.
+const valid = "revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)"
+
+// KeyByHash gives the key that is valid at now, or ErrNotFound. Its role is what it
+// may now: never more than its user may, nor than the key that made it, which must be
+// valid too.
 func (s *Store) KeyByHash(ctx context.Context, keyHash string, now time.Time) (APIKey, error) {
-	row, err := gorm.G[keyRow](s.db.Read()).
-		Where("key_hash = ? AND revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)", keyHash, now.UnixMilli()).Take(ctx)
+	row, err := gorm.G[keyRow](s.db.Read()).Where("key_hash = ? AND "+valid, keyHash, now.UnixMilli()).Take(ctx)
 	if err != nil {
 		return APIKey{}, fmt.Errorf("get API key: %w", notFound(ctx, err))
 	}
-	return APIKey{
-		ID: row.ID, Name: row.Name, Prefix: row.Prefix, Role: Role(row.Role), CreatedAt: at(row.CreatedAtMS),
-		LastUsedAt: atOrZero(row.LastUsedAtMS), ExpiresAt: atOrZero(row.ExpiresAtMS),
-	}, nil
+	key := row.key()
+	if key.ParentID != 0 {
+		parent, err := gorm.G[keyRow](s.db.Read()).Where("id = ? AND "+valid, key.ParentID, now.UnixMilli()).Take(ctx)
+		if err != nil {
+			return APIKey{}, fmt.Errorf("get the key that made a key: %w", notFound(ctx, err))
+		}
+		key.Role = lesser(key.Role, Role(parent.Role))
+	}
+	if key.UserID != 0 {
+		user, err := gorm.G[userRow](s.db.Read()).Where("id = ?", key.UserID).Take(ctx)
+		if err != nil {
+			return APIKey{}, fmt.Errorf("get the key's user: %w", notFound(ctx, err))
+		}
+		key.Role = lesser(key.Role, Role(user.Role))
+	}
+	return key, nil
+}
+
+// lesser of two roles; one that is not known is less than all.
+func lesser(a, b Role) Role {
+	order := []Role{RoleViewer, RoleEditor, RoleOwner}
+	return append([]Role{""}, order...)[min(slices.Index(order, a), slices.Index(order, b))+1]
+}
+
+// CreateKey stores a key: its name, prefix, role, scopes, user, parent and expiry.
+func (s *Store) CreateKey(ctx context.Context, key APIKey, keyHash string) (APIKey, error) {
+	row := keyRow{Name: key.Name, Prefix: key.Prefix, KeyHash: keyHash, Role: string(key.Role), Scopes: strings.Join(key.Scopes, " "), CreatedAtMS: s.now().UnixMilli()}
+	if key.UserID != 0 {
+		row.UserID = &key.UserID
+	}
+	if key.ParentID != 0 {
+		row.ParentID = &key.ParentID
+	}
+	if !key.ExpiresAt.IsZero() {
+		until := key.ExpiresAt.UnixMilli()
+		row.ExpiresAtMS = &until
+	}
+	if err := gorm.G[keyRow](s.db.Write()).Create(ctx, &row); err != nil {
+		return APIKey{}, fmt.Errorf("create API key: %w", database.Translate(ctx, err))
+	}
+	return row.key(), nil
+}
+
+// Keys lists the keys that were not revoked, by id: those of a user, or of everybody (0).
+func (s *Store) Keys(ctx context.Context, userID, afterID int64, limit int) ([]APIKey, error) {
+	query := gorm.G[keyRow](s.db.Read()).Where("revoked_at_ms IS NULL AND id > ?", afterID).Order("id").Limit(limit)
+	if userID != 0 {
+		query = query.Where("user_id = ?", userID)
+	}
+	rows, err := query.Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list API keys: %w", database.Translate(ctx, err))
+	}
+	all := make([]APIKey, len(rows))
+	for i, row := range rows {
+		all[i] = row.key()
+	}
+	return all, nil
+}
+
+// RevokeKey ends a key, and with it those that it made: one of a user, or of anybody
+// (0). ErrNotFound if there is none.
+func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
+	query := gorm.G[keyRow](s.db.Write()).Where("id = ? AND revoked_at_ms IS NULL", id)
+	if userID != 0 {
+		query = query.Where("user_id = ?", userID)
+	}
+	n, err := query.Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("revoke API key: %w", database.Translate(ctx, err))
+	}
+	return nil
 }
 
 // TouchKey records that a key was used at now. It writes at most once a TouchInterval.

@@ -18,6 +18,7 @@ type User struct {
 	Name      string
 	Role      Role
 	CreatedAt time.Time
+	Epoch     int64 // rises with what ends sessions: a new password, another role
 }
 
 type userRow struct {
@@ -27,12 +28,13 @@ type userRow struct {
 	PasswordHash string `gorm:"column:password_hash"`
 	Role         string `gorm:"column:role"`
 	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
+	Epoch        int64  `gorm:"column:epoch"`
 }
 
 func (userRow) TableName() string { return "users" }
 
 func (r userRow) user() User {
-	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS)}
+	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch}
 }
 
 // HasOwner says whether the set-up is done.
@@ -109,6 +111,124 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (User, string, er
 		return User{}, "", fmt.Errorf("get user: %w", notFound(ctx, err))
 	}
 	return row.user(), row.PasswordHash, nil
+}
+
+// SetPassword replaces a password and ends every session of the user but one, if
+// nothing of the kind has happened since user was read; else ErrConflict.
+func (s *Store) SetPassword(ctx context.Context, user User, passwordHash string, keep int64) error {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		if err := endEpoch(ctx, tx, user, map[string]any{"password_hash": passwordHash}); err != nil {
+			return err
+		}
+		if _, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id <> ?", user.ID, keep).Delete(ctx); err != nil {
+			return err
+		}
+		_, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id = ?", user.ID, keep).Update(ctx, "epoch", user.Epoch+1)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("set password: %w", err)
+	}
+	return nil
+}
+
+// Users lists users by id.
+func (s *Store) Users(ctx context.Context, afterID int64, limit int) ([]User, error) {
+	rows, err := gorm.G[userRow](s.db.Read()).Where("id > ?", afterID).Order("id").Limit(limit).Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list users: %w", database.Translate(ctx, err))
+	}
+	all := make([]User, len(rows))
+	for i, row := range rows {
+		all[i] = row.user()
+	}
+	return all, nil
+}
+
+// SetRole gives a user another role and ends the user's sessions. ErrLastOwner if
+// nobody would be an owner afterwards; the same role again changes nothing.
+func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) {
+	var user User
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if user, err = alone(ctx, tx, id, role == RoleOwner); err != nil || user.Role == role {
+			return err
+		}
+		if err = endEpoch(ctx, tx, user, map[string]any{"role": string(role)}); err != nil {
+			return err
+		}
+		user.Role, user.Epoch = role, user.Epoch+1
+		_, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx)
+		return err
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("change role: %w", notFound(ctx, err))
+	}
+	return user, nil
+}
+
+// RemoveUser removes a user with all that is the user's: sessions, keys and ways
+// to sign in. ErrLastOwner if nobody would be an owner afterwards.
+func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
+	var user User
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if user, err = alone(ctx, tx, id, false); err != nil {
+			return err
+		}
+		_, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx)
+		return err
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("remove user: %w", notFound(ctx, err))
+	}
+	return user, nil
+}
+
+// alone reads a user to be changed while no other change of who is an owner is under
+// way: they queue for the set-up token's row, which is there since before the first
+// owner was. ErrLastOwner unless another owner is left, or this one stays one.
+func alone(ctx context.Context, tx *gorm.DB, id int64, stays bool) (User, error) {
+	queue := tx.WithContext(ctx).Exec(`INSERT INTO setup_tokens (id, token_hash, created_at_ms, used_at_ms) VALUES (1, '', 0, 0)
+ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
+	if queue.Error != nil {
+		return User{}, queue.Error
+	}
+	row, err := gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+	if err != nil || stays || row.Role != string(RoleOwner) {
+		return row.user(), err
+	}
+	others, err := gorm.G[userRow](tx).Where("role = ? AND id <> ?", string(RoleOwner), id).Count(ctx, "id")
+	if err == nil && others == 0 {
+		err = ErrLastOwner
+	}
+	return row.user(), err
+}
+
+// endEpoch changes columns of a user and begins another epoch, in which no session counts yet.
+func endEpoch(ctx context.Context, tx *gorm.DB, user User, change map[string]any) error {
+	change["epoch"] = user.Epoch + 1
+	done := tx.WithContext(ctx).Table("users").Where("id = ? AND epoch = ?", user.ID, user.Epoch).Updates(change)
+	if done.Error == nil && done.RowsAffected != 1 {
+		return ErrConflict
+	}
+	return done.Error
+}
+
+// SetProfile changes how a user is called, and the address to sign in with.
+func (s *Store) SetProfile(ctx context.Context, id int64, name, email string) (User, error) {
+	var row userRow
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if err = tx.Table("users").Where("id = ?", id).Updates(map[string]any{"name": name, "email": normal(email)}).Error; err == nil {
+			row, err = gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+		}
+		return err
+	})
+	if errors.Is(err, database.ErrDuplicate) {
+		err = ErrEmailTaken
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("change profile: %w", notFound(ctx, err))
+	}
+	return row.user(), nil
 }
 
 func notFound(ctx context.Context, err error) error {

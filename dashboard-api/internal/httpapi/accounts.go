@@ -2,10 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/mail"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -42,20 +43,27 @@ type userBody struct {
 
 type sessionBody struct {
 	User        nullable[userBody] `json:"user" doc:"null for an API key"`
-	Role        string             `json:"role" enum:"owner,editor,viewer"`
+	Role        string             `json:"role" enum:"owner,editor,viewer,"`
 	SetupNeeded bool               `json:"setup_needed"`
+	Second      *SecondStep        `json:"second_factor,omitempty" doc:"with status 202: nobody is signed in yet, a code is to follow at /api/v1/session:verify"`
 }
 
 type sessionOutput struct {
+	Status int
 	Cookie string `header:"Set-Cookie"`
 	Body   sessionBody
 }
 
 func signedIn(user accountstore.User, cookie *http.Cookie) *sessionOutput {
-	out := &sessionOutput{Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
+	out := &sessionOutput{Status: http.StatusOK, Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
 	if cookie != nil {
 		out.Cookie = cookie.String()
 	}
+	return out
+}
+
+func created(out *sessionOutput) *sessionOutput {
+	out.Status = http.StatusCreated
 	return out
 }
 
@@ -73,39 +81,45 @@ func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }
 		return nil, err
 	}
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "setup", userActor(user.ID), "first owner")
-	return signedIn(user, cookie), nil
+	return created(signedIn(user, cookie)), nil
 }
 
 func judgeSetup(in SetupInput) []Mistake {
-	var found []Mistake
-	required := func(pointer string, text *string) bool {
-		if text == nil || strings.TrimSpace(*text) == "" {
-			found = append(found, needed(pointer))
-			return false
-		}
-		return true
+	return slices.Concat(judgeGiven("/token", in.Token), judgeEmail(in.Email), judgeName(in.Name), judgePassword(in.Password))
+}
+
+func judgeGiven(pointer string, text *string) []Mistake {
+	if text == nil || strings.TrimSpace(*text) == "" {
+		return []Mistake{needed(pointer)}
 	}
-	required("/token", in.Token)
-	if required("/email", in.Email) && !goodEmail(strings.TrimSpace(*in.Email)) {
-		found = append(found, Mistake{Pointer: "/email", Code: codeInvalidEmail, Message: "this is not an e-mail address"})
-	}
-	if required("/name", in.Name) {
-		switch name := *in.Name; {
-		case utf8.RuneCountInString(name) > maxName:
-			found = append(found, Mistake{Pointer: "/name", Code: codeTooLong, Message: "a name has at most 120 characters"})
-		case strings.ContainsFunc(name, unicode.IsControl):
-			found = append(found, Mistake{Pointer: "/name", Code: codeInvalidText, Message: "a name has no control characters in it"})
-		}
-	}
-	if required("/password", in.Password) {
-		switch n := utf8.RuneCountInString(*in.Password); {
-		case n < minPassword:
-			found = append(found, Mistake{Pointer: "/password", Code: codeTooShort, Message: "a password has at least 8 characters"})
-		case n > maxPassword:
-			found = append(found, Mistake{Pointer: "/password", Code: codeTooLong, Message: "a password has at most 256 characters"})
-		}
+	return nil
+}
+
+func judgeEmail(text *string) []Mistake {
+	found := judgeGiven("/email", text)
+	if found == nil && !goodEmail(strings.TrimSpace(*text)) {
+		found = []Mistake{{Pointer: "/email", Code: codeInvalidEmail, Message: "this is not an e-mail address"}}
 	}
 	return found
+}
+
+func judgeName(text *string) []Mistake {
+	_, found := givenName(text, false, "")
+	return found
+}
+
+func judgePassword(text *string) []Mistake {
+	found := judgeGiven("/password", text)
+	if found != nil {
+		return found
+	}
+	switch n := utf8.RuneCountInString(*text); {
+	case n < minPassword:
+		return []Mistake{{Pointer: "/password", Code: codeTooShort, Message: "a password has at least 8 characters"}}
+	case n > maxPassword:
+		return []Mistake{{Pointer: "/password", Code: codeTooLong, Message: "a password has at most 256 characters"}}
+	}
+	return nil
 }
 
 func needed(pointer string) Mistake {
@@ -136,11 +150,19 @@ func (a *api) logIn(ctx context.Context, in *struct{ Body document[LoginInput] }
 		return nil, session.ErrBadCredentials // nobody can have these
 	}
 	user, cookie, err := a.Sessions.LogIn(requestOf(ctx), *fields.Email, *fields.Password)
+	if needed, is := errors.AsType[*session.SecondFactorError](err); is {
+		return secondStep(needed), nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), "")
-	return signedIn(user, cookie), nil
+	return a.entering(ctx, user, cookie, ""), nil
+}
+
+// entering is the answer to who has just signed in, and says so in the audit log.
+func (a *api) entering(ctx context.Context, user accountstore.User, cookie *http.Cookie, how string) *sessionOutput {
+	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), how)
+	return signedIn(user, cookie)
 }
 
 // currentSession is public so that a page can ask who it is talking for; the
@@ -157,7 +179,7 @@ func (a *api) currentSession(ctx context.Context, _ *struct{}) (*sessionOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &sessionOutput{Body: sessionBody{Role: string(identity.Role), SetupNeeded: needed}}, nil
+	return &sessionOutput{Status: http.StatusOK, Body: sessionBody{Role: string(identity.Role), SetupNeeded: needed}}, nil
 }
 
 type loggedOut struct {

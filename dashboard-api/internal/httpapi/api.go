@@ -22,11 +22,6 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// Audit is the audit log.
-type Audit interface {
-	Audit(ctx context.Context, actor, action, object, detail string) error
-}
-
 // Hub is the live state of this node.
 type Hub interface {
 	Snapshot() live.Snapshot
@@ -60,6 +55,8 @@ type Options struct {
 	Copies      *Copies            // of answers about the past, for outages; nil: its own
 	Ledger      Ledger
 	Sessions    *session.Sessions
+	Accounts    Accounts
+	Keys        Keys
 	Answers     Answers
 	Audit       Audit
 	Hub         Hub
@@ -81,6 +78,7 @@ type Options struct {
 
 	StatusPages  StatusPages
 	PagesChanged func() // what public pages show has changed; must not block; nil: nobody listens
+	PublicURL    string // where people reach the dashboard
 
 	Socket  http.Handler // the websocket, behind the same policy as any route
 	Pages   http.Handler // everything outside /api
@@ -140,7 +138,7 @@ func config(version string) huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{Title: "Probefleet", Version: version, Description: "Watches URLs from many regions. Instants are RFC 3339 in UTC; durations carry their unit (_s, _ms, _us). " +
 				"Errors are RFC 9457 problems with a code. While ClickHouse does not answer, a question about the past that was asked before is answered with the last answer, marked by stale_since, " +
-				"X-Probefleet-Stale and Age. Lists are {items, next_cursor}. x-policy says which role a route needs.",
+				"X-Probefleet-Stale and Age. Lists are {items, next_cursor}. x-policy says which role a route needs, x-scope what a key with scopes needs.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Components: &huma.Components{
 				Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	commandline "flag" // flag is a word of this package
 	"fmt"
 	"maps"
 	"os"
@@ -19,8 +18,6 @@ import (
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
-
-var update = commandline.Bool("update", false, "write generated files instead of comparing them")
 
 // Every reference of the document leads somewhere, and every message has a schema.
 func TestTheLiveDescriptionIsWhole(t *testing.T) {

@@ -145,6 +145,40 @@ var mapping = [...]struct {
 	{session.ErrBadCredentials, func(error) *Problem {
 		return problem(http.StatusUnauthorized, "bad_credentials", "the e-mail address or the password is wrong")
 	}},
+	{session.ErrWrongPassword, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/current_password", Code: "wrong_password", Message: "this is not your password"}})
+	}},
+	{accountstore.ErrEmailTaken, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/email", Code: "email_taken", Message: "another account has this address"}})
+	}},
+	{session.ErrBadChallenge, func(error) *Problem {
+		return problem(http.StatusUnauthorized, "bad_challenge", "this sign-in is over or took too long: begin again")
+	}},
+	{session.ErrWrongCode, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/code", Code: "wrong_code", Message: "this code is wrong or was used: wait for the next one"}})
+	}},
+	{session.ErrNoFactor, func(error) *Problem {
+		return problem(http.StatusConflict, "no_second_factor", "no second factor waits to be confirmed: begin again")
+	}},
+	{accountstore.ErrFactorOn, func(error) *Problem {
+		return problem(http.StatusConflict, "second_factor_on", "there is a second factor already: remove it first")
+	}},
+	{accountstore.ErrLastOwner, func(error) *Problem {
+		return problem(http.StatusConflict, "last_owner", "nobody else is an owner: make somebody else one first")
+	}},
+	{accountstore.ErrBadInvitation, func(error) *Problem {
+		return problem(http.StatusForbidden, "bad_invitation", "this invitation is not valid any more: ask for another one")
+	}},
+	{accountstore.ErrOtherAddress, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/email", Code: "other_address", Message: "the invitation is for another address"}})
+	}},
+	{accountstore.ErrNoAddress, func(error) *Problem { return mistakes([]Mistake{needed("/email")}) }},
+	{accountstore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusConflict, "account_changed", "the account has changed meanwhile: try again")
+	}},
+	{accountstore.ErrNotFound, func(error) *Problem {
+		return problem(http.StatusNotFound, codeNotFound, "there is no such thing, or no longer")
+	}},
 	{session.ErrBusy, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, codeUnavailable, "too many people are signing in: try again").retryAfter(time.Second)
 	}},

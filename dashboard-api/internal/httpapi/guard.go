@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -56,9 +57,16 @@ func (a *api) guard(policy Policy, pattern string, next http.Handler) http.Handl
 				a.refusal(r, err).write(watched, r)
 				return
 			}
+			if scope := scopeOf(policy, pattern); !may(identity, scope) {
+				problem(http.StatusForbidden, codeForbidden, "this needs the scope "+scope+", this key has "+strings.Join(identity.Key.Scopes, " ")).write(watched, r)
+				return
+			}
 			r = r.WithContext(context.WithValue(r.Context(), keyIdentity, identity))
 		}
-		next.ServeHTTP(watched, r)
+		next.ServeHTTP(watched, a.entered(pattern, watched, r))
+		if watched.status == 0 { // the server would say so itself, past us
+			watched.WriteHeader(http.StatusOK)
+		}
 	})
 }
 
@@ -97,35 +105,33 @@ func (a *api) logged(ctx context.Context, p *Problem) *Problem {
 	return p
 }
 
-// audit records a write. The write has happened, so a failure here is logged, not answered.
-func (a *api) audit(ctx context.Context, action, object, detail string) {
-	actor := identityOf(ctx).Actor
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := a.Audit.Audit(ctx, actor, action, object, detail); err != nil {
-		a.Log.Error("audit log not written", "request_id", requestID(ctx), "actor", actor, "action", action, "object", object, "error", err)
-	}
-}
-
 // statusWriter remembers the status for the metrics. Unwrap lets the websocket
 // library and deadlines through to the connection.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	before func(status int) // called once, before the answer goes out; nil: nothing is to be done
 }
 
 func (w *statusWriter) WriteHeader(status int) {
 	if w.status == 0 {
-		w.status = status
+		w.answering(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.answering(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
+}
+
+func (w *statusWriter) answering(status int) {
+	w.status = status
+	if w.before != nil {
+		w.before(status)
+	}
 }
 
 // Unwrap gives the writer below.

@@ -312,12 +312,12 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	b.history = &switched{b.results}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
 	b.after = NewAftermath(b.redis, b.redis, log)
-	sessions := session.New(accounts, false, log)
-	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	box, err := seal.New(benchKey)
 	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := session.New(accounts, false, log).WithBox(box)
+	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.checks = jobs.New(jobs.Options{
@@ -331,7 +331,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
-		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, Sessions: sessions, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
+		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, PublicURL: "https://pf.example", Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Pages:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }),
 		Version: "test", Now: func() time.Time { return b.now }, Log: log, Metrics: prometheus.NewRegistry(),
@@ -386,7 +386,7 @@ func (b *bench) do(method, path, body string, options ...option) reply {
 		reader = strings.NewReader(body)
 	}
 	r := httptest.NewRequestWithContext(b.Context(), method, path, reader)
-	if method == http.MethodPost || method == http.MethodPatch {
+	if method == http.MethodPost || method == http.MethodPatch || method == http.MethodPut {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for _, o := range options {

@@ -29,6 +29,8 @@ const (
 	keyRequestID contextKey = iota
 	keyIdentity
 	keyRequest
+	keyOperation
+	keyTrail
 )
 
 var goodRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)

@@ -38,13 +38,14 @@ type router struct {
 	mux      *http.ServeMux
 	api      huma.API
 	policies map[string]Policy // by "METHOD /path"
+	ids      map[string]string // of operations, likewise
 	errs     []error
 	guard    func(Policy, string, http.Handler) http.Handler
 	toError  func(context.Context, error) error
 }
 
 func newRouter(config huma.Config, guard func(Policy, string, http.Handler) http.Handler, toError func(context.Context, error) error) *router {
-	r := &router{mux: http.NewServeMux(), policies: map[string]Policy{}, guard: guard, toError: toError}
+	r := &router{mux: http.NewServeMux(), policies: map[string]Policy{}, ids: map[string]string{}, guard: guard, toError: toError}
 	r.api = humago.New(r, config)
 	return r
 }
@@ -56,11 +57,24 @@ func (r *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 		r.errs = append(r.errs, fmt.Errorf("route %q has no policy: declare who may use it in routes.go", pattern))
 		return
 	}
+	served := named(r.ids[pattern], r.guard(policy, pattern, http.HandlerFunc(handler)))
 	if action := actionPattern.FindStringSubmatch(pattern); action != nil { // the mux knows no part of a segment
-		r.mux.Handle(action[1]+"}", r.action(action[2], r.guard(policy, pattern, http.HandlerFunc(handler))))
+		r.mux.Handle(action[1]+"}", r.action(action[2], served))
 		return
 	}
-	r.mux.Handle(pattern, r.guard(policy, pattern, http.HandlerFunc(handler)))
+	r.mux.Handle(pattern, served)
+}
+
+// named tells a request of which operation it is.
+func named(id string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		next.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), keyOperation, id)))
+	})
+}
+
+func operationOf(ctx context.Context) string {
+	id, _ := ctx.Value(keyOperation).(string)
+	return id
 }
 
 // actionPattern is a route that does something with what its id names: POST /things/{id}:do.
@@ -91,10 +105,11 @@ func (r *router) declare(policy Policy, op *huma.Operation) string {
 	if policy == undeclared {
 		return pattern // refused by HandleFunc
 	}
-	r.policies[pattern] = policy
+	r.policies[pattern], r.ids[pattern] = policy, op.OperationID
 	op.Metadata = map[string]any{"policy": policy}
 	op.Extensions = map[string]any{"x-policy": policy.String()}
 	if policy != Public {
+		op.Extensions["x-scope"] = scopeOf(policy, pattern)
 		op.Security = []map[string][]string{{"key": {}}, {"cookie": {}}}
 	}
 	return pattern
@@ -188,7 +203,7 @@ func (r *router) noRoute(w http.ResponseWriter, req *http.Request) {
 // allowed are the methods that do have a route at the request's path.
 func (r *router) allowed(req *http.Request) []string {
 	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := req.Clone(req.Context())
 		probe.Method = method
 		if _, pattern := r.mux.Handler(probe); pattern != "/api/" && pattern != "" && (r.policies[pattern] != undeclared || strings.Contains(req.URL.Path, ":")) {

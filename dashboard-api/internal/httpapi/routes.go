@@ -76,6 +76,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"POST", "/api/v1/session", Public, "logIn", "Sign in", 0}, a.logIn)
 	add(r, operation{"GET", "/api/v1/session", Public, "getSession", "Who is signed in", 0}, a.currentSession)
 	add(r, operation{"DELETE", "/api/v1/session", Viewer, "logOut", "Sign out", 0}, a.logOut)
+	a.accountRoutes(r)
 
 	raw(r, operation{"GET", "/api/openapi.json", Public, "openapi", "This document", 0}, a.description(r))
 	raw(r, operation{"GET", "/api/asyncapi.json", Public, "asyncapi", "What the websocket speaks (AsyncAPI 3.0)", 0}, a.liveDescription())

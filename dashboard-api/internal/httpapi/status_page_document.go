@@ -277,7 +277,7 @@ type pageComponent struct {
 	TargetIDs   []int64          `json:"target_ids" nullable:"false" doc:"a target that is deleted goes from here"`
 }
 
-func pageOf(p pagestore.Page) pageBody {
+func statusPageOf(p pagestore.Page) pageBody {
 	t := p.Terms
 	body := pageBody{
 		ID: p.ID, Slug: p.Slug, Host: maybeText(p.Host), Published: p.Published, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: maybeText(t.Accent), AccentDark: maybeText(t.AccentDark),

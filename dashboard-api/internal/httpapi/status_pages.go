@@ -75,7 +75,7 @@ func (a *api) listPages(ctx context.Context, in *Page) (*listOutput[pageBody], e
 			out.Body.NextCursor = idCursor(found[i-1].ID)
 			break
 		}
-		out.Body.Items = append(out.Body.Items, pageOf(p))
+		out.Body.Items = append(out.Body.Items, statusPageOf(p))
 	}
 	return out, nil
 }
@@ -134,7 +134,7 @@ func (a *api) createPage(ctx context.Context, in *struct {
 			return nil, pageProblem(err)
 		}
 		a.pageChanged(ctx, "status-page.created", pageObject(created.ID), created.Slug)
-		return &answer[pageBody]{Status: http.StatusCreated, ETag: pageTag(created), Location: fmt.Sprintf("/api/v1/status-pages/%d", created.ID), Body: stored[pageBody]{value: pageOf(created)}}, nil
+		return &answer[pageBody]{Status: http.StatusCreated, ETag: pageTag(created), Location: fmt.Sprintf("/api/v1/status-pages/%d", created.ID), Body: stored[pageBody]{value: statusPageOf(created)}}, nil
 	})
 }
 
@@ -146,7 +146,7 @@ func (a *api) getPage(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &pageOutput{http.StatusOK, pageTag(p), pageOf(p)}
+	out := &pageOutput{http.StatusOK, pageTag(p), statusPageOf(p)}
 	if knows(in.IfNoneMatch, out.ETag) {
 		out.Status = http.StatusNotModified
 	}
@@ -167,7 +167,7 @@ func (a *api) patchPage(ctx context.Context, in *struct {
 		return nil, pageProblem(err)
 	}
 	a.pageChanged(ctx, "status-page.updated", pageObject(updated.ID), updated.Slug)
-	return &pageOutput{http.StatusOK, pageTag(updated), pageOf(updated)}, nil
+	return &pageOutput{http.StatusOK, pageTag(updated), statusPageOf(updated)}, nil
 }
 
 func (a *api) deletePage(ctx context.Context, in *struct {

@@ -5,7 +5,12 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
 )
+
+// maxUserAgent is how much is kept of what a browser calls itself.
+const maxUserAgent = 300
 
 // Names of the cookie. The __Host- one binds it to this host and to TLS, so it is
 // used wherever there is TLS.
@@ -48,9 +53,14 @@ func (s *Sessions) EndCookie(r *http.Request) *http.Cookie {
 	return cookie
 }
 
-// clientAddress is what tries are counted by: the address, or the /64 of an IPv6
-// one, since that is what one customer has.
-func (s *Sessions) clientAddress(r *http.Request) string {
+// client is what a session shows of where it began.
+func (s *Sessions) client(r *http.Request) accountstore.Client {
+	agent := []rune(strings.ToValidUTF8(r.UserAgent(), "?"))
+	return accountstore.Client{Address: s.Address(r), UserAgent: string(agent[:min(len(agent), maxUserAgent)])}
+}
+
+// Address is the one a request comes from.
+func (s *Sessions) Address(r *http.Request) string {
 	text := r.RemoteAddr
 	if forwarded := r.Header.Values("X-Forwarded-For"); s.proxied && len(forwarded) > 0 {
 		last := forwarded[len(forwarded)-1] // only what our proxy appended is true
@@ -64,9 +74,16 @@ func (s *Sessions) clientAddress(r *http.Request) string {
 		}
 		addr = port.Addr()
 	}
-	if addr = addr.Unmap().WithZone(""); addr.Is6() {
+	return addr.Unmap().WithZone("").String()
+}
+
+// clientAddress is what tries are counted by: the address, or the /64 of an IPv6
+// one, since that is what one customer has.
+func (s *Sessions) clientAddress(r *http.Request) string {
+	text := s.Address(r)
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() {
 		prefix, _ := addr.Prefix(64)
 		return prefix.String()
 	}
-	return addr.String()
+	return text
 }

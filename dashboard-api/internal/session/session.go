@@ -11,17 +11,22 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/seal"
 )
 
 // Accounts is what sessions need of the account store.
 type Accounts interface {
 	UserByEmail(ctx context.Context, email string) (accountstore.User, string, error)
-	CreateSession(ctx context.Context, tokenHash string, userID int64, expires time.Time) error
+	CreateSession(ctx context.Context, tokenHash string, user accountstore.User, client accountstore.Client, expires time.Time) error
 	SessionUser(ctx context.Context, tokenHash string, now time.Time) (accountstore.User, accountstore.Session, error)
 	TouchSession(ctx context.Context, tokenHash string, now time.Time) error
 	DeleteSession(ctx context.Context, tokenHash string) error
 	KeyByHash(ctx context.Context, keyHash string, now time.Time) (accountstore.APIKey, error)
 	TouchKey(ctx context.Context, id int64, now time.Time) error
+	SetPassword(ctx context.Context, user accountstore.User, passwordHash string, keep int64) error
+	InvitationValid(ctx context.Context, tokenHash string, now time.Time) error
+	AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (accountstore.User, error)
+	Factors
 	Owners
 }
 
@@ -38,6 +43,9 @@ type Identity struct {
 	Actor string             // user:1 or key:1, as the audit log names it
 	Role  accountstore.Role  // what they may do, as of now
 	User  *accountstore.User // nil for an API key
+
+	SessionID int64                // 0 for an API key
+	Key       *accountstore.APIKey // nil for a person
 }
 
 // What can be wrong with who is asking.
@@ -57,6 +65,7 @@ type Sessions struct {
 	hasher   *Hasher
 	throttle *Throttle
 	proxied  bool
+	box      *seal.Box // of second factors' secrets
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -105,7 +114,7 @@ func (s *Sessions) byKey(ctx context.Context, key string, activity bool) (Identi
 	if activity && now.Sub(found.LastUsedAt) > accountstore.TouchInterval {
 		s.ignore(ctx, "touch key", s.store.TouchKey(ctx, found.ID, now))
 	}
-	return Identity{Actor: "key:" + strconv.FormatInt(found.ID, 10), Role: found.Role}, nil
+	return Identity{Actor: "key:" + strconv.FormatInt(found.ID, 10), Role: found.Role, Key: &found}, nil
 }
 
 func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Identity, error) {
@@ -117,11 +126,7 @@ func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Id
 	if activity && now.Sub(session.LastSeenAt) > accountstore.TouchInterval {
 		s.ignore(ctx, "touch session", s.store.TouchSession(ctx, hash, now))
 	}
-	return identityOf(user), nil
-}
-
-func identityOf(user accountstore.User) Identity {
-	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user}
+	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID}, nil
 }
 
 func anonymous(err error) error {
@@ -139,7 +144,7 @@ func (s *Sessions) ignore(ctx context.Context, what string, err error) {
 }
 
 // LogIn checks a password and signs the browser in with a new session, ending the
-// one it had. The cookie goes to the browser.
+// one it had. The cookie goes to the browser. *SecondFactorError means that Verify is to follow.
 func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
 	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.clientAddress(r)
 	if wait := s.throttle.Begin(account, address); wait > 0 {
@@ -157,6 +162,9 @@ func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.
 		return accountstore.User{}, nil, ErrBadCredentials
 	}
 	s.throttle.Succeed(account, address)
+	if err := s.secondStep(ctx, user); err != nil {
+		return accountstore.User{}, nil, err
+	}
 	if err := s.LogOut(r); err != nil {
 		return accountstore.User{}, nil, err
 	}
@@ -178,7 +186,7 @@ func (s *Sessions) LogOut(r *http.Request) error {
 
 func (s *Sessions) start(r *http.Request, user accountstore.User) (*http.Cookie, error) {
 	token, expires := NewToken(), s.now().Add(accountstore.SessionMax)
-	if err := s.store.CreateSession(r.Context(), HashToken(token), user.ID, expires); err != nil {
+	if err := s.store.CreateSession(r.Context(), HashToken(token), user, s.client(r), expires); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
 	return s.cookie(r, token, expires), nil

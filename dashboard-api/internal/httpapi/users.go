@@ -1,0 +1,236 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// How long invitations last, in seconds.
+const (
+	invitationDefault = 7 * 24 * 3600
+	invitationMin     = 3600
+	invitationMax     = 30 * 24 * 3600
+)
+
+// UserPath names a user in a path.
+type UserPath struct {
+	ID int64 `path:"id" minimum:"1"`
+}
+
+// InvitationPath names an invitation in a path.
+type InvitationPath struct {
+	ID int64 `path:"id" minimum:"1"`
+}
+
+// RoleInput changes a role.
+type RoleInput struct {
+	Role *string `json:"role" enum:"owner,editor,viewer" doc:"the user's sessions end"`
+}
+
+// InvitationInput invites somebody.
+type InvitationInput struct {
+	Email    *string `json:"email,omitempty" format:"email" maxLength:"254" doc:"the only address it is for; default any"`
+	Role     *string `json:"role" enum:"owner,editor,viewer"`
+	ExpiresS *int64  `json:"expires_s,omitempty" minimum:"3600" maximum:"2592000" doc:"default 604800, seven days"`
+}
+
+// AcceptInput accepts an invitation.
+type AcceptInput struct {
+	Token    *string `json:"token" doc:"from the link"`
+	Email    *string `json:"email,omitempty" format:"email" maxLength:"254" doc:"needed where the invitation names none"`
+	Name     *string `json:"name" maxLength:"120"`
+	Password *string `json:"password" minLength:"8" maxLength:"256"`
+}
+
+type memberBody struct {
+	ID        int64   `json:"id"`
+	Email     string  `json:"email"`
+	Name      string  `json:"name"`
+	Role      string  `json:"role" enum:"owner,editor,viewer"`
+	CreatedAt instant `json:"created_at"`
+}
+
+type invitationBody struct {
+	ID         int64             `json:"id"`
+	Email      nullable[string]  `json:"email" doc:"null: for any address"`
+	Role       string            `json:"role" enum:"owner,editor,viewer"`
+	State      string            `json:"state" enum:"open,accepted,revoked,expired"`
+	CreatedBy  string            `json:"created_by" example:"user:1"`
+	CreatedAt  instant           `json:"created_at"`
+	ExpiresAt  instant           `json:"expires_at"`
+	AcceptedAt nullable[instant] `json:"accepted_at"`
+	Token      string            `json:"token,omitempty" doc:"shown once"`
+	Link       string            `json:"link,omitempty" doc:"for whom it is for; shown once"`
+}
+
+type (
+	memberOutput     struct{ Body memberBody }
+	invitationOutput struct {
+		Status int
+		Body   invitationBody
+	}
+)
+
+func memberOf(user accountstore.User) memberBody {
+	return memberBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt)}
+}
+
+func invitationOf(i accountstore.Invitation, now time.Time) invitationBody {
+	body := invitationBody{
+		ID: i.ID, Role: string(i.Role), State: "open", CreatedBy: i.CreatedBy, CreatedAt: instant(i.CreatedAt),
+		ExpiresAt: instant(i.ExpiresAt), AcceptedAt: maybeInstant(i.AcceptedAt),
+	}
+	if i.Email != "" {
+		body.Email = some(i.Email)
+	}
+	switch {
+	case !i.AcceptedAt.IsZero():
+		body.State = "accepted"
+	case !i.RevokedAt.IsZero():
+		body.State = "revoked"
+	case !i.ExpiresAt.After(now):
+		body.State = "expired"
+	}
+	return body
+}
+
+func judgeRole(text *string) []Mistake {
+	if found := judgeGiven("/role", text); found != nil {
+		return found
+	}
+	if rank(accountstore.Role(*text)) == 0 {
+		return []Mistake{{Pointer: "/role", Code: "unknown_role", Message: "a role is owner, editor or viewer"}}
+	}
+	return nil
+}
+
+func (a *api) listUsers(ctx context.Context, in *Page) (*listOutput[memberBody], error) {
+	after, err := readIDCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Accounts.Users(ctx, after, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(found, in.Limit, memberOf, func(u accountstore.User) int64 { return u.ID }), nil
+}
+
+// pageOf makes the answer of a list from what was found: one more than asked for means that there is more.
+func pageOf[S, T any](found []S, limit int, body func(S) T, id func(S) int64) *listOutput[T] {
+	out := &listOutput[T]{Body: list[T]{Items: []T{}}}
+	for i, one := range found {
+		if i == limit {
+			out.Body.NextCursor = idCursor(id(found[i-1]))
+			break
+		}
+		out.Body.Items = append(out.Body.Items, body(one))
+	}
+	return out
+}
+
+func (a *api) patchUser(ctx context.Context, in *struct {
+	UserPath
+	Body document[RoleInput]
+}) (*memberOutput, error) {
+	var role accountstore.Role
+	p := read(in.Body, func(f RoleInput, _ nulls) []Mistake {
+		role = accountstore.Role(deref(f.Role))
+		return judgeRole(f.Role)
+	})
+	if p != nil {
+		return nil, p
+	}
+	user, err := a.Accounts.SetRole(ctx, in.ID, role)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "user.role-changed", userActor(user.ID), string(role))
+	return &memberOutput{memberOf(user)}, nil
+}
+
+func (a *api) removeUser(ctx context.Context, in *UserPath) (*noContent, error) {
+	user, err := a.Accounts.RemoveUser(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "user.removed", userActor(user.ID), user.Email)
+	return nil, nil
+}
+
+func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationInput] }) (*invitationOutput, error) {
+	var fields InvitationInput
+	p := read(in.Body, func(f InvitationInput, null nulls) (found []Mistake) {
+		fields, found = f, judgeRole(f.Role)
+		if f.Email != nil {
+			found = append(found, judgeEmail(f.Email)...)
+		}
+		if f.ExpiresS != nil && (*f.ExpiresS < invitationMin || *f.ExpiresS > invitationMax) {
+			found = append(found, Mistake{Pointer: "/expires_s", Code: codeInvalidRange, Message: "an invitation lasts between an hour and 30 days"})
+		}
+		return found
+	})
+	if p != nil {
+		return nil, p
+	}
+	lasts := int64(invitationDefault)
+	if fields.ExpiresS != nil {
+		lasts = *fields.ExpiresS
+	}
+	token, now := session.NewToken(), time.Now()
+	made, err := a.Accounts.Invite(ctx, session.HashToken(token), deref(fields.Email), accountstore.Role(*fields.Role), identityOf(ctx).Actor, now.Add(time.Duration(lasts)*time.Second))
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "invitation.created", "invitation:"+strconv.FormatInt(made.ID, 10), strings.TrimSpace(made.Email+" as "+string(made.Role)))
+	out := &invitationOutput{Status: http.StatusCreated, Body: invitationOf(made, now)}
+	out.Body.Token, out.Body.Link = token, a.PublicURL+"/invitation#token="+token // what is behind # is sent to no server, and is in no log
+	return out, nil
+}
+
+func (a *api) listInvitations(ctx context.Context, in *Page) (*listOutput[invitationBody], error) {
+	before, err := readIDCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Accounts.Invitations(ctx, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	return pageOf(found, in.Limit, func(i accountstore.Invitation) invitationBody { return invitationOf(i, now) }, func(i accountstore.Invitation) int64 { return i.ID }), nil
+}
+
+func (a *api) revokeInvitation(ctx context.Context, in *InvitationPath) (*noContent, error) {
+	if err := a.Accounts.RevokeInvitation(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "invitation.revoked", "invitation:"+strconv.FormatInt(in.ID, 10), "")
+	return nil, nil
+}
+
+func (a *api) acceptInvitation(ctx context.Context, in *struct{ Body document[AcceptInput] }) (*sessionOutput, error) {
+	var fields AcceptInput
+	p := read(in.Body, func(f AcceptInput, _ nulls) (found []Mistake) {
+		fields, found = f, append(judgeGiven("/token", f.Token), judgeName(f.Name)...)
+		if f.Email != nil {
+			found = append(found, judgeEmail(f.Email)...)
+		}
+		return append(found, judgePassword(f.Password)...)
+	})
+	if p != nil {
+		return nil, p
+	}
+	user, cookie, err := a.Sessions.Accept(requestOf(ctx), *fields.Token, deref(fields.Email), strings.TrimSpace(*fields.Name), *fields.Password)
+	if err != nil {
+		return nil, err
+	}
+	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "invitation.accepted", userActor(user.ID), user.Email+" as "+string(user.Role))
+	return created(signedIn(user, cookie)), nil
+}

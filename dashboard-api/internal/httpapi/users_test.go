@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+type invitationJSON struct {
+	ID    int64  `json:"id"`
+	State string `json:"state"`
+	Token string `json:"token"`
+	Link  string `json:"link"`
+}
+
+func (b *bench) invite(body string, who option) (made invitationJSON) {
+	b.Helper()
+	got := b.do("POST", "/api/v1/invitations", body, who)
+	if got.Code != http.StatusCreated {
+		b.Fatalf("invite: %d %s", got.Code, got.text)
+	}
+	got.into(b, &made)
+	return made
+}
+
+// join makes an account with a role, and signs it in.
+func (b *bench) join(email, role string) (cookie option) {
+	b.Helper()
+	made := b.invite(fmt.Sprintf(`{"email":%q,"role":%q}`, email, role), as(ownerKey))
+	got := b.do("POST", "/api/v1/invitations:accept", fmt.Sprintf(`{"token":%q,"name":"Bob","password":"correct horse"}`, made.Token))
+	if got.Code != http.StatusCreated {
+		b.Fatalf("accept: %d %s", got.Code, got.text)
+	}
+	return cookieOf(got)
+}
+
+func TestInvitations(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	mine := b.setUp()
+	accept := func(token, more string) reply {
+		return b.do("POST", "/api/v1/invitations:accept", fmt.Sprintf(`{"token":%q,"name":"Bob","password":"correct horse"%s}`, token, more))
+	}
+	open := b.invite(`{"role":"editor"}`, mine)
+	if open.State != "open" || open.Link != "https://pf.example/invitation#token="+open.Token {
+		t.Errorf("%+v", open)
+	}
+	var hash string
+	if err := b.db.Read().Raw("SELECT token_hash FROM invitations").Scan(&hash).Error; err != nil || hash == open.Token || len(hash) != 64 {
+		t.Errorf("stored as %q, %v", hash, err)
+	}
+	if got := b.do("GET", "/api/v1/invitations", "", mine); strings.Contains(got.text, open.Token) || strings.Contains(got.text, hash) {
+		t.Errorf("listed with its token: %s", got.text)
+	}
+	for more, code := range map[string]string{"": "required", `,"email":"x"`: "invalid_email", `,"email":"ann@example.com"`: "email_taken", `,"role":"owner"`: "unknown_field", `,"email":"b@example.com","id":1`: "unknown_field"} {
+		if got := accept(open.Token, more); got.problem(t).Code != code {
+			t.Errorf("%s: %d %s", more, got.Code, got.text)
+		}
+	}
+	got := accept(open.Token, `,"email":"Bob@example.com"`)
+	if got.Code != http.StatusCreated || !strings.Contains(got.text, `"email":"bob@example.com","name":"Bob","role":"editor"`) {
+		t.Fatalf("accept: %d %s", got.Code, got.text)
+	}
+	bob := cookieOf(got)
+	if got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/"}`, bob); got.Code != http.StatusCreated {
+		t.Errorf("an editor's write: %d", got.Code)
+	}
+	if got := b.do("GET", "/api/v1/users", "", bob); got.Code != http.StatusForbidden {
+		t.Errorf("an editor lists users: %d", got.Code)
+	}
+	if got := accept(open.Token, `,"email":"eve@example.com"`); got.problem(t).Code != "bad_invitation" {
+		t.Errorf("used twice: %d", got.Code)
+	}
+	named := b.invite(`{"role":"viewer","email":"Cy@example.com"}`, mine)
+	if got := accept(named.Token, `,"email":"eve@example.com"`); got.problem(t).Code != "other_address" {
+		t.Errorf("another address: %s", got.text)
+	}
+	if got := b.do("DELETE", fmt.Sprintf("/api/v1/invitations/%d", named.ID), "", mine); got.Code != http.StatusNoContent {
+		t.Errorf("revoke: %d", got.Code)
+	}
+	if got := accept(named.Token, ""); got.problem(t).Code != "bad_invitation" {
+		t.Errorf("revoked: %s", got.text)
+	}
+	late := b.invite(`{"role":"viewer","email":"dee@example.com","expires_s":3600}`, mine)
+	if err := b.db.Write().Exec("UPDATE invitations SET expires_at_ms = ? WHERE id = ?", time.Now().UnixMilli(), late.ID).Error; err != nil {
+		t.Fatal(err)
+	}
+	if got := accept(late.Token, ""); got.problem(t).Code != "bad_invitation" {
+		t.Errorf("expired: %s", got.text)
+	}
+	for body, code := range map[string]string{`{}`: "required", `{"role":"root"}`: "unknown_role", `{"role":"viewer","expires_s":1}`: "invalid_range", `{"role":"viewer","token":"x"}`: "unknown_field"} {
+		if got := b.do("POST", "/api/v1/invitations", body, mine); got.problem(t).Code != code {
+			t.Errorf("%s: %s", body, got.text)
+		}
+	}
+}
+
+func TestAnInvitationHasOneWinner(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	made := b.invite(`{"role":"owner"}`, as(ownerKey))
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		codes = map[int]int{}
+	)
+	for i := range 20 {
+		group.Go(func() {
+			got := b.do("POST", "/api/v1/invitations:accept", fmt.Sprintf(`{"token":%q,"email":"u%d@example.com","name":"U","password":"correct horse"}`, made.Token, i),
+				func(r *http.Request) { r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", i) }) // throttling must not decide
+			mu.Lock()
+			defer mu.Unlock()
+			codes[got.Code]++
+		})
+	}
+	group.Wait()
+	var users int64
+	if err := b.db.Read().Raw("SELECT count(*) FROM users").Scan(&users).Error; err != nil || users != 1 || codes[201] != 1 || codes[201]+codes[403]+codes[503] != 20 {
+		t.Errorf("%d users, %v, %v", users, codes, err)
+	}
+}
+
+func TestRolesAndRemoval(t *testing.T) {
+	t.Parallel()
+	b := newBenchWith(t, withSockets)
+	server, mine := b.serve(), b.setUp()
+	for name, c := range map[string]struct{ method, body string }{"role": {"PATCH", `{"role":"viewer"}`}, "removed": {"DELETE", ""}} {
+		bob := b.join("bob-"+name+"@example.com", "editor")
+		var me struct{ User struct{ ID int64 } }
+		b.do("GET", "/api/v1/session", "", bob).into(t, &me)
+		ends, _ := b.open(server, bob)
+		if got := b.do(c.method, fmt.Sprintf("/api/v1/users/%d", me.User.ID), c.body, mine); got.Code >= 300 {
+			t.Fatalf("%s: %d %s", name, got.Code, got.text)
+		}
+		if got := b.do("GET", "/api/v1/targets", "", bob); got.Code != http.StatusUnauthorized {
+			t.Errorf("%s: the session lives on: %d", name, got.Code)
+		}
+		if code := ends.ended(t, closedWithin); code != closedRevoked {
+			t.Errorf("%s: the socket ended with %d", name, code)
+		}
+	}
+	for _, c := range []struct{ method, path, body, code string }{
+		{"PATCH", "1", `{"role":"editor"}`, "last_owner"},
+		{"DELETE", "1", "", "last_owner"},
+		{"PATCH", "4711", `{"role":"editor"}`, "not_found"},
+		{"DELETE", "4711", "", "not_found"},
+		{"PATCH", "1", `{"role":"god"}`, "unknown_role"},
+		{"PATCH", "1", `{"role":"owner","email":"x@example.com"}`, "unknown_field"},
+	} {
+		if got := b.do(c.method, "/api/v1/users/"+c.path, c.body, mine); got.problem(t).Code != c.code {
+			t.Errorf("%s %s %s: %s", c.method, c.path, c.body, got.text)
+		}
+	}
+	if got := b.do("PATCH", "/api/v1/users/1", `{"role":"owner"}`, mine); got.Code != 200 || !strings.Contains(got.text, `"role":"owner"`) || b.do("GET", "/api/v1/users", "", mine).Code != 200 {
+		t.Errorf("the same role: %d %s", got.Code, got.text)
+	}
+}

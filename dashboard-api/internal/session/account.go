@@ -1,0 +1,74 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+)
+
+// ErrWrongPassword means that who is signed in could not say the password again.
+var ErrWrongPassword = errors.New("this is not the password")
+
+// Confirm has who is signed in say the password again, before what a stolen session
+// must not do. It gives the account as of now. Guessing is slowed as it is at the door.
+func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (accountstore.User, error) {
+	account, address := identity.User.Email, s.clientAddress(r)
+	if wait := s.throttle.Begin(account, address); wait > 0 {
+		return accountstore.User{}, &ThrottledError{wait}
+	}
+	user, hash, err := s.store.UserByEmail(r.Context(), account)
+	if err != nil {
+		return accountstore.User{}, fmt.Errorf("confirm password: %w", err)
+	}
+	right, err := s.hasher.Check(r.Context(), hash, password)
+	switch {
+	case err != nil:
+		return accountstore.User{}, fmt.Errorf("confirm password: %w", err)
+	case !right || user.ID != identity.User.ID:
+		return accountstore.User{}, ErrWrongPassword
+	}
+	s.throttle.Succeed(account, address)
+	return user, nil
+}
+
+// ChangePassword replaces the password and ends every other session of the account.
+func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, next string) error {
+	user, err := s.Confirm(r, identity, current)
+	if err != nil {
+		return err
+	}
+	hash, err := s.hasher.Hash(r.Context(), next)
+	if err != nil {
+		return fmt.Errorf("change password: %w", err)
+	}
+	return s.store.SetPassword(r.Context(), user, hash, identity.SessionID)
+}
+
+// Accept makes the account that an invitation is for and signs the browser in. Of any
+// number of calls at once one wins.
+func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
+	ctx, address := r.Context(), s.clientAddress(r)
+	if wait := s.throttle.Begin("invitation", address); wait > 0 {
+		return accountstore.User{}, nil, &ThrottledError{wait}
+	}
+	// Asked first because it is cheap: who has no invitation cannot make us hash passwords.
+	if err := s.store.InvitationValid(ctx, HashToken(token), s.now()); err != nil {
+		return accountstore.User{}, nil, err
+	}
+	hash, err := s.hasher.Hash(ctx, password)
+	if err != nil {
+		return accountstore.User{}, nil, fmt.Errorf("accept invitation: %w", err)
+	}
+	user, err := s.store.AcceptInvitation(ctx, HashToken(token), email, name, hash)
+	if err != nil {
+		return accountstore.User{}, nil, err
+	}
+	s.throttle.Succeed("invitation", address)
+	if err := s.LogOut(r); err != nil {
+		return accountstore.User{}, nil, err
+	}
+	cookie, err := s.start(r, user)
+	return user, cookie, err
+}

@@ -1,0 +1,133 @@
+package accountstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
+)
+
+// Invitation is a way in for one person.
+type Invitation struct {
+	ID         int64
+	Email      string // the only address it is for; empty: any
+	Role       Role
+	CreatedBy  string // as the audit log names who made it
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	AcceptedAt time.Time // zero: not yet
+	RevokedAt  time.Time // zero: not
+}
+
+type invitationRow struct {
+	ID           int64  `gorm:"column:id;primaryKey"`
+	TokenHash    string `gorm:"column:token_hash"`
+	Email        string `gorm:"column:email"`
+	Role         string `gorm:"column:role"`
+	CreatedBy    string `gorm:"column:created_by"`
+	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
+	ExpiresAtMS  int64  `gorm:"column:expires_at_ms"`
+	AcceptedAtMS *int64 `gorm:"column:accepted_at_ms"`
+	RevokedAtMS  *int64 `gorm:"column:revoked_at_ms"`
+}
+
+func (invitationRow) TableName() string { return "invitations" }
+
+func (r invitationRow) invitation() Invitation {
+	return Invitation{
+		ID: r.ID, Email: r.Email, Role: Role(r.Role), CreatedBy: r.CreatedBy, CreatedAt: at(r.CreatedAtMS),
+		ExpiresAt: at(r.ExpiresAtMS), AcceptedAt: atOrZero(r.AcceptedAtMS), RevokedAt: atOrZero(r.RevokedAtMS),
+	}
+}
+
+// Invite stores an invitation. The email, if any, is the only one it is for.
+func (s *Store) Invite(ctx context.Context, tokenHash, email string, role Role, by string, expires time.Time) (Invitation, error) {
+	row := invitationRow{TokenHash: tokenHash, Email: normal(email), Role: string(role), CreatedBy: by, CreatedAtMS: s.now().UnixMilli(), ExpiresAtMS: expires.UnixMilli()}
+	if err := gorm.G[invitationRow](s.db.Write()).Create(ctx, &row); err != nil {
+		return Invitation{}, fmt.Errorf("invite: %w", database.Translate(ctx, err))
+	}
+	return row.invitation(), nil
+}
+
+// Invitations lists invitations, the newest first; beforeID 0 begins.
+func (s *Store) Invitations(ctx context.Context, beforeID int64, limit int) ([]Invitation, error) {
+	query := gorm.G[invitationRow](s.db.Read()).Order("id DESC").Limit(limit)
+	if beforeID > 0 {
+		query = query.Where("id < ?", beforeID)
+	}
+	rows, err := query.Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list invitations: %w", database.Translate(ctx, err))
+	}
+	all := make([]Invitation, len(rows))
+	for i, row := range rows {
+		all[i] = row.invitation()
+	}
+	return all, nil
+}
+
+// RevokeInvitation withdraws an invitation that nobody has used; ErrNotFound if there is none.
+func (s *Store) RevokeInvitation(ctx context.Context, id int64) error {
+	n, err := gorm.G[invitationRow](s.db.Write()).Where("id = ? AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL", id).Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+	if err == nil && n == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("revoke invitation: %w", database.Translate(ctx, err))
+	}
+	return nil
+}
+
+// InvitationValid says whether an invitation can be used at now, or ErrBadInvitation.
+func (s *Store) InvitationValid(ctx context.Context, tokenHash string, now time.Time) error {
+	_, err := gorm.G[invitationRow](s.db.Read()).Where(open, tokenHash, now.UnixMilli()).Take(ctx)
+	if errors.Is(notFound(ctx, err), ErrNotFound) {
+		return ErrBadInvitation
+	}
+	return database.Translate(ctx, err)
+}
+
+const open = "token_hash = ? AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL AND expires_at_ms > ?"
+
+// AcceptInvitation uses an invitation up and creates its user, or does neither. Of
+// any number of calls at once one wins: the others find it used, ErrBadInvitation.
+// An invitation for one address is for no other (ErrOtherAddress).
+func (s *Store) AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (User, error) {
+	var row userRow
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		now := s.now().UnixMilli()
+		n, err := gorm.G[invitationRow](tx).Where(open, tokenHash, now).Update(ctx, "accepted_at_ms", now)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return ErrBadInvitation
+		}
+		invitation, err := gorm.G[invitationRow](tx).Where("token_hash = ?", tokenHash).Take(ctx)
+		if err != nil {
+			return err
+		}
+		if email = normal(email); email == "" {
+			email = invitation.Email
+		}
+		switch {
+		case email == "":
+			return ErrNoAddress
+		case invitation.Email != "" && invitation.Email != email:
+			return ErrOtherAddress
+		}
+		row = userRow{Email: email, Name: name, PasswordHash: passwordHash, Role: invitation.Role, CreatedAtMS: now}
+		return gorm.G[userRow](tx).Create(ctx, &row)
+	})
+	if errors.Is(err, database.ErrDuplicate) {
+		err = ErrEmailTaken
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("accept invitation: %w", err)
+	}
+	return row.user(), nil
+}

@@ -1,0 +1,214 @@
+package accountstore_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+)
+
+// member makes a user with a role, as an invitation does.
+func member(t testing.TB, store *accountstore.Store, email string, role accountstore.Role) accountstore.User {
+	t.Helper()
+	if _, err := store.Invite(t.Context(), email, email, role, "user:1", time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	user, err := store.AcceptInvitation(t.Context(), email, "", "x", "hash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user
+}
+
+// atOnce runs a call so many times at once, and counts the outcomes that are true.
+func atOnce(times int, call func(i int) bool) (won int) {
+	outcomes := make(chan bool, times)
+	for i := range times {
+		go func() { outcomes <- call(i) }()
+	}
+	for range times {
+		if <-outcomes {
+			won++
+		}
+	}
+	return won
+}
+
+func TestWhatCountsOnceCountsOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		ctx := t.Context()
+		if _, err := store.Invite(ctx, "token", "", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		won := atOnce(20, func(i int) bool {
+			_, err := store.AcceptInvitation(ctx, "token", fmt.Sprintf("u%d@example.com", i), "x", "hash")
+			if err != nil && !errors.Is(err, accountstore.ErrBadInvitation) {
+				t.Error(err)
+			}
+			return err == nil
+		})
+		users, err := store.Users(ctx, 0, 100)
+		if won != 1 || err != nil || len(users) != 1 {
+			t.Fatalf("%d accepted, %d users, %v", won, len(users), err)
+		}
+		user := users[0]
+		if err := store.Enrol(ctx, user.ID, "sealed"); err != nil {
+			t.Fatal(err)
+		}
+		if fresh, err := store.UseStep(ctx, user.ID, 7); fresh || err != nil {
+			t.Errorf("a factor that was not confirmed counts: %v, %v", fresh, err)
+		}
+		if err := store.ConfirmFactor(ctx, user.ID, "other", 5, []string{"r"}); !errors.Is(err, accountstore.ErrConflict) {
+			t.Errorf("another secret: %v", err)
+		}
+		if err := store.ConfirmFactor(ctx, user.ID, "sealed", 5, []string{"r", "s"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Enrol(ctx, user.ID, "mine"); !errors.Is(err, accountstore.ErrFactorOn) {
+			t.Errorf("replaced a factor that counts: %v", err)
+		}
+		if err := store.SaveChallenge(ctx, "c", accountstore.Challenge{Kind: "k", User: user, Expires: time.Now().Add(time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		for name, call := range map[string]func() (bool, error){
+			"step":          func() (bool, error) { return store.UseStep(ctx, user.ID, 6) },
+			"recovery code": func() (bool, error) { return store.UseRecoveryCode(ctx, user.ID, "r") },
+			"challenge":     func() (bool, error) { return store.EndChallenge(ctx, "c") },
+		} {
+			won := atOnce(10, func(int) bool {
+				used, err := call()
+				if err != nil {
+					t.Error(err)
+				}
+				return used
+			})
+			if won != 1 {
+				t.Errorf("one %s was used %d times", name, won)
+			}
+		}
+		if left, err := store.RecoveryCodesLeft(ctx, user.ID); left != 1 || err != nil {
+			t.Errorf("%d recovery codes are left, %v", left, err)
+		}
+	})
+}
+
+func TestChallengesEnd(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		user, now := owner(t, store), time.Now()
+		if err := store.SaveChallenge(t.Context(), "c", accountstore.Challenge{Kind: "k", User: user, Payload: "p", Expires: now.Add(time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := store.Challenge(t.Context(), "c", "k", now); err != nil || c.User != user || c.Payload != "p" {
+			t.Errorf("%+v, %v", c, err)
+		}
+		none := func(name, kind string, at time.Time) {
+			t.Helper()
+			if _, err := store.Challenge(t.Context(), "c", kind, at); !errors.Is(err, accountstore.ErrNotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		none("of another kind", "other", now)
+		none("expired", "k", now.Add(2*time.Minute))
+		if err := store.SetPassword(t.Context(), user, "new", 0); err != nil {
+			t.Fatal(err)
+		}
+		none("of before the new password", "k", now)
+		if err := store.DeleteExpired(t.Context(), now.Add(2*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if mine, err := store.EndChallenge(t.Context(), "c"); mine || err != nil {
+			t.Errorf("housekeeping left it: %v, %v", mine, err)
+		}
+	})
+}
+
+func TestKeysOfUsers(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		owner(t, store)
+		bob := member(t, store, "bob@example.com", accountstore.RoleEditor)
+		parent, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "p", Role: accountstore.RoleOwner, UserID: bob.ID}, "parent")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "c", Role: accountstore.RoleOwner, Scopes: []string{"admin", "read"}, ParentID: parent.ID, ExpiresAt: time.Now().Add(time.Hour)}, "child"); err != nil {
+			t.Fatal(err)
+		}
+		role := func(hash string) accountstore.Role {
+			t.Helper()
+			key, err := store.KeyByHash(t.Context(), hash, time.Now())
+			if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
+				t.Fatal(err)
+			}
+			return key.Role
+		}
+		if got := role("parent"); got != accountstore.RoleEditor {
+			t.Errorf("an owner's key of an editor is %q", got)
+		}
+		if key, err := store.KeyByHash(t.Context(), "child", time.Now()); err != nil || !slices.Equal(key.Scopes, []string{"admin", "read"}) || key.ParentID != parent.ID {
+			t.Errorf("%+v, %v", key, err)
+		}
+		if all, err := store.Keys(t.Context(), bob.ID, 0, 10); err != nil || len(all) != 1 || all[0].ID != parent.ID {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if _, err := store.SetRole(t.Context(), bob.ID, accountstore.RoleViewer); err != nil || role("parent") != accountstore.RoleViewer {
+			t.Errorf("a key of a viewer is %q, %v", role("parent"), err)
+		}
+		if err := store.RevokeKey(t.Context(), bob.ID+1, parent.ID); !errors.Is(err, accountstore.ErrNotFound) {
+			t.Errorf("somebody else's key: %v", err)
+		}
+		if err := store.RevokeKey(t.Context(), 0, parent.ID); err != nil || role("parent") != "" || role("child") != "" {
+			t.Errorf("revoked: %v; the key is %q, the one it made %q", err, role("parent"), role("child"))
+		}
+		if _, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "b", Role: accountstore.RoleViewer, UserID: bob.ID}, "bobs"); err != nil || role("bobs") == "" {
+			t.Fatal(err)
+		}
+		if _, err := store.RemoveUser(t.Context(), bob.ID); err != nil || role("bobs") != "" {
+			t.Errorf("removed: %v; the key is %q", err, role("bobs"))
+		}
+	})
+}
+
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, now := accountstore.New(db), time.Now()
+		for i, actor := range []string{"user:1", "key:1", "user:1"} {
+			if err := store.Audit(t.Context(), accountstore.AuditEntry{Actor: actor, Action: fmt.Sprint("a", i), Operation: "op", Address: "192.0.2.1", RequestID: "r"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, c := range map[string]struct {
+			query accountstore.AuditQuery
+			want  []string
+		}{
+			"all":        {accountstore.AuditQuery{}, []string{"a2", "a1", "a0"}},
+			"an actor's": {accountstore.AuditQuery{Actor: "user:1"}, []string{"a2", "a0"}},
+			"an action":  {accountstore.AuditQuery{Action: "a1", Actor: "key:1"}, []string{"a1"}},
+			"operation":  {accountstore.AuditQuery{Action: "op", BeforeID: 3}, []string{"a1", "a0"}},
+			"nobody's":   {accountstore.AuditQuery{Action: "op", Actor: "key:2"}, nil},
+			"since":      {accountstore.AuditQuery{From: now.Add(time.Hour)}, nil},
+			"until":      {accountstore.AuditQuery{To: now.Add(-time.Hour)}, nil},
+		} {
+			c.query.Limit = 10
+			var got []string
+			entries, err := store.AuditLog(t.Context(), c.query)
+			for _, e := range entries {
+				got = append(got, e.Action)
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s: %v, %v", name, got, err)
+			}
+		}
+	})
+}
