@@ -14,6 +14,7 @@ export function LoginPage() {
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<AccountErrors>({});
   const [busy, setBusy] = useState(false);
+  const [challenge, setChallenge] = useState<string | null>(null);
   useEffect(() => {
     document.title = "Sign in · Probefleet";
   }, []);
@@ -23,11 +24,20 @@ export function LoginPage() {
     const values = new FormData(event.currentTarget);
     setBusy(true);
     try {
-      const session = await api.login(String(values.get("email")).trim(), String(values.get("password")));
+      const session = challenge
+        ? await api.verify(challenge, String(values.get("code")).trim())
+        : await api.login(String(values.get("email")).trim(), String(values.get("password")));
+      if (session.second_factor) {
+        setChallenge(session.second_factor.challenge);
+        setErrors({});
+        setBusy(false);
+        return;
+      }
       queries.setQueryData(["session"], session);
       await navigate({ href: localPath(next), replace: true });
     } catch (error) {
       setErrors(error instanceof ApiError ? accountErrors(error.problem) : { form: String(error) });
+      if (error instanceof ApiError && error.problem.code === "bad_challenge") setChallenge(null);
       setBusy(false);
       requestAnimationFrame(() =>
         form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
@@ -43,14 +53,22 @@ export function LoginPage() {
             <p>{errors.form}</p>
           </div>
         )}
-        <Field label="E-mail" error={errors.email}>
-          {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
-        </Field>
-        <Field label="Password" error={errors.password}>
-          {(bound) => (
-            <input {...bound} className="input" name="password" type="password" autoComplete="current-password" />
-          )}
-        </Field>
+        {challenge ? (
+          <Field label="Code" error={errors.code} hint="Of your authenticator app, or one of your recovery codes.">
+            {(bound) => <input {...bound} className="input" name="code" autoComplete="one-time-code" key="code" />}
+          </Field>
+        ) : (
+          <>
+            <Field label="E-mail" error={errors.email}>
+              {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
+            </Field>
+            <Field label="Password" error={errors.password}>
+              {(bound) => (
+                <input {...bound} className="input" name="password" type="password" autoComplete="current-password" />
+              )}
+            </Field>
+          </>
+        )}
         <button type="submit" className="btn primary" disabled={busy}>
           {busy ? "Signing in" : "Sign in"}
         </button>

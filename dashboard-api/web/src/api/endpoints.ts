@@ -38,6 +38,11 @@ export const api = {
   session: (signal?: AbortSignal) => request<Session>("/api/v1/session", signal ? { signal } : {}),
   login: (email: string, password: string) =>
     request<Session>("/api/v1/session", { method: "POST", body: { email, password } }),
+  /** The second step of a sign-in whose password was right. */
+  verify: (challenge: string, code: string) =>
+    request<Session>("/api/v1/session:verify", { method: "POST", body: { challenge, code } }),
+  acceptInvitation: (body: { token: string; email?: string; name: string; password: string }) =>
+    request<Session>("/api/v1/invitations:accept", { method: "POST", body }),
   logout: () => request<void>("/api/v1/session", { method: "DELETE" }),
   setup: (body: { token: string; email: string; name: string; password: string }) =>
     request<Session>("/api/v1/setup", { method: "POST", body }),

@@ -335,6 +335,8 @@ export interface Session {
   user: User | null;
   role: User["role"];
   setup_needed: boolean;
+  /** Nobody is signed in yet: a code is to follow. */
+  second_factor?: { challenge: string; expires_at: string };
 }
 
 export interface FieldError {

@@ -157,6 +157,12 @@ const setup = createRoute({
     typeof search.token === "string" ? { token: search.token } : {},
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("../account/InvitationPage"), "InvitationPage"),
+});
+
 function NotFound() {
   return (
     <main className="empty">
@@ -191,6 +197,7 @@ export const createAppRouter = () =>
       ]),
       login,
       setup,
+      invitation,
     ]),
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
