@@ -54,7 +54,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		b.do(method, path, "", as(ownerKey), header("X-Request-Id", "me"))
 		got := entries()
 		switch {
-		case method == "GET" || unaudited[pattern]:
+		case method == "GET" || unaudited(pattern):
 			if len(got) != 0 {
 				t.Errorf("%s reads and left %+v", pattern, got)
 			}
@@ -67,8 +67,8 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			t.Errorf("%s was done by %q", pattern, got[0].Actor)
 		}
 	}
-	if exempt != len(unaudited) || exempt != 3 {
-		t.Errorf("%d of %d exempt routes are there", exempt, len(unaudited))
+	if exempt != 3 {
+		t.Errorf("%d exempt routes", exempt)
 	}
 }
 

@@ -166,7 +166,7 @@ func (a *api) removeUser(ctx context.Context, in *UserPath) (*noContent, error) 
 
 func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationInput] }) (*invitationOutput, error) {
 	var fields InvitationInput
-	p := read(in.Body, func(f InvitationInput, null nulls) (found []Mistake) {
+	p := read(in.Body, func(f InvitationInput, _ nulls) (found []Mistake) {
 		fields, found = f, judgeRole(f.Role)
 		if f.Email != nil {
 			found = append(found, judgeEmail(f.Email)...)
