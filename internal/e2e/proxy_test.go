@@ -197,8 +197,7 @@ func caddy(t *testing.T, s *system) proxy {
 	cmd.Env = append(os.Environ(), "PROBEFLEET_SITE="+p.url, fmt.Sprintf("PROBEFLEET_UPSTREAM=127.0.0.1:%d", s.port), "PROBEFLEET_ACCESS_LOG="+p.log,
 		"XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
 	root := filepath.Join(dir, "caddy", "pki", "authorities", "local", "root.crt")
-	p.stop = run(t, s, cmd, port, func() bool { _, err := os.Stat(root); return err == nil })
-	p.trust = trusting(t, root)
+	p.stop, p.trust = run(t, s, cmd, port, root)
 	return p
 }
 
@@ -236,13 +235,13 @@ func nginx(t *testing.T, s *system) proxy {
 	if err != nil {
 		program = "/usr/sbin/nginx" // Debian's place, which not everybody's PATH has
 	}
-	p.stop = run(t, s, exec.Command(program, "-c", path, "-p", dir), port, func() bool { return true })
-	p.trust = trusting(t, certificate)
+	p.stop, p.trust = run(t, s, exec.Command(program, "-c", path, "-p", dir), port, certificate)
 	return p
 }
 
-// run starts a proxy and waits until it listens; stop ends it as an operator does.
-func run(t *testing.T, s *system, cmd *exec.Cmd, port int, ready func() bool) (stop func()) {
+// run starts a proxy and waits until it speaks TLS, by the certificate in a file or one that it
+// signed; stop ends it as an operator does.
+func run(t *testing.T, s *system, cmd *exec.Cmd, port int, certificate string) (stop func(), trust *tls.Config) {
 	t.Helper()
 	output := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = output, output
@@ -266,19 +265,22 @@ func run(t *testing.T, s *system, cmd *exec.Cmd, port int, ready func() bool) (s
 			t.Logf("%s says:\n%s", cmd.Path, output)
 		}
 	})
-	s.await(30*time.Second, "the proxy listens", func() bool {
+	s.await(30*time.Second, "the proxy speaks TLS", func() bool {
 		select {
 		case <-exited:
 			t.Fatalf("%s ended:\n%s", cmd.Path, output)
 		default:
 		}
-		conn, err := net.Dial("tcp", fmt.Sprintf("localhost:%d", port))
+		if trust = trusting(certificate); trust == nil {
+			return false
+		}
+		conn, err := tls.Dial("tcp", fmt.Sprintf("localhost:%d", port), trust)
 		if err == nil {
 			_ = conn.Close()
 		}
-		return err == nil && ready()
+		return err == nil
 	})
-	return stop
+	return stop, trust
 }
 
 func freePort(t *testing.T) int {
@@ -291,15 +293,12 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-func trusting(t *testing.T, path string) *tls.Config {
-	t.Helper()
+// trusting believes the certificates in a file; nil: there are none yet.
+func trusting(path string) *tls.Config {
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(content) {
-		t.Fatalf("no certificate in %s", path)
+	if err != nil || !pool.AppendCertsFromPEM(content) {
+		return nil
 	}
 	return &tls.Config{RootCAs: pool}
 }
