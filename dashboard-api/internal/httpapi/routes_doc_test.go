@@ -104,7 +104,7 @@ func TestRoutesDocIsCurrent(t *testing.T) {
 	for _, pattern := range b.router.patterns() {
 		scope := scopeOf(policies[pattern], pattern)
 		method, path, _ := strings.Cut(pattern, " ")
-		path = strings.NewReplacer("{id}", "4711", "{region}", "nowhere", "{prober}", "nobody", "{month}", "2026-01").Replace(path)
+		path = strings.NewReplacer("{id}", "4711", "{post}", "4711", "{region}", "nowhere", "{prober}", "nobody", "{month}", "2026-01").Replace(path)
 		columns := map[string][]string{}
 		for _, who := range everybody {
 			got := b.do(method, path, `{}`, who.ask(t))
@@ -164,7 +164,7 @@ func TestNoRouteTakesWhatItDoesNotKnow(t *testing.T) {
 		if method == "GET" || method == "DELETE" || strings.HasPrefix(path, heartbeatPrefix) || strings.HasSuffix(path, "/token") {
 			continue // these take no document
 		}
-		path = strings.Replace(path, "{id}", fmt.Sprint(target.ID), 1)
+		path = strings.NewReplacer("{id}", fmt.Sprint(target.ID), "{post}", "4711").Replace(path)
 		for _, member := range []string{"created_by", "is_admin", "user_id", "password_hash", "Role"} {
 			got := b.do(method, path, fmt.Sprintf(`{%q:1}`, member), mine)
 			if got.Code == http.StatusNotFound && strings.Contains(pattern, "{id}") && !strings.Contains(pattern, "/targets/") {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -22,7 +23,12 @@ const (
 
 // withSockets serves real websockets.
 func withSockets(b *bench, o *Options) {
-	o.Socket = wsconn.New(wsconn.Options{Hub: b.hub, StillAllowed: o.Sessions.StillAllowed, Secure: o.Sessions.Secure, Log: o.Log})
+	sockets := wsconn.New(wsconn.Options{Hub: b.hub, StillAllowed: o.Sessions.StillAllowed, Secure: o.Sessions.Secure, Log: o.Log})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = sockets.Run(ctx) }()
+	b.Cleanup(func() { cancel(); <-ended })
+	o.Socket = sockets
 }
 
 // socket is the browser's end of a websocket, by hand: one package alone knows the library.
