@@ -8,6 +8,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/deadman"
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/nameservers"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/troubles"
 	"github.com/probefleet/probefleet/internal/blindstore"
@@ -33,6 +34,7 @@ type alerts struct {
 	worker    *notify.Worker
 	lease     *lease.Lease
 	evaluator *evaluator.Evaluator
+	zones     *nameservers.Directory
 }
 
 func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node string, s *service.Service) *alerts {
@@ -44,10 +46,11 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
+	a.zones = nameservers.New(nil)
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
-		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), NameServers: a.zones.Of, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
 }

@@ -17,9 +17,12 @@ const MaxResults = 200
 // The format of an entry, about 45 bytes a result: a version byte, the number of
 // results, then each result as variable-length integers; times are differences in µs
 // to the slot, slots to the one before; words that repeat (region, prober, failure,
-// reason) are sent once and then by number.
+// reason, issuer) are sent once and then by number.
 const (
-	version = 1
+	version = 2
+	// without is the version of entries without issuers, which probers that are not upgraded
+	// yet still write.
+	without = 1
 
 	maxPayload = 1 << 20
 	maxString  = 4 << 10
@@ -113,13 +116,15 @@ func (e *encoder) result(r uptime.Result) {
 	address, _ := r.Address.MarshalBinary() // of an address, it has no error
 	e.text(string(address))
 	e.int(r.SpecVersion)
+	e.word(r.Issuer)
 }
 
 type decoder struct {
-	b     []byte
-	words []string
-	slot  int64
-	err   error
+	version byte
+	b       []byte
+	words   []string
+	slot    int64
+	err     error
 }
 
 // decode reads any input: what is not a list of results is an error.
@@ -127,10 +132,10 @@ func decode(b []byte) ([]uptime.Result, error) {
 	if len(b) == 0 || len(b) > maxPayload {
 		return nil, fmt.Errorf("results of %d bytes", len(b))
 	}
-	if b[0] != version {
-		return nil, fmt.Errorf("results of version %d: this program reads version %d", b[0], version)
+	if b[0] != version && b[0] != without {
+		return nil, fmt.Errorf("results of version %d: this program reads versions %d and %d", b[0], without, version)
 	}
-	d := decoder{b: b[1:]}
+	d := decoder{version: b[0], b: b[1:]}
 	count := d.uint()
 	if d.err != nil || count > MaxResults {
 		return nil, fmt.Errorf("results: count %d", count)
@@ -255,5 +260,8 @@ func (d *decoder) result() uptime.Result {
 	}
 	r.Address = address
 	r.SpecVersion = d.int()
+	if d.version != without {
+		r.Issuer = d.word()
+	}
 	return r
 }

@@ -2,6 +2,7 @@ package livefeed
 
 import (
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func samples(n int) []uptime.Result {
 	slot := time.UnixMilli(1_700_000_000_123).UTC()
 	kinds := []uptime.Result{
 		{Status: uptime.StatusUp, HTTPStatus: 200, Attempt: 1, CheckedAt: slot.Add(3 * time.Millisecond), IngestedAt: slot.Add(time.Second), TotalUS: 123_456,
-			Phases: uptime.Phases{DNS: 1, Connect: 20_000, TLS: 31_000, Wait: 70_000, Transfer: 2_455}, Address: netip.MustParseAddr("192.0.2.7")},
+			Phases: uptime.Phases{DNS: 1, Connect: 20_000, TLS: 31_000, Wait: 70_000, Transfer: 2_455}, Address: netip.MustParseAddr("192.0.2.7"), Issuer: "Somebody R11"},
 		{Status: uptime.StatusDown, Failure: uptime.FailureTLSExpired, Attempt: 3, CheckedAt: slot.Add(-time.Millisecond), Message: "certificate expired äöü",
 			Address: netip.MustParseAddr("2001:db8::1"), CertNotAfter: time.Unix(1_690_000_000, 0).UTC(), Late: true},
 		{Status: uptime.StatusMissed, Reason: uptime.ReasonExpired, Prober: "_janitor"},
@@ -48,6 +49,26 @@ func TestResultsRoundTrip(t *testing.T) {
 		if n == MaxResults && len(payload) > 60*n {
 			t.Errorf("%d bytes a result", len(payload)/n)
 		}
+	}
+}
+
+// Probers are upgraded after the API: it reads what they announce until then.
+func TestResultsOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	payload, err := os.ReadFile("testdata/results.v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := samples(4)
+	for i := range want {
+		want[i].Issuer = ""
+	}
+	if diff := cmp.Diff(want, got, sameAddress); diff != "" {
+		t.Error(diff)
 	}
 }
 

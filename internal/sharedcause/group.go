@@ -78,8 +78,8 @@ func (o Outage) Values() []Value {
 	return all
 }
 
-// causes are the values that can have caused its failure.
-func (o Outage) causes() []Value {
+// Causes are the values that can have caused its failure.
+func (o Outage) Causes() []Value {
 	all := slices.DeleteFunc(o.Values(), func(v Value) bool {
 		dns := o.Failure == uptime.FailureDNS
 		switch v.Kind {
@@ -136,7 +136,7 @@ func Find(outages []Outage, healthy Census) (groups []Group, alone []int64) {
 	total := healthy.All() + len(left)
 	candidates := map[Value][]Outage{}
 	for _, o := range left {
-		for _, v := range o.causes() {
+		for _, v := range o.Causes() {
 			candidates[v] = append(candidates[v], o)
 		}
 	}
@@ -184,7 +184,7 @@ func Find(outages []Outage, healthy Census) (groups []Group, alone []int64) {
 // Takes says whether an outage found later belongs to a group: it has the cause, and can have
 // begun when the group did.
 func (g Group) Takes(o Outage) bool {
-	return slices.Contains(o.causes(), g.Value) && !o.Slot.Add(-o.Interval).After(g.Slot.Add(slack)) && !o.Slot.Add(slack).Before(g.Slot)
+	return slices.Contains(o.Causes(), g.Value) && !o.Slot.Add(-o.Interval).After(g.Slot.Add(slack)) && !o.Slot.Add(slack).Before(g.Slot)
 }
 
 func rank(kind Kind) int { return slices.Index(Kinds(), kind) }

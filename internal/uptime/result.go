@@ -29,6 +29,7 @@ type Result struct {
 	Message      string // one line for people, capped, no CR or LF, no secrets
 	Address      netip.Addr
 	CertNotAfter time.Time // zero without TLS
+	Issuer       string    // of the server's own certificate; announced, and not stored
 	Attempt      uint8     // 1 for the first delivery; 0 when nobody tried
 	Prober       string
 	SpecVersion  int64

@@ -150,6 +150,7 @@ func (e *Evaluator) lookBack(ctx context.Context, f *fold, saved verdictstore.Sa
 			select {
 			case one := <-entries:
 				f.see(&one)
+				f.recall(&one)
 			case err := <-ended:
 				if known = true; !errors.Is(err, errKnown) && ctx.Err() == nil {
 					e.Log.Warn("what regions saw before is not known", "error", err)

@@ -56,9 +56,30 @@ func (t *target) facts(r *uptime.Result) {
 	if r.Address.IsValid() {
 		t.address = r.Address
 	}
+	if r.Issuer != "" {
+		t.issuer = r.Issuer
+	}
 	if r.Status != uptime.StatusDown {
 		t.good = r.ScheduledAt
 	}
+}
+
+// recall takes what targets share from an entry that was folded in before.
+func (f *fold) recall(e *entry) {
+	for i := range e.results {
+		if t, found := f.targets[e.results[i].TargetID]; found {
+			t.facts(&e.results[i])
+		}
+	}
+}
+
+// shares is an outage of the target, with what is known of what it shares with others.
+func (f *fold) shares(t *target) sharedcause.Outage {
+	o := sharedcause.Outage{TargetID: t.Target.ID, Interval: t.Rules.Interval, Host: t.host, Address: t.address, Issuer: t.issuer}
+	if f.nameServers != nil {
+		o.DNSServer = f.nameServers(t.host)
+	}
+	return o
 }
 
 // note takes in what was decided about a target: an outage that people are to hear of is held
@@ -70,9 +91,9 @@ func (f *fold) note(t *target, d verdictstore.Decision) {
 	case d.Kind == verdict.Opened && d.Notify == verdict.NotifyPage:
 		d.Why += f.dependents(t)
 		o := verdictstore.Outage{
-			Outage: sharedcause.Outage{TargetID: id, Slot: d.Slot, Interval: t.Rules.Interval, Failure: uptime.Failure(d.Failure), Host: t.host, Address: t.address},
-			Name:   t.Target.Name, Tags: t.Target.Tags, Severity: incidentstore.Severity(d.Severity), At: d.At,
+			Outage: f.shares(t), Name: t.Target.Name, Tags: t.Target.Tags, Severity: incidentstore.Severity(d.Severity), At: d.At,
 		}
+		o.Slot, o.Failure = d.Slot, uptime.Failure(d.Failure)
 		f.out.open[id], d.Hold = o, &o
 	case is && !held.Told && (d.Kind == verdict.Resolved || d.Notify != verdict.NotifyNobody):
 		f.tell(held, d.At)
@@ -214,7 +235,7 @@ func (f *fold) group(g sharedcause.Group) {
 
 // words are those for a kind of cause.
 func words(kind sharedcause.Kind) string {
-	return cmp.Or(map[sharedcause.Kind]string{sharedcause.KindIssuer: "issuer of certificates", sharedcause.KindDNSServer: "name server", sharedcause.KindFailure: "kind of failure"}[kind], string(kind))
+	return cmp.Or(map[sharedcause.Kind]string{sharedcause.KindIssuer: "issuer of certificates", sharedcause.KindDNSServer: "name servers at", sharedcause.KindFailure: "kind of failure"}[kind], string(kind))
 }
 
 // index finds targets by what they share with others.
@@ -224,7 +245,7 @@ func (f *fold) index() {
 		if !t.Rules.Active {
 			continue
 		}
-		for _, v := range (sharedcause.Outage{Host: t.host, Address: t.address}).Values() {
+		for _, v := range f.shares(t).Values() {
 			f.out.shared[v] = append(f.out.shared[v], t)
 		}
 	}
@@ -233,7 +254,7 @@ func (f *fold) index() {
 // mayShare says whether enough others share something with an outage that were not seen to be
 // good since it began: else there is nothing to wait for.
 func (f *fold) mayShare(o verdictstore.Outage) bool {
-	for _, v := range o.Values() {
+	for _, v := range o.Causes() {
 		others := 0
 		for _, t := range f.out.shared[v] {
 			if t.Target.ID != o.TargetID && t.good.Before(o.Slot) {

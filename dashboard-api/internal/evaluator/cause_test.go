@@ -268,3 +268,45 @@ func TestHeldOutagesOutliveWhoHeldThem(t *testing.T) {
 	see(uptime.StatusUp, 3)
 	commit("opened 3 targets: address 192.0.2.7", "resolved 3 targets: address 192.0.2.7")
 }
+
+// Targets on hosts and addresses of their own share who signed their certificates, or who answers
+// for their names: what others with the same live well with is not the cause.
+func TestCausesOfCertificatesAndNames(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 28)
+	r.listener()
+	where := r.at(nil)
+	r.zones = map[string]string{}
+	for i := range 28 {
+		r.zones[fmt.Sprintf("t%d.example", i)] = []string{"dns.example", "names.example"}[i%2]
+	}
+	failure := uptime.FailureNone
+	look := func(i int, result uptime.Result) uptime.Result {
+		result = where(i, result)
+		result.Issuer = []string{"Somebody R1", "Somebody R1", "Somebody R2"}[i%3]
+		if result.Status == uptime.StatusDown {
+			result.Failure, result.HTTPStatus = failure, 0
+		}
+		return result
+	}
+	end := r.run()
+	r.see(uptime.StatusUp, look, upTo(0, 28)...)
+	r.folded()
+	end() // the next one recalls who signed what
+	defer r.run()()
+
+	failure = uptime.FailureTLSUntrusted
+	r.see(uptime.StatusDown, look, 2, 5, 8, 11, 14) // of nine by R2
+	failure = uptime.FailureDNS
+	r.see(uptime.StatusDown, look, 0, 4, 6, 10, 12, 16, 18) // of fourteen at dns.example
+	r.see(uptime.StatusDown, look, 1, 3, 7)                 // of fourteen at names.example
+	failure = uptime.FailureTLSUntrusted
+	r.see(uptime.StatusDown, look, 9, 13, 15) // of nineteen by R1
+	r.see(uptime.StatusUp, look, append(upTo(19, 28), 17)...)
+	want := map[string]int{"opened 5 targets: issuer of certificates Somebody R2": 1, "opened 7 targets: name servers at dns.example": 1, "opened alone": 6}
+	r.await("it is told", func() bool { return cmp.Equal(want, r.outbox()) })
+	r.folded()
+	if diff := cmp.Diff(want, r.outbox()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -40,7 +40,7 @@ const (
 	waiting = 256
 )
 
-// Options of an Evaluator; all are required but Now.
+// Options of an Evaluator; all are required but Now, and what may be nil.
 type Options struct {
 	Lease    Lease
 	Follower Follower
@@ -51,10 +51,12 @@ type Options struct {
 	Maintenance Maintenance
 	// Confirm asks other regions about a first failure; nil: nobody is asked.
 	Confirm Confirmer
-	Health  Health
-	Log     *slog.Logger
-	Metrics prometheus.Registerer
-	Now     func() time.Time
+	// NameServers says who answers for a host's zone, "" while nobody knows; nil: nobody does.
+	NameServers func(host string) string
+	Health      Health
+	Log         *slog.Logger
+	Metrics     prometheus.Registerer
+	Now         func() time.Time
 	// Told is called when something was committed that people may be told of.
 	Told func()
 }
@@ -197,6 +199,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 		return err
 	}
 	f := newFold(saved)
+	f.nameServers = e.NameServers
 	e.judge(ctx, f)
 	e.lookBack(ctx, f, saved, began)
 	first, cancel := context.WithTimeout(ctx, firstBound)

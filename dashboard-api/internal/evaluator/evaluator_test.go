@@ -76,6 +76,7 @@ type rig struct {
 	newest    *newest
 	began     time.Time
 	slots     map[int64]int
+	zones     map[string]string // who answers for a host's name
 }
 
 var regions = []string{"eu", "us"}
@@ -101,7 +102,7 @@ func newRig(t *testing.T, db *database.DB, targets int) *rig {
 
 // evaluator is a node's; nothing of one that ends half way is kept.
 func (r *rig) evaluator() *Evaluator {
-	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Maintenance: r.windows, Confirm: checkstream.NewConfirm(r.redis), Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{Lease: held{}, Follower: Feed{livefeed.NewFollower(r.redis)}, Targets: r.targets, Results: r.newest, Store: r.store, Maintenance: r.windows, Confirm: checkstream.NewConfirm(r.redis), NameServers: func(host string) string { return r.zones[host] }, Health: deaf{}, Log: slog.New(slog.DiscardHandler)})
 }
 
 // next is what a region says of a target in the next slot, of both regions each.

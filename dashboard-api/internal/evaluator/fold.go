@@ -41,6 +41,7 @@ type fold struct {
 	out           outages
 	watch         *selfdoubt.Watch
 	blind         []selfdoubt.Window             // as the watch said last
+	nameServers   func(host string) string       // nil: nobody knows
 	kept          map[windowKey]selfdoubt.Window // as they were committed
 }
 
@@ -49,6 +50,7 @@ type target struct {
 	live.Watched
 	host       string
 	address    netip.Addr // that was visited last
+	issuer     string     // of the certificate seen last
 	good       time.Time  // newest slot in which a region saw it good
 	factsAt    time.Time  // of these
 	conditions verdict.Conditions
@@ -99,7 +101,10 @@ func (f *fold) judge(watched []live.Watched, windows []maintenancestore.Window, 
 		}
 		t.seen = true
 		if t.Target.URL != w.Target.URL {
-			t.host = uptime.HostOf(w.Target.URL)
+			t.host, t.issuer = uptime.HostOf(w.Target.URL), ""
+		}
+		if f.nameServers != nil && w.Rules.Active {
+			f.nameServers(t.host) // has it found out before it matters
 		}
 		conditions := t.conditions
 		if again || !known {

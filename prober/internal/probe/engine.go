@@ -32,6 +32,7 @@ type Outcome struct {
 	Message      string // one line, capped
 	Address      netip.Addr
 	CertNotAfter time.Time // of the certificate in any chain that expires first
+	Issuer       string    // of the last server's own certificate
 	Seen         uptime.Seen
 	Attempts     uint8            // visits it took: 2 when a failure was looked at again
 	Evidence     *uptime.Evidence // of visits that were not up

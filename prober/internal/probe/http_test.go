@@ -198,8 +198,11 @@ func TestPhasesAndCertificate(t *testing.T) {
 	if time.Until(o.CertNotAfter) < 300*24*time.Hour || o.Address != netip.MustParseAddr("127.0.0.1") {
 		t.Errorf("certificate until %v, address %v", o.CertNotAfter, o.Address)
 	}
-	if o = e.Look(t.Context(), checkOf(l.ExpiredURL())); time.Until(o.CertNotAfter) > 0 || o.CertNotAfter.IsZero() {
-		t.Errorf("expired certificate until %v", o.CertNotAfter)
+	if o.Issuer != "Probefleet lab authority" {
+		t.Errorf("issuer %q", o.Issuer)
+	}
+	if o = e.Look(t.Context(), checkOf(l.ExpiredURL())); time.Until(o.CertNotAfter) > 0 || o.CertNotAfter.IsZero() || o.Issuer != "Probefleet lab authority" {
+		t.Errorf("expired certificate until %v, issuer %q", o.CertNotAfter, o.Issuer)
 	}
 }
 

@@ -34,7 +34,7 @@ func judge(p *plan, s *sighting, bad trouble, show bool, o *Outcome) {
 	}
 	*o = Outcome{
 		Status: status, Failure: bad.failure, HTTPStatus: s.Status, Phases: s.Phases, TotalUS: s.TotalUS, Message: bad.message,
-		Address: s.Address.Unmap(), CertNotAfter: s.CertNotAfter, Seen: uptime.Seen{
+		Address: s.Address.Unmap(), CertNotAfter: s.CertNotAfter, Issuer: s.issuer(), Seen: uptime.Seen{
 			Protocol: s.Protocol, TLSVersion: s.TLSVersion, Hops: uint8(len(s.hops)),
 			WireBytes: capped(s.wire), BodyBytes: capped(s.BodySize), DNSCached: s.dnsCached(),
 		},

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/assertion"
@@ -118,4 +119,18 @@ func (s *sighting) sawChain(chain []*x509.Certificate) {
 			s.CertNotAfter = certificate.NotAfter.UTC()
 		}
 	}
+}
+
+// issuer names who signed the last server's own certificate, for people and to tell what is
+// signed by the same: the organization, and what it calls the key.
+func (s *sighting) issuer() string {
+	if len(s.chain) == 0 {
+		return ""
+	}
+	issuer := s.chain[0].Issuer
+	name := issuer.CommonName
+	if len(issuer.Organization) > 0 && !strings.Contains(name, issuer.Organization[0]) {
+		name = strings.TrimSpace(issuer.Organization[0] + " " + name)
+	}
+	return Message(name)
 }
