@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/deadman"
 	"github.com/probefleet/probefleet/dashboard-api/internal/evaluator"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
 	"github.com/probefleet/probefleet/dashboard-api/internal/nameservers"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/troubles"
@@ -42,7 +44,7 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 		store:     incidentstore.New(stores.database, notify.Planner{PublicURL: cfg.PublicURL}),
 		windows:   maintenancestore.New(stores.database),
 		blind:     blindstore.New(stores.database),
-		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL}),
+		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL, LongTail: newLongTail(cfg, s)}),
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
@@ -53,6 +55,16 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), NameServers: a.zones.Of, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
+}
+
+// newLongTail sends by this program itself.
+func newLongTail(cfg Config, s *service.Service) *longtail.Sender {
+	program, err := os.Executable()
+	if err != nil {
+		s.Log.Warn("services of shoutrrr are not reached", "error", err)
+		return nil
+	}
+	return &longtail.Sender{Command: []string{program, longtail.Argument}, Allow: cfg.AllowCIDRs}
 }
 
 // deadman is the loop that calls the alarm outside, if there is one.

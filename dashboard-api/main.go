@@ -31,6 +31,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
 	"github.com/probefleet/probefleet/internal/accountstore"
@@ -54,6 +55,9 @@ const (
 )
 
 func main() {
+	if code, ran := longtail.MaybeRunChild(os.Args); ran {
+		os.Exit(code)
+	}
 	os.Exit(service.Main("dashboard-api", ":9103", os.Args[1:], os.Getenv, os.Stderr, func(ctx context.Context, s *service.Service) error {
 		return run(ctx, s, os.Getenv)
 	}))

@@ -28,6 +28,7 @@ type ChannelInput struct {
 	Ntfy      *notify.Ntfy      `json:"ntfy,omitempty"`
 	Gotify    *notify.Gotify    `json:"gotify,omitempty"`
 	Pushover  *notify.Pushover  `json:"pushover,omitempty"`
+	Shoutrrr  *notify.Shoutrrr  `json:"shoutrrr,omitempty"`
 }
 
 // channelBody is a channel in answers.
@@ -53,6 +54,7 @@ type channelBody struct {
 	Ntfy      *notify.Ntfy      `json:"ntfy,omitempty"`
 	Gotify    *notify.Gotify    `json:"gotify,omitempty"`
 	Pushover  *notify.Pushover  `json:"pushover,omitempty"`
+	Shoutrrr  *notify.Shoutrrr  `json:"shoutrrr,omitempty"`
 }
 
 // settings are the members of a document that hold settings, by name.

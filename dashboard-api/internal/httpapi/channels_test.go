@@ -355,6 +355,7 @@ func TestEveryKindOfChannelIsKept(t *testing.T) {
 		"ntfy":      `{"topic":"ops","token":"canary-9"}`,
 		"gotify":    `{"server":"https://gotify.example.com","token":"canary-10"}`,
 		"pushover":  `{"token":"canary-11","user":"canary-12"}`,
+		"shoutrrr":  `{"url":"zulip://canary-bot%40zulip.example:canary-13@zulip.example/?stream=ops"}`,
 	} {
 		created := b.do("POST", "/api/v1/channels", `{"name":"`+kind+`","`+kind+`":`+text+`}`, as(editorKey))
 		if created.Code != http.StatusCreated || strings.Contains(created.text, "canary") {

@@ -26,6 +26,7 @@ const (
 	shownAnswer = 2 << 10
 	maxExcerpt  = 500
 	userAgent   = "Probefleet-Notify/1"
+	blockedText = "the address is not public, and API_ALLOW_CIDRS does not open it"
 )
 
 // Failure is why a provider did not take a message.
@@ -136,7 +137,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 // reason says why there was no answer, without the address that was asked.
 func (c *call) reason(err error) string {
 	if errors.Is(err, guard.ErrBlocked) {
-		return "the address is not public, and API_ALLOW_CIDRS does not open it"
+		return blockedText
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "no answer in time"

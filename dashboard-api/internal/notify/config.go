@@ -71,7 +71,7 @@ func kinds() map[string]Config {
 		"webhook": &Webhook{}, "email": &Email{},
 		"slack": &Slack{}, "discord": &Discord{}, "telegram": &Telegram{}, "teams": &Teams{},
 		"pagerduty": &PagerDuty{}, "opsgenie": &Opsgenie{},
-		"ntfy": &Ntfy{}, "gotify": &Gotify{}, "pushover": &Pushover{},
+		"ntfy": &Ntfy{}, "gotify": &Gotify{}, "pushover": &Pushover{}, "shoutrrr": &Shoutrrr{},
 	}
 }
 

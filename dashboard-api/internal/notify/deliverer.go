@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/redact"
@@ -23,6 +24,7 @@ type DelivererOptions struct {
 	PublicURL string
 	Roots     *x509.CertPool    // nil: those of the machine
 	Endpoints map[string]string // of providers with one address, where it is another one
+	LongTail  *longtail.Sender  // nil: services of shoutrrr are not reached
 }
 
 // Deliverer sends messages.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/guard"
@@ -29,7 +31,12 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-func TestMain(m *testing.M) { testbackend.Main(m) }
+func TestMain(m *testing.M) {
+	if code, ran := longtail.MaybeRunChild(os.Args); ran {
+		os.Exit(code)
+	}
+	testbackend.Main(m)
+}
 
 // heard is a request that a provider took in.
 type heard struct {
@@ -50,8 +57,23 @@ type provider struct {
 
 func newProvider(t *testing.T) *provider {
 	t.Helper()
+	p := newUnstarted(t)
+	p.StartTLS()
+	return p
+}
+
+// newPlainProvider is one that speaks no TLS.
+func newPlainProvider(t *testing.T) *provider {
+	t.Helper()
+	p := newUnstarted(t)
+	p.Start()
+	return p
+}
+
+func newUnstarted(t *testing.T) *provider {
+	t.Helper()
 	p := &provider{status: http.StatusOK, header: http.Header{}}
-	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
 		defer p.mu.Unlock()

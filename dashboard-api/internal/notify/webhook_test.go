@@ -22,7 +22,9 @@ import (
 func pool(all ...*provider) *x509.CertPool {
 	roots := x509.NewCertPool()
 	for _, p := range all {
-		roots.AddCert(p.Certificate())
+		if p.Certificate() != nil {
+			roots.AddCert(p.Certificate())
+		}
 	}
 	return roots
 }

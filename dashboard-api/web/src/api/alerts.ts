@@ -16,6 +16,7 @@ export type ChannelKind =
   | "opsgenie"
   | "ntfy"
   | "gotify"
+  | "shoutrrr"
   | "pushover";
 
 /** Settings of a kind; secrets read "[secret]", and written so they are kept. */

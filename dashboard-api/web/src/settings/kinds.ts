@@ -147,6 +147,18 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
       { name: "user", label: "User or group key", type: "secret", needed: true },
     ],
   },
+  shoutrrr: {
+    label: "Another service (shoutrrr)",
+    fields: [
+      {
+        name: "url",
+        label: "Address of the service",
+        type: "secret",
+        needed: true,
+        hint: "As shoutrrr writes it, such as matrix://user:password@host/?rooms=!id:host. There are bark, googlechat, ifttt, join, lark, matrix, notifiarr, pushbullet, rocketchat, signal, wecom and zulip.",
+      },
+    ],
+  },
 };
 
 export const kindNames = Object.keys(kinds) as ChannelKind[];
