@@ -46,28 +46,30 @@ type service struct {
 }
 
 // services by the scheme of their addresses.
-var services = map[string]service{
-	"bark":       {func() types.Service { return &bark.Service{} }, func() types.ServiceConfig { return &bark.Config{} }, true},
-	"googlechat": {func() types.Service { return &googlechat.Service{} }, func() types.ServiceConfig { return &googlechat.Config{} }, false},
-	"ifttt":      {func() types.Service { return &ifttt.Service{} }, func() types.ServiceConfig { return &ifttt.Config{} }, false},
-	"join":       {func() types.Service { return &join.Service{} }, func() types.ServiceConfig { return &join.Config{} }, true},
-	"lark":       {func() types.Service { return &lark.Service{} }, func() types.ServiceConfig { return &lark.Config{} }, true},
-	"matrix":     {func() types.Service { return &matrix.Service{} }, func() types.ServiceConfig { return &matrix.Config{} }, false},
-	"notifiarr":  {func() types.Service { return &notifiarr.Service{} }, func() types.ServiceConfig { return &notifiarr.Config{} }, false},
-	"pushbullet": {func() types.Service { return &pushbullet.Service{} }, func() types.ServiceConfig { return &pushbullet.Config{} }, true},
-	"rocketchat": {func() types.Service { return &rocketchat.Service{} }, func() types.ServiceConfig { return &rocketchat.Config{} }, false},
-	"signal":     {func() types.Service { return &signal.Service{} }, func() types.ServiceConfig { return &signal.Config{} }, false},
-	"wecom":      {func() types.Service { return &wecom.Service{} }, func() types.ServiceConfig { return &wecom.Config{} }, false},
-	"zulip":      {func() types.Service { return &zulip.Service{} }, func() types.ServiceConfig { return &zulip.Config{} }, false},
+func services() map[string]service {
+	return map[string]service{
+		"bark":       {func() types.Service { return &bark.Service{} }, func() types.ServiceConfig { return &bark.Config{} }, true},
+		"googlechat": {func() types.Service { return &googlechat.Service{} }, func() types.ServiceConfig { return &googlechat.Config{} }, false},
+		"ifttt":      {func() types.Service { return &ifttt.Service{} }, func() types.ServiceConfig { return &ifttt.Config{} }, false},
+		"join":       {func() types.Service { return &join.Service{} }, func() types.ServiceConfig { return &join.Config{} }, true},
+		"lark":       {func() types.Service { return &lark.Service{} }, func() types.ServiceConfig { return &lark.Config{} }, true},
+		"matrix":     {func() types.Service { return &matrix.Service{} }, func() types.ServiceConfig { return &matrix.Config{} }, false},
+		"notifiarr":  {func() types.Service { return &notifiarr.Service{} }, func() types.ServiceConfig { return &notifiarr.Config{} }, false},
+		"pushbullet": {func() types.Service { return &pushbullet.Service{} }, func() types.ServiceConfig { return &pushbullet.Config{} }, true},
+		"rocketchat": {func() types.Service { return &rocketchat.Service{} }, func() types.ServiceConfig { return &rocketchat.Config{} }, false},
+		"signal":     {func() types.Service { return &signal.Service{} }, func() types.ServiceConfig { return &signal.Config{} }, false},
+		"wecom":      {func() types.Service { return &wecom.Service{} }, func() types.ServiceConfig { return &wecom.Config{} }, false},
+		"zulip":      {func() types.Service { return &zulip.Service{} }, func() types.ServiceConfig { return &zulip.Config{} }, false},
+	}
 }
 
 // Services are the schemes of the services there are.
-func Services() []string { return slices.Sorted(maps.Keys(services)) }
+func Services() []string { return slices.Sorted(maps.Keys(services())) }
 
 // Scheme is the service that an address names; "" where there is none such.
 func Scheme(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
-	if _, known := services[scheme]; !known {
+	if _, known := services()[scheme]; !known {
 		return ""
 	}
 	return scheme
@@ -125,7 +127,7 @@ func (s *Sender) Send(ctx context.Context, o Order) (done Outcome, err error) {
 	command := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...) //nolint:gosec // this program itself
 	command.Stdin, command.Stdout, command.WaitDelay = bytes.NewReader(given), said, time.Second
 	command.Env = []string{}
-	for _, name := range passed {
+	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} { // all that it has of the environment
 		if value, set := os.LookupEnv(name); set {
 			command.Env = append(command.Env, name+"="+value)
 		}
@@ -173,7 +175,7 @@ func read(address string) (*url.URL, service, error) {
 	if err != nil {
 		return nil, service{}, err
 	}
-	known, found := services[u.Scheme]
+	known, found := services()[u.Scheme]
 	if !found {
 		return nil, service{}, fmt.Errorf("no service %q", u.Scheme)
 	}

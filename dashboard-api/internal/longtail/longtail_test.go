@@ -191,7 +191,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%q is an address", address)
 		}
 	}
-	for name := range services {
+	for name := range services() {
 		if _, written := addresses[name]; !written {
 			t.Errorf("%s is not tried", name)
 		}

@@ -25,11 +25,9 @@ const (
 	requests    = 20 // of one message: signing in, rooms, …
 )
 
-// passed are the variables of the environment that a process has: where certificates are.
-var passed = []string{"SSL_CERT_FILE", "SSL_CERT_DIR"}
-
 var (
 	errRedirect = errors.New("redirects are not followed")
+	errLong     = fmt.Errorf("a body of more than %d bytes", sentBytes)
 	errMany     = errors.New("too many requests for one message")
 )
 
@@ -126,8 +124,11 @@ func (t *transport) trip(r *http.Request, e *Exchange) (*http.Response, error) {
 	if r.Body != nil {
 		body, err := io.ReadAll(io.LimitReader(r.Body, sentBytes+1))
 		r.Body.Close()
-		if err != nil || len(body) > sentBytes {
-			return nil, fmt.Errorf("a body of more than %d bytes (%v)", sentBytes, err)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > sentBytes {
+			return nil, errLong
 		}
 		e.Sent, r.Body, r.ContentLength = string(body), io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
