@@ -373,6 +373,14 @@ func (names) Lookup(_ context.Context, host string, _ resolve.Family) (resolve.A
 	return resolve.Answer{}, &resolve.NotFound{Host: host, What: "no such host name"}
 }
 
+func (n names) LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return n.Lookup(ctx, host, family)
+}
+
+func (n names) LookupElsewhere(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return n.Lookup(ctx, host, family)
+}
+
 // TestLookThroughRedis: the real engine, lane and targets.
 func TestLookThroughRedis(t *testing.T) {
 	t.Parallel()

@@ -1,10 +1,12 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,6 +23,10 @@ const (
 // Resolver looks names up. *resolve.Resolver is one; its errors say whose fault it is.
 type Resolver interface {
 	Lookup(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error)
+	// LookupAnew does not answer from memory.
+	LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error)
+	// LookupElsewhere does not either, and doubts who answered last.
+	LookupElsewhere(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error)
 }
 
 // dialer makes one guarded connection a visit: addresses in turn, never a race,
@@ -74,7 +80,14 @@ func (d *dialer) lookup(ctx context.Context, to endpoint, s *sighting, hop *upti
 	mark := time.Now()
 	ctx, cancel := s.within(ctx)
 	defer cancel()
-	answer, err := d.resolver.Lookup(ctx, to.host, familyOf(to.family))
+	find := d.resolver.Lookup
+	switch {
+	case s.again.failure == uptime.FailureDNS:
+		find = d.resolver.LookupElsewhere
+	case s.again.failure != uptime.FailureNone:
+		find = d.resolver.LookupAnew
+	}
+	answer, err := find(ctx, to.host, familyOf(to.family))
 	lap(&hop.Phases.DNS, &mark)
 	if err != nil {
 		return nil, lookupTrouble(err)
@@ -82,7 +95,27 @@ func (d *dialer) lookup(ctx context.Context, to endpoint, s *sighting, hop *upti
 	if hop.DNSCached = answer.Cached; answer.Cached {
 		hop.Phases.DNS = 0
 	}
-	return answer.Addrs[:min(len(answer.Addrs), maxAddresses)], trouble{}
+	addrs := answer.Addrs
+	if s.again.address.IsValid() {
+		addrs = lastly(addrs, s.again.address)
+	}
+	return addrs[:min(len(addrs), maxAddresses)], trouble{}
+}
+
+// lastly puts an address that failed behind those of the other family and the rest of its own.
+func lastly(addrs []netip.Addr, failed netip.Addr) []netip.Addr {
+	turn := func(a netip.Addr) int {
+		switch {
+		case a.Unmap() == failed:
+			return 2
+		case a.Unmap().Is4() == failed.Is4():
+			return 1
+		}
+		return 0
+	}
+	addrs = slices.Clone(addrs)
+	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return cmp.Compare(turn(a), turn(b)) })
+	return addrs
 }
 
 func familyOf(f uptime.Family) resolve.Family {

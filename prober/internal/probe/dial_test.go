@@ -81,6 +81,14 @@ func (patient) Lookup(ctx context.Context, _ string, _ resolve.Family) (resolve.
 	return resolve.Answer{}, &resolve.Trouble{What: "no server answered"}
 }
 
+func (p patient) LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return p.Lookup(ctx, host, family)
+}
+
+func (p patient) LookupElsewhere(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return p.Lookup(ctx, host, family)
+}
+
 func (patient) Exchange(ctx context.Context, _ dns.Question) (*dns.Msg, error) {
 	<-ctx.Done()
 	return nil, &resolve.Trouble{What: "no server answered"}

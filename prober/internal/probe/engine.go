@@ -105,7 +105,8 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // Check visits the target, and visits it again when it failed and the slot has
 // time for it: a failure is reported only if the second look fails too. A host that answers
-// 429 is not looked at again: it wants to be left alone.
+// 429 is not looked at again: it wants to be left alone. The second look keeps away from what failed: see
+// dialer.lookup.
 //
 // It calls done once, in the end: here, or from a goroutine of its own while this one is held
 // by a visit that hangs. The check must not change from then on either.
@@ -121,7 +122,7 @@ func (e *Engine) Check(ctx context.Context, check *uptime.Check, done func(Outco
 	}
 	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && e.timeToConfirm(check, start) && pause(ctx, confirmPause) {
 		first := outcome.Failure
-		outcome = Outcome{}
+		outcome = Outcome{Failure: first, Address: outcome.Address} // what the second look keeps away from
 		if !e.attempt(ctx, check, 2, false, &outcome, done) {
 			return
 		}
@@ -197,6 +198,7 @@ func (e *Engine) visit(ctx context.Context, check *uptime.Check, begun int64, sh
 	s := e.sightings.Get().(*sighting)
 	defer e.sightings.Put(s)
 	s.begin(p, check.Timeout)
+	s.again = doubt{outcome.Failure, outcome.Address}
 	bad := p.visitor.visit(ctx, s)
 	s.end()
 	judge(p, s, bad, show, outcome)

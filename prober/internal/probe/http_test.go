@@ -74,6 +74,14 @@ func (n names) Lookup(_ context.Context, host string, _ resolve.Family) (resolve
 	return answer, nil
 }
 
+func (n names) LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return n.Lookup(ctx, host, family)
+}
+
+func (n names) LookupElsewhere(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return n.Lookup(ctx, host, family)
+}
+
 // expecting changes what counts as up.
 func expecting(ranges ...uptime.StatusRange) func(*uptime.Check) {
 	return func(c *uptime.Check) { c.Spec = uptime.Spec{Expect: uptime.Expect{Status: ranges}}.Text() }
@@ -239,6 +247,14 @@ type mute struct{}
 
 func (mute) Lookup(context.Context, string, resolve.Family) (resolve.Answer, error) {
 	return resolve.Answer{}, &resolve.Trouble{What: "no server answered"}
+}
+
+func (m mute) LookupAnew(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return m.Lookup(ctx, host, family)
+}
+
+func (m mute) LookupElsewhere(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
+	return m.Lookup(ctx, host, family)
 }
 
 func TestResolverSilenceIsOurs(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 type sighting struct {
 	assertion.Observation
 	deadline   time.Time
+	again      doubt        // of a second look
 	keep       int          // bytes of the body that are kept
 	hops       []uptime.Hop // finished and present
 	statusLine string       // of the last answer
@@ -29,6 +30,12 @@ type sighting struct {
 	body       []byte // the buffer behind Body
 	one        [1]netip.Addr
 	quiet      time.Duration // waited at the end to see that no more comes: none of the target's time
+}
+
+// doubt is what the first look ended in; zero: there was none.
+type doubt struct {
+	failure uptime.Failure
+	address netip.Addr // that was asked last, if any
 }
 
 // maxKeptBuffer is how large a buffer may be to be used again.

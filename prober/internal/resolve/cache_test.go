@@ -217,3 +217,40 @@ func TestLookupAnew(t *testing.T) {
 		}
 	})
 }
+
+// Who doubts an answer is answered by another server, if there is one; for all others the order
+// of servers stays.
+func TestLookupElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		liar := newScript(func(_ context.Context, q dns.Question, _ int) (*dns.Msg, error) {
+			return answerTo(q, dns.RcodeNameError), nil
+		})
+		honest := newScript(sound)
+		r := rigged(t, liar, honest)
+		if kind, _ := fails(t, r, t.Context(), "a.example", Both); kind != "not found" {
+			t.Errorf("%s", kind)
+		}
+		if _, err := r.LookupAnew(t.Context(), "a.example", Both); err == nil {
+			t.Error("the first server was not asked")
+		}
+		answer, err := r.LookupElsewhere(t.Context(), "a.example", Both)
+		if err != nil || written(answer.Addrs) != "2600::1 9.9.9.9" || answer.Cached {
+			t.Errorf("%+v, %v", answer, err)
+		}
+		if _, err := r.LookupElsewhere(t.Context(), "a.example", Both); err == nil { // now the honest one is doubted
+			t.Error("the second server was asked again")
+		}
+		asked := honest.total()
+		if kind, _ := fails(t, r, t.Context(), "b.example", Both); kind != "not found" || honest.total() != asked {
+			t.Errorf("%s: another name was asked elsewhere", kind)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // the only server is asked all the same
+		r := rigged(t, newScript(sound))
+		want(t, r, "a.example", Both, "2600::1 9.9.9.9")
+		if answer, err := r.LookupElsewhere(t.Context(), "a.example", Both); err != nil || written(answer.Addrs) != "2600::1 9.9.9.9" {
+			t.Errorf("%+v, %v", answer, err)
+		}
+	})
+}

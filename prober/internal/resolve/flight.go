@@ -16,6 +16,7 @@ const noSuchName = "no such host name"
 // flight is one question under way, for everybody who wants its answer.
 type flight struct {
 	question question
+	doubted  string // a server that is asked last
 	began    time.Duration
 	done     chan struct{} // closed when part is known
 	part     part
@@ -65,6 +66,9 @@ func (r *Resolver) resolve(ctx context.Context, f *flight) part {
 func (r *Resolver) tour(ctx context.Context, f *flight, wire dns.Question) (*server, reading) {
 	all := r.servers.Load()
 	order := all.inOrder()
+	if i := slices.IndexFunc(order, func(s *server) bool { return s.name == f.doubted }); i >= 0 {
+		order = append(slices.Concat(order[:i], order[i+1:]), order[i])
+	}
 	silent, moved := 0, false
 	spoken := make([]bool, len(order))
 	for i := 0; i < 2*len(order) && silent < min(tries, max(2, len(order))); i++ {

@@ -8,33 +8,48 @@ import (
 	"time"
 )
 
+// source is where an answer may come from.
+type source int
+
+const (
+	kept      source = iota // the cache, as far as it goes
+	fresh                   // a server
+	elsewhere               // a server, better another than the last
+)
+
 // ask gets what the cache does not have, or everything, together with everybody else who
 // wants it.
-func (r *Resolver) ask(ctx context.Context, name string, family Family, cached bool) (Answer, error) {
+func (r *Resolver) ask(ctx context.Context, name string, family Family, how source) (Answer, error) {
 	var have [2]part
 	var pending [2]*flight
 	now := r.now()
 	r.mu.Lock()
-	if e := r.cache.get(name); e != nil && cached {
+	var last [2]string
+	switch e := r.cache.get(name); {
+	case e == nil:
+	case how == kept:
 		have = e.parts
+	case how == elsewhere:
+		last = [2]string{e.parts[0].server, e.parts[1].server}
 	}
 	for at := range have {
 		if !family.includes(at) {
 			have[at] = part{}
 		} else if !have[at].fresh(now) {
 			have[at] = part{}
-			pending[at] = r.join(question{name, at})
+			pending[at] = r.join(question{name, at}, last[at])
 		}
 	}
 	r.mu.Unlock()
 	return r.await(ctx, name, family, have, pending)
 }
 
-// join gives the flight of a question, which it starts if there is none.
-func (r *Resolver) join(q question) *flight {
+// join gives the flight of a question, which it starts if there is none, at another server than
+// the one named.
+func (r *Resolver) join(q question, doubted string) *flight {
 	f := r.flights[q]
 	if f == nil {
-		f = &flight{done: make(chan struct{}), question: q, began: r.now()}
+		f = &flight{done: make(chan struct{}), question: q, doubted: doubted, began: r.now()}
 		if r.startLocked((tries+1)*r.patience, func(ctx context.Context) { r.fly(ctx, f) }) {
 			r.flights[q] = f
 		} else {

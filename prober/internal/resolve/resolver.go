@@ -148,12 +148,22 @@ func (r *Resolver) Lookup(ctx context.Context, host string, family Family) (Answ
 	if answer, err, settled := r.withoutAsking(name, family); settled {
 		return answer, err
 	}
-	return r.miss(ctx, name, family, true)
+	return r.miss(ctx, name, family, kept)
 }
 
 // LookupAnew is Lookup for who wants to know how it is now: the cache is not asked, only
 // filled. Questions that are out already are shared as ever.
 func (r *Resolver) LookupAnew(ctx context.Context, host string, family Family) (Answer, error) {
+	return r.anew(ctx, host, family, fresh)
+}
+
+// LookupElsewhere is LookupAnew for who doubts the last answer: of several servers, the one that
+// gave it is asked last.
+func (r *Resolver) LookupElsewhere(ctx context.Context, host string, family Family) (Answer, error) {
+	return r.anew(ctx, host, family, elsewhere)
+}
+
+func (r *Resolver) anew(ctx context.Context, host string, family Family, how source) (Answer, error) {
 	name := normal(host)
 	if r.system {
 		if answer, err, known := r.fromHosts(name, family); known {
@@ -163,15 +173,15 @@ func (r *Resolver) LookupAnew(ctx context.Context, host string, family Family) (
 	if answer, err, settled := r.withoutAsking(name, family); settled {
 		return answer, err
 	}
-	return r.miss(ctx, name, family, false)
+	return r.miss(ctx, name, family, how)
 }
 
-func (r *Resolver) miss(ctx context.Context, name string, family Family, cached bool) (Answer, error) {
+func (r *Resolver) miss(ctx context.Context, name string, family Family, how source) (Answer, error) {
 	r.metrics.misses.Inc()
 	if r.system {
 		r.followSystem()
 	}
-	return r.ask(ctx, name, family, cached)
+	return r.ask(ctx, name, family, how)
 }
 
 // now counts from the resolver's beginning, by the monotonic clock.
