@@ -77,6 +77,8 @@ type Options struct {
 	Notified      func() // something may be due; must not block
 
 	StatusPages  StatusPages
+	Subscribers  Subscribers
+	MailReady    bool   // there is a server that takes mails to subscribers
 	PagesChanged func() // what public pages show has changed; must not block; nil: nobody listens
 	PublicURL    string // where people reach the dashboard
 

@@ -147,7 +147,8 @@ func (p *Pages) askPassword(w http.ResponseWriter, q request, wrong bool) {
 		Lang, Dir, Theme, CSS string
 		Wrong                 bool
 	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), wrong})
-	secure(w.Header(), "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	secure(w.Header(), formPolicy)
+	w.Header().Set("Referrer-Policy", "same-origin")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusUnauthorized)
