@@ -157,7 +157,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
 	public := newStatusPages(cfg, options, pages, told, hub, sockets, sessions)
-	options.Pages, options.PagesChanged = public, func() { public.Changed(); told.wake() }
+	options.Pages, options.PageCopy, options.PagesChanged = public, public.Copy, func() { public.Changed(); told.wake() }
 	defer context.AfterFunc(ctx, public.LetGo)() // what streams must not hold up the end
 	handler, err := httpapi.New(options)
 	if err != nil {

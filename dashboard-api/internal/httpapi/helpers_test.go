@@ -22,6 +22,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/blindstore"
@@ -329,6 +330,9 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	b.verdicts = verdictstore.New(db, b.incidents)
 	options := Options{
 		Box: box, StatusPages: pagestore.New(db, subscriberstore.New(db, box)), Subscribers: subscriberstore.New(db, box),
+		PageCopy: func(_ context.Context, id int64) (statuspage.FixedCopy, bool) {
+			return statuspage.FixedCopy{MadeAt: b.now, Files: map[string][]byte{"index.html": []byte("<!doctype html>")}}, id == 1
+		},
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,

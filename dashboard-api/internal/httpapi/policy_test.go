@@ -105,6 +105,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/status-pages/{id}":                             Viewer,
 	"PATCH /api/v1/status-pages/{id}":                           Editor,
 	"DELETE /api/v1/status-pages/{id}":                          Editor,
+	"GET /api/v1/status-pages/{id}/copy":                        Viewer,
 	"GET /api/v1/status-pages/{id}/subscribers":                 Editor,
 	"DELETE /api/v1/status-pages/{id}/subscribers/{subscriber}": Editor,
 	"GET /api/v1/status-pages/{id}/posts":                       Viewer,

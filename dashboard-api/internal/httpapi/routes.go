@@ -89,6 +89,7 @@ func (a *api) statusPageRoutes(r *router) {
 	add(r, operation{"GET", "/api/v1/status-pages/{id}", Viewer, "getStatusPage", "Read a status page", 0}, a.getPage)
 	add(r, operation{"PATCH", "/api/v1/status-pages/{id}", Editor, "patchStatusPage", "Change a status page (JSON merge patch)", 0}, a.patchPage)
 	add(r, operation{"DELETE", "/api/v1/status-pages/{id}", Editor, "deleteStatusPage", "Remove a status page with its posts", 0}, a.deletePage)
+	add(r, operation{"GET", "/api/v1/status-pages/{id}/copy", Viewer, "copyStatusPage", "A published page as files that need no server, with the time they were made", 0}, a.copyPage)
 	add(r, operation{"GET", "/api/v1/status-pages/{id}/subscribers", Editor, "listSubscribers", "Who is told what is written on a page, by id", 0}, a.listSubscribers)
 	add(r, operation{"DELETE", "/api/v1/status-pages/{id}/subscribers/{subscriber}", Editor, "deleteSubscriber", "Tell somebody nothing more", 0}, a.deleteSubscriber)
 	add(r, operation{"GET", "/api/v1/status-pages/{id}/posts", Viewer, "listStatusPosts", "Incidents and announcements that people wrote on a page, newest first", 0}, a.listPosts)

@@ -5,8 +5,27 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/subscriberstore"
 )
+
+// pageCopy is a page as files.
+type pageCopy struct {
+	MadeAt instant           `json:"made_at"`
+	Files  map[string]string `json:"files" doc:"content by name: index.html and all that it leads to"`
+}
+
+func (a *api) copyPage(ctx context.Context, in *StatusPagePath) (*struct{ Body pageCopy }, error) {
+	made, found := a.PageCopy(ctx, in.ID)
+	if !found {
+		return nil, pagestore.ErrNotFound
+	}
+	out := &struct{ Body pageCopy }{pageCopy{instant(made.MadeAt), map[string]string{}}}
+	for name, content := range made.Files {
+		out.Body.Files[name] = string(content)
+	}
+	return out, nil
+}
 
 // Subscribers keeps who is told what is written on status pages.
 type Subscribers interface {

@@ -26,6 +26,7 @@ type request struct {
 	rest      string // after the slug, such as feed.atom; "": the page itself
 	base      string // path of the page
 	lang      string
+	fixed     bool // for a copy that needs no server
 }
 
 // ServeHTTP answers what is asked of pages, and hands the rest on.
