@@ -143,8 +143,9 @@ func (s *Store) Create(ctx context.Context, p Page, now time.Time) (Page, error)
 		if err != nil {
 			return taken(ctx, err)
 		}
-		p.ID, p.Version, p.CreatedAt, p.UpdatedAt = stored.ID, stored.Version, stored.CreatedAt, stored.UpdatedAt
-		return bind(ctx, tx, p)
+		p.ID = stored.ID
+		p, err = bind(ctx, tx, p)
+		return err
 	})
 	return p, database.Failed(ctx, "create status page", err)
 }
@@ -152,7 +153,7 @@ func (s *Store) Create(ctx context.Context, p Page, now time.Time) (Page, error)
 // Update reads a page, lets change edit it and stores it, all in one transaction. A page that
 // does not fit is ErrConflict; nil takes any.
 func (s *Store) Update(ctx context.Context, id int64, now time.Time, fits func(Page) bool, change func(*Page) error) (p Page, err error) {
-	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
+	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
 		before, err := page(tx, id, fits)
 		if err != nil {
 			return err
@@ -170,7 +171,8 @@ func (s *Store) Update(ctx context.Context, id int64, now time.Time, fits func(P
 		if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", id).Error; err != nil {
 			return err
 		}
-		return bind(ctx, tx, p)
+		p, err = bind(ctx, tx, p)
+		return err
 	})
 	return p, database.Failed(ctx, "update status page", err)
 }
@@ -231,19 +233,20 @@ func number(t *Terms) {
 	}
 }
 
-func bind(ctx context.Context, tx *gorm.DB, p Page) error {
+// bind stores what the components of a page show, and gives the page as it is now.
+func bind(ctx context.Context, tx *gorm.DB, p Page) (Page, error) {
 	for _, c := range p.Components() {
 		for _, target := range slices.Compact(slices.Sorted(slices.Values(c.Targets))) {
 			done := tx.Exec("INSERT INTO status_page_targets (page_id, component_id, target_id) SELECT ?, ?, id FROM targets WHERE id = ?", p.ID, c.ID, target)
 			if done.Error != nil {
-				return database.Translate(ctx, done.Error)
+				return p, database.Translate(ctx, done.Error)
 			}
 			if done.RowsAffected != 1 {
-				return ErrTargetGone
+				return p, ErrTargetGone
 			}
 		}
 	}
-	return nil
+	return page(tx, p.ID, nil)
 }
 
 func taken(ctx context.Context, err error) error {

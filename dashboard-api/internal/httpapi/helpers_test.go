@@ -264,10 +264,11 @@ type bench struct {
 	beats   *heartbeatstore.Store
 	pinged  int
 
-	incidents *incidentstore.Store
-	verdicts  *verdictstore.Store
-	tester    *fakeTester
-	notified  int
+	incidents   *incidentstore.Store
+	verdicts    *verdictstore.Store
+	subscribers *subscriberstore.Store
+	tester      *fakeTester
+	notified    int
 
 	checks *jobs.Service // not running: what is accepted stays queued
 	now    time.Time
@@ -328,8 +329,9 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	b.rows, b.beats = &fakeRecorder{}, heartbeatstore.New(db)
 	b.incidents, b.tester = incidentstore.New(db, notify.Planner{PublicURL: "https://pf.example"}), &fakeTester{}
 	b.verdicts = verdictstore.New(db, b.incidents)
+	b.subscribers = subscriberstore.New(db, box)
 	options := Options{
-		Box: box, StatusPages: pagestore.New(db, subscriberstore.New(db, box)), Subscribers: subscriberstore.New(db, box),
+		Box: box, StatusPages: pagestore.New(db, b.subscribers), Subscribers: b.subscribers,
 		PageCopy: func(_ context.Context, id int64) (statuspage.FixedCopy, bool) {
 			return statuspage.FixedCopy{MadeAt: b.now, Files: map[string][]byte{"index.html": []byte("<!doctype html>")}}, id == 1
 		},
