@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	databaseurl "github.com/probefleet/probefleet/internal/database/connect"
 	"github.com/probefleet/probefleet/internal/envconf"
 	"github.com/probefleet/probefleet/internal/secret"
@@ -30,6 +31,8 @@ type Config struct {
 	HostRate         float64        `env:"API_HOST_RATE" default:"5" min:"0" help:"requests a second that the active targets of one host may come to, all regions together; a save beyond is refused; 0: no limit"`
 	HostsExempt      []string       `env:"API_HOST_RATE_EXEMPT" help:"hosts of yours without that limit: names, .example.com for all below one, addresses, ranges; those in the probers' PROBER_ALLOW_CIDRS are without it anyway"`
 	AllowCIDRs       []netip.Prefix `env:"API_ALLOW_CIDRS" help:"private ranges that notifications may be sent to, such as 10.0.0.0/8 for a mail server of yours; cloud metadata addresses stay closed"`
+	SMTPURL          secret.Text    `env:"API_SMTP_URL" help:"mail server for those who subscribe to status pages: smtp://user:password@host:587 (STARTTLS is insisted on), smtps://user:password@host:465, or smtp://host:25?security=none; empty: nobody can subscribe by e-mail"`
+	SMTPFrom         string         `env:"API_SMTP_FROM" help:"address that those mails come from"`
 	BootstrapKey     secret.Text    `env:"BOOTSTRAP_API_KEY" help:"an owner's API key to create at start if it is not there, for automation"`
 	SpoolDir         string         `env:"API_SPOOL_DIR" help:"folder, of this node alone, for results from outside while ClickHouse is away; it must survive a restart; empty: they are answered 503 meanwhile"`
 	SpoolMaxBytes    envconf.Bytes  `env:"API_SPOOL_MAX_BYTES" default:"500MiB" min:"1048576" help:"the most the spool may take on disk"`
@@ -65,6 +68,11 @@ func loadConfig(getenv func(string) string) (Config, error) {
 		if u, err := url.Parse(address.Reveal()); !address.IsZero() && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") { // who knows it can keep the alarm silent
 			found.Mistakes = append(found.Mistakes, name+": not an http:// or https:// URL")
 		}
+	}
+	if cfg.SMTPURL.IsZero() != (cfg.SMTPFrom == "") {
+		found.Mistakes = append(found.Mistakes, "API_SMTP_URL and API_SMTP_FROM go together")
+	} else if _, err := notify.Server(cfg.SMTPURL, cfg.SMTPFrom); err != nil && !cfg.SMTPURL.IsZero() { // the error does not quote the password
+		found.Mistakes = append(found.Mistakes, "API_SMTP_URL, API_SMTP_FROM: "+err.Error())
 	}
 	if cfg.DeadmanURL.IsZero() && !cfg.DeadmanFail.IsZero() {
 		found.Mistakes = append(found.Mistakes, "API_DEADMAN_FAIL_URL: needs API_DEADMAN_URL too: who is told only while something is wrong does not notice that nobody is left to tell")

@@ -77,6 +77,7 @@ func main() {
 //	httpapi ── results from outside ──▶ recorder ──▶ ClickHouse, else spool
 //	{pf}:results, ClickHouse ──▶ evaluator (one node) ──▶ verdicts, incidents
 //	incidents ──▶ outbox in the database ──▶ notify ──▶ channels
+//	posts of pages ──▶ another outbox ──▶ notify ──▶ subscribers
 //	vitals of the fleet ──▶ dead man's switch ──▶ an alarm outside
 //	              └───────▶ troubles ──▶ incidents ──▶ channels
 //	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
@@ -100,7 +101,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	defer stores.close()
 
-	targets, schedules, accounts, pages := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database), pagestore.New(stores.database)
+	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
 	sessions := session.New(accounts, cfg.TrustProxy, s.Log).WithBox(box)
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
@@ -149,16 +150,18 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
+	told := newSubscribers(cfg, stores, alerts.deliverer, box, taken.node, s)
+	pages := pagestore.New(stores.database, told.store)
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
 	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts,
-		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
-	public := newStatusPages(cfg, options, pages, hub, sockets, sessions)
-	options.Pages, options.PagesChanged = public, public.Changed
+	public := newStatusPages(cfg, options, pages, told, hub, sockets, sessions)
+	options.Pages, options.PageCopy, options.PagesChanged = public, public.Copy, func() { public.Changed(); told.wake() }
 	defer context.AfterFunc(ctx, public.LetGo)() // what streams must not hold up the end
 	handler, err := httpapi.New(options)
 	if err != nil {
@@ -169,10 +172,10 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	// These outlive the signal: requests under way still write and announce.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	for _, loop := range []func(context.Context) error{
+	for _, loop := range append(told.loops(),
 		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.zones.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
-	} {
+	) {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {
 				s.Log.Error("a loop ended", "error", err)

@@ -1,19 +1,78 @@
 package main
 
 import (
+	"context"
+	"log/slog"
+	"time"
+
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
 	"github.com/probefleet/probefleet/dashboard-api/web"
 	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/subscriberstore"
 )
 
 // newStatusPages serves the public pages, and the dashboard where there is none.
-func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, hub *live.Hub, sockets *wsconn.Server, sessions *session.Sessions) *statuspage.Pages {
+func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, told *subscribers, hub *live.Hub, sockets *wsconn.Server, sessions *session.Sessions) *statuspage.Pages {
 	return statuspage.New(statuspage.Options{
 		Store: store, Incidents: o.Incidents, Windows: o.Maintenance, Live: hub, Daily: httpapi.Daily(o), Fingerprint: o.Box.Fingerprint,
+		Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Asked: told.wake,
 		Secure: sessions.Secure, TrustProxy: cfg.TrustProxy, PublicURL: cfg.PublicURL, Socket: sockets.Only, Next: web.Handler(), Log: o.Log,
+	})
+}
+
+// Senders at once, of a node: a mail server is asked gently, and webhooks that hang hold up no others.
+const (
+	mailers = 8
+	hookers = 64
+)
+
+// subscribers is what tells those who subscribed to pages: mails and webhooks apart.
+type subscribers struct {
+	store   *subscriberstore.Store
+	workers []*notify.Worker
+	log     *slog.Logger
+}
+
+func newSubscribers(cfg Config, stores *stores, deliverer *notify.Deliverer, box *seal.Box, node string, s *service.Service) *subscribers {
+	t := &subscribers{store: subscriberstore.New(stores.database, box), log: s.Log}
+	server, _ := notify.Server(cfg.SMTPURL, cfg.SMTPFrom) // was judged with the configuration
+	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: deliverer, Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
+	add := func(kind, of string, most int) {
+		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Holder: node, Of: of, Most: most, Outbox: t.store.Outbox(kind), Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
+	}
+	if !cfg.SMTPURL.IsZero() {
+		add(subscriberstore.Email, "subscriber_mail", mailers)
+	}
+	add(subscriberstore.Webhook, "subscriber_webhook", hookers)
+	return t
+}
+
+// wake has outboxes looked at without delay.
+func (t *subscribers) wake() {
+	for _, w := range t.workers {
+		w.Wake()
+	}
+}
+
+// loops send, and forget what nobody confirmed.
+func (t *subscribers) loops() (all []func(context.Context) error) {
+	for _, w := range t.workers {
+		all = append(all, w.Run)
+	}
+	return append(all, func(ctx context.Context) error {
+		return every(ctx, time.Hour, func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			if err := t.store.Prune(ctx, time.Now()); err != nil {
+				t.log.Debug("old wishes to subscribe not removed", "error", err)
+			}
+		})
 	})
 }

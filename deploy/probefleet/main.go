@@ -10,6 +10,7 @@
 //	probefleet region list       show the adopted regions
 //	probefleet region retire R   end a region at the publisher's next tick
 //	probefleet dead-letters ls   what was given up and why; show, replay, purge
+//	probefleet status-page export SLUG DIR  write a page to files that need no server
 //	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
 //
 // Commands that talk to stores take DATABASE_URL, REDIS_URL and CLICKHOUSE_URL;
@@ -45,6 +46,7 @@ type commandLine struct {
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
 	History historyCommand   `cmd:"" help:"Export what is kept; compute figures again."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
+	Page    pageCommand      `cmd:"" name:"status-page" help:"Write a public status page to files."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
 	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`
 	Version kong.VersionFlag `help:"Print the version."`

@@ -21,6 +21,7 @@ type Batch struct {
 	Channel       Channel
 	Key           string // the same whenever this batch is sent
 	Notifications []Notification
+	Errand        any // what there is to send where it is not of incidents; nil: the notifications
 }
 
 // free is a notification that nobody works on, and whose time has come.

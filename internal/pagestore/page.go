@@ -8,12 +8,13 @@
 //     What a page shows is named by its version and the number of its targets: between two
 //     versions targets only go.
 //
-// A component names its targets one by one; a rule that names tags would stand beside them in
-// Component, and be resolved where pages are read.
+// A component names its targets one by one, or tags: those that carry all of them now are its
+// members whenever the page is read.
 package pagestore
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -73,6 +74,8 @@ type Terms struct {
 	PasswordHash  string   `json:"password_hash,omitempty"` // "": anybody may see it
 	Allow         []string `json:"allow,omitempty"`         // ranges of addresses that may; none: all
 	ShowIncidents bool     `json:"show_incidents,omitempty"`
+	ByEmail       bool     `json:"by_email,omitempty"`   // people may subscribe so
+	ByWebhook     bool     `json:"by_webhook,omitempty"` // likewise
 	Groups        []Group  `json:"groups,omitempty"`
 	LastComponent int64    `json:"last_component,omitempty"` // the highest id there ever was
 }
@@ -85,12 +88,19 @@ type Group struct {
 
 // Component is a line of a page.
 type Component struct {
-	ID          int64   `json:"id"`
-	Name        string  `json:"name"`
-	Description string  `json:"description,omitempty"`
-	Rule        string  `json:"rule"`
-	State       string  `json:"state,omitempty"` // of RuleManual
-	Targets     []int64 `json:"-"`               // ascending; in a table of their own
+	ID          int64    `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Rule        string   `json:"rule"`
+	State       string   `json:"state,omitempty"` // of RuleManual
+	Tags        []string `json:"tags,omitempty"`
+	Targets     []int64  `json:"-"` // ascending; in a table of their own
+	Members     []int64  `json:"-"` // ascending; that carry all of the tags, if there are any
+}
+
+// Shown are all targets of a component, ascending.
+func (c Component) Shown() []int64 {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Targets, c.Members))))
 }
 
 // Components are all of a page, in order.

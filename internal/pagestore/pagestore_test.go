@@ -31,7 +31,7 @@ func target(t *testing.T, db *database.DB, name string) int64 {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		s, a, b := pagestore.New(db), target(t, db, "a"), target(t, db, "b")
+		s, a, b := pagestore.New(db, nil), target(t, db, "a"), target(t, db, "b")
 		first := pagestore.Page{Slug: "main", Host: "status.example.com", Published: true, Terms: pagestore.Terms{Title: "Acme", Groups: []pagestore.Group{{Name: "Web", Components: []pagestore.Component{
 			{Name: "Site", Rule: pagestore.RuleWorst, Targets: []int64{b, a, a}}, {Name: "By hand", Rule: pagestore.RuleManual, State: pagestore.Up},
 		}}}}}
@@ -98,7 +98,7 @@ func TestPages(t *testing.T) {
 func TestPosts(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		s := pagestore.New(db)
+		s := pagestore.New(db, nil)
 		page, err := s.Create(t.Context(), pagestore.Page{Slug: "main", Published: true}, noon)
 		if err != nil {
 			t.Fatal(err)

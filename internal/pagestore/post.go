@@ -35,11 +35,15 @@ func scanPost(row interface{ Scan(...any) error }) (Post, error) {
 // CreatePost stores a post. The error is ErrNotFound if its page is gone.
 func (s *Store) CreatePost(ctx context.Context, p Post) (created Post, err error) {
 	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if _, err := page(tx, p.PageID, nil); err != nil {
+		of, err := page(tx, p.PageID, nil)
+		if err != nil {
 			return err
 		}
 		created, err = scanPost(tx.Raw("INSERT INTO status_page_posts (page_id, body, begun_at_ms, resolved_at_ms, version) VALUES (?, ?, ?, ?, 1) RETURNING "+postColumns,
 			p.PageID, text(p.Body), p.BegunAt.UnixMilli(), maybeInstant(p.ResolvedAt)).Row())
+		if err == nil && s.teller != nil {
+			err = s.teller.Tell(tx, of, created)
+		}
 		return err
 	})
 	return created, database.Failed(ctx, "create post", err)
@@ -52,12 +56,23 @@ func (s *Store) UpdatePost(ctx context.Context, pageID, id, ifVersion int64, cha
 		if p, err = holdPost(tx, pageID, id, ifVersion); err != nil {
 			return err
 		}
+		said := len(p.Body.Updates)
 		if err := change(&p); err != nil {
 			return err
 		}
 		p.Version++
-		return tx.Exec("UPDATE status_page_posts SET body = ?, begun_at_ms = ?, resolved_at_ms = ?, version = ? WHERE id = ?",
-			text(p.Body), p.BegunAt.UnixMilli(), maybeInstant(p.ResolvedAt), p.Version, id).Error
+		if err := tx.Exec("UPDATE status_page_posts SET body = ?, begun_at_ms = ?, resolved_at_ms = ?, version = ? WHERE id = ?",
+			text(p.Body), p.BegunAt.UnixMilli(), maybeInstant(p.ResolvedAt), p.Version, id).Error; err != nil {
+			return err
+		}
+		if s.teller == nil || len(p.Body.Updates) <= said {
+			return nil
+		}
+		of, err := pages(tx, "id = ?", pageID)
+		if err != nil || len(of) == 0 {
+			return err
+		}
+		return s.teller.Tell(tx, of[0], p)
 	})
 	return p, database.Failed(ctx, "update post", err)
 }

@@ -14,11 +14,19 @@ import (
 	"github.com/probefleet/probefleet/internal/database"
 )
 
-// Store reads and writes pages and posts.
-type Store struct{ db *database.DB }
+// Teller has subscribers told what was said last of a post, within the transaction that says it.
+type Teller interface {
+	Tell(tx *gorm.DB, page Page, p Post) error
+}
 
-// New makes a store on an open database.
-func New(db *database.DB) *Store { return &Store{db: db} }
+// Store reads and writes pages and posts.
+type Store struct {
+	db     *database.DB
+	teller Teller
+}
+
+// New makes a store on an open database. A nil teller tells nobody.
+func New(db *database.DB, teller Teller) *Store { return &Store{db, teller} }
 
 const pageColumns = "id, slug, host, published, terms, version, created_at_ms, updated_at_ms"
 
@@ -60,14 +68,53 @@ func pages(db *gorm.DB, where string, args ...any) (all []Page, err error) {
 		bonds[b] = append(bonds[b], target)
 		return err
 	}, "SELECT page_id, component_id, target_id FROM status_page_targets WHERE page_id IN ? ORDER BY target_id", ids)
+	if err != nil {
+		return nil, err
+	}
+	carriers, err := carriers(db, all)
 	for _, p := range all {
 		for _, g := range p.Terms.Groups {
 			for i := range g.Components {
-				g.Components[i].Targets = bonds[bond{p.ID, g.Components[i].ID}]
+				c := &g.Components[i]
+				c.Targets, c.Members = bonds[bond{p.ID, c.ID}], members(c.Tags, carriers)
 			}
 		}
 	}
 	return all, err
+}
+
+// carriers are the targets that carry the tags of pages now, by tag.
+func carriers(db *gorm.DB, all []Page) (map[string][]int64, error) {
+	var tags []string
+	for _, p := range all {
+		for _, c := range p.Components() {
+			tags = append(tags, c.Tags...)
+		}
+	}
+	if len(tags) == 0 {
+		return nil, nil //nolint:nilnil // none: reading of a nil map is fine
+	}
+	found := map[string][]int64{}
+	slices.Sort(tags)
+	return found, each(db, func(rows *sql.Rows) error {
+		var tag string
+		var target int64
+		err := rows.Scan(&tag, &target)
+		found[tag] = append(found[tag], target)
+		return err
+	}, "SELECT tag, target_id FROM target_tags WHERE to_ms IS NULL AND tag IN ? ORDER BY target_id", slices.Compact(tags))
+}
+
+// members are the targets that carry all of the tags.
+func members(tags []string, carriers map[string][]int64) (all []int64) {
+	for i, tag := range tags {
+		if i == 0 {
+			all = slices.Clone(carriers[tag])
+			continue
+		}
+		all = slices.DeleteFunc(all, func(id int64) bool { _, carries := slices.BinarySearch(carriers[tag], id); return !carries })
+	}
+	return all
 }
 
 // page reads one inside a transaction, which keeps other writers of it out.
@@ -96,8 +143,9 @@ func (s *Store) Create(ctx context.Context, p Page, now time.Time) (Page, error)
 		if err != nil {
 			return taken(ctx, err)
 		}
-		p.ID, p.Version, p.CreatedAt, p.UpdatedAt = stored.ID, stored.Version, stored.CreatedAt, stored.UpdatedAt
-		return bind(ctx, tx, p)
+		p.ID = stored.ID
+		p, err = bind(ctx, tx, p)
+		return err
 	})
 	return p, database.Failed(ctx, "create status page", err)
 }
@@ -105,7 +153,7 @@ func (s *Store) Create(ctx context.Context, p Page, now time.Time) (Page, error)
 // Update reads a page, lets change edit it and stores it, all in one transaction. A page that
 // does not fit is ErrConflict; nil takes any.
 func (s *Store) Update(ctx context.Context, id int64, now time.Time, fits func(Page) bool, change func(*Page) error) (p Page, err error) {
-	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
+	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
 		before, err := page(tx, id, fits)
 		if err != nil {
 			return err
@@ -123,7 +171,8 @@ func (s *Store) Update(ctx context.Context, id int64, now time.Time, fits func(P
 		if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", id).Error; err != nil {
 			return err
 		}
-		return bind(ctx, tx, p)
+		p, err = bind(ctx, tx, p)
+		return err
 	})
 	return p, database.Failed(ctx, "update status page", err)
 }
@@ -184,19 +233,20 @@ func number(t *Terms) {
 	}
 }
 
-func bind(ctx context.Context, tx *gorm.DB, p Page) error {
+// bind stores what the components of a page show, and gives the page as it is now.
+func bind(ctx context.Context, tx *gorm.DB, p Page) (Page, error) {
 	for _, c := range p.Components() {
 		for _, target := range slices.Compact(slices.Sorted(slices.Values(c.Targets))) {
 			done := tx.Exec("INSERT INTO status_page_targets (page_id, component_id, target_id) SELECT ?, ?, id FROM targets WHERE id = ?", p.ID, c.ID, target)
 			if done.Error != nil {
-				return database.Translate(ctx, done.Error)
+				return p, database.Translate(ctx, done.Error)
 			}
 			if done.RowsAffected != 1 {
-				return ErrTargetGone
+				return p, ErrTargetGone
 			}
 		}
 	}
-	return nil
+	return page(tx, p.ID, nil)
 }
 
 func taken(ctx context.Context, err error) error {

@@ -36,7 +36,37 @@ func Postgres(t testing.TB) string {
 	return withDatabase(host.base, name)
 }
 
-type postgresHost struct{ base *url.URL }
+type postgresHost struct {
+	base   *url.URL
+	server *server // nil: it is not ours
+}
+
+func (h *postgresHost) URL() string { return h.base.String() }
+func (h *postgresHost) PID() int    { return h.server.cmd.Process.Pid }
+func (h *postgresHost) Kill()       { h.server.kill() }
+func (h *postgresHost) stop() error { h.server.kill(); return nil } // what was committed is read from its log
+
+// PostgresServer starts a server of the test's own. URL leads to its database `postgres`, which
+// is empty at first.
+func PostgresServer(t testing.TB) *Server {
+	t.Helper()
+	var data postgresData
+	port := 0
+	return newServer(t, "postgres", func() (running, error) {
+		var err error
+		if data.dir == "" {
+			if data, err = newPostgresData(); err != nil {
+				return nil, err
+			}
+		}
+		if port == 0 {
+			if port, err = freePort(); err != nil {
+				return nil, err
+			}
+		}
+		return data.run(port)
+	})
+}
 
 func startPostgresHost() (*postgresHost, error) {
 	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
@@ -46,72 +76,91 @@ func startPostgresHost() (*postgresHost, error) {
 		}
 		return &postgresHost{base: base}, nil
 	}
-	bin, err := postgresBin()
+	data, err := newPostgresData()
 	if err != nil {
 		return nil, err
-	}
-	account, err := unprivileged()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := serverDir("postgres")
-	if err != nil {
-		return nil, err
-	}
-	if err := account.own(dir); err != nil {
-		return nil, fmt.Errorf("hand over %s: %w", dir, err)
-	}
-	pass, passFile := rand.Text(), filepath.Join(dir, "password")
-	if err := os.WriteFile(passFile, []byte(pass), 0o600); err != nil {
-		return nil, err
-	}
-	if err := account.own(passFile); err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "--pgdata="+data, "--username=postgres", "--pwfile="+passFile,
-		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
-	account.run(initdb, dir)
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	const attempts = 3 // a port may be taken in between
 	for attempt := 1; ; attempt++ {
-		host, err := runPostgres(bin, dir, data, pass, account)
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		host, err := data.run(port)
+		if err == nil {
+			atExit(host.Kill)
+		}
 		if err == nil || attempt == attempts {
 			return host, err
 		}
 	}
 }
 
-// runPostgres starts the server on a free port. Its data is thrown away, so it
-// syncs nothing.
-func runPostgres(bin, dir, data, pass string, account account) (*postgresHost, error) {
+func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
 
-	log, err := os.Create(filepath.Join(dir, "postgres.log"))
+// postgresData is a cluster that a server can run on.
+type postgresData struct {
+	bin, dir, pass string
+	account        account
+}
+
+func newPostgresData() (d postgresData, err error) {
+	if d.bin, err = postgresBin(); err != nil {
+		return d, err
+	}
+	if d.account, err = unprivileged(); err != nil {
+		return d, err
+	}
+	if d.dir, err = serverDir("postgres"); err != nil {
+		return d, err
+	}
+	if err := d.account.own(d.dir); err != nil {
+		return d, fmt.Errorf("hand over %s: %w", d.dir, err)
+	}
+	d.pass = rand.Text()
+	passFile := filepath.Join(d.dir, "password")
+	if err := os.WriteFile(passFile, []byte(d.pass), 0o600); err != nil {
+		return d, err
+	}
+	if err := d.account.own(passFile); err != nil {
+		return d, err
+	}
+	initdb := exec.Command(filepath.Join(d.bin, "initdb"), "--pgdata="+filepath.Join(d.dir, "data"), "--username=postgres", "--pwfile="+passFile,
+		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+	d.account.run(initdb, d.dir)
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return d, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return d, nil
+}
+
+// run starts the server. Its data is thrown away, so it syncs nothing.
+func (d postgresData) run(port int) (*postgresHost, error) {
+	log, err := os.Create(filepath.Join(d.dir, "postgres.log"))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	args := []string{"-D", data, "-p", strconv.Itoa(port)}
+	args := []string{"-D", filepath.Join(d.dir, "data"), "-p", strconv.Itoa(port)}
 	for _, setting := range []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
 		"synchronous_commit=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "autovacuum=off"} {
 		args = append(args, "-c", setting)
 	}
-	cmd := exec.Command(filepath.Join(bin, "postgres"), args...)
-	account.run(cmd, dir)
+	cmd := exec.Command(filepath.Join(d.bin, "postgres"), args...)
+	d.account.run(cmd, d.dir)
 	cmd.Stdout, cmd.Stderr = log, log
 	server, err := start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	host := &postgresHost{base: &url.URL{Scheme: "postgres", User: url.UserPassword("postgres", pass),
+	host := &postgresHost{server: server, base: &url.URL{Scheme: "postgres", User: url.UserPassword("postgres", d.pass),
 		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable"}}
 	ctx, cancel := soon()
 	defer cancel()
@@ -120,7 +169,6 @@ func runPostgres(bin, dir, data, pass string, account account) (*postgresHost, e
 		text, _ := os.ReadFile(log.Name())
 		return nil, fmt.Errorf("%w: %s", err, text)
 	}
-	atExit(server.kill)
 	return host, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -77,7 +78,10 @@ type Options struct {
 	Notified      func() // something may be due; must not block
 
 	StatusPages  StatusPages
+	Subscribers  Subscribers
+	MailReady    bool   // there is a server that takes mails to subscribers
 	PagesChanged func() // what public pages show has changed; must not block; nil: nobody listens
+	PageCopy     func(ctx context.Context, id int64) (statuspage.FixedCopy, bool)
 	PublicURL    string // where people reach the dashboard
 
 	Socket  http.Handler // the websocket, behind the same policy as any route

@@ -18,6 +18,7 @@ import (
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/subscriberstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
@@ -129,6 +130,7 @@ var mapping = [...]struct {
 	{pagestore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such status page")
 	}},
+	{subscriberstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such subscriber") }},
 	{pagestore.ErrPostNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such post") }},
 	{pagestore.ErrConflict, func(error) *Problem {
 		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "it has changed since you read it: read it again")

@@ -22,6 +22,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/blindstore"
@@ -35,6 +36,7 @@ import (
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/subscriberstore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -262,10 +264,11 @@ type bench struct {
 	beats   *heartbeatstore.Store
 	pinged  int
 
-	incidents *incidentstore.Store
-	verdicts  *verdictstore.Store
-	tester    *fakeTester
-	notified  int
+	incidents   *incidentstore.Store
+	verdicts    *verdictstore.Store
+	subscribers *subscriberstore.Store
+	tester      *fakeTester
+	notified    int
 
 	checks *jobs.Service // not running: what is accepted stays queued
 	now    time.Time
@@ -326,8 +329,12 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	b.rows, b.beats = &fakeRecorder{}, heartbeatstore.New(db)
 	b.incidents, b.tester = incidentstore.New(db, notify.Planner{PublicURL: "https://pf.example"}), &fakeTester{}
 	b.verdicts = verdictstore.New(db, b.incidents)
+	b.subscribers = subscriberstore.New(db, box)
 	options := Options{
-		Box: box, StatusPages: pagestore.New(db),
+		Box: box, StatusPages: pagestore.New(db, b.subscribers), Subscribers: b.subscribers,
+		PageCopy: func(_ context.Context, id int64) (statuspage.FixedCopy, bool) {
+			return statuspage.FixedCopy{MadeAt: b.now, Files: map[string][]byte{"index.html": []byte("<!doctype html>")}}, id == 1
+		},
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
 		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,

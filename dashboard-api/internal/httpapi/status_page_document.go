@@ -13,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/spec"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // PageInput is what may be set on a status page. On PATCH what is absent stays, and null goes
@@ -31,6 +32,8 @@ type PageInput struct {
 	Password      *string      `json:"password,omitempty" writeOnly:"true" doc:"Who wants to see the page must know it: 8 to 200 characters. null: nobody must."`
 	Allow         []string     `json:"allow,omitempty" maxItems:"100" nullable:"true" example:"[\"192.0.2.0/24\"]" doc:"Only these addresses and ranges may see it. Empty: all may."`
 	ShowIncidents *bool        `json:"show_incidents,omitempty" doc:"Show the incidents of its targets by the names of their components. Default false."`
+	ByEmail       *bool        `json:"subscribe_email,omitempty" doc:"People may subscribe by e-mail; only where mail_missing is null. Default false."`
+	ByWebhook     *bool        `json:"subscribe_webhook,omitempty" doc:"People may have a webhook of theirs told. Default false."`
 	Groups        []GroupInput `json:"groups,omitempty" maxItems:"50" nullable:"true" doc:"Replaces the groups of before as a whole."`
 }
 
@@ -42,12 +45,13 @@ type GroupInput struct {
 
 // ComponentInput is a line of a page.
 type ComponentInput struct {
-	ID          *int64  `json:"id,omitempty" doc:"That of the component it was; absent: it is a new one."`
-	Name        *string `json:"name,omitempty" maxLength:"120"`
-	Description *string `json:"description,omitempty" maxLength:"500"`
-	Rule        *string `json:"rule,omitempty" enum:"worst,majority,manual" doc:"How the states of its targets become its own. Default worst."`
-	State       *string `json:"state,omitempty" enum:"up,degraded,down,maintenance,no_data" doc:"Of the rule manual."`
-	TargetIDs   []int64 `json:"target_ids,omitempty" maxItems:"100"`
+	ID          *int64   `json:"id,omitempty" doc:"That of the component it was; absent: it is a new one."`
+	Name        *string  `json:"name,omitempty" maxLength:"120"`
+	Description *string  `json:"description,omitempty" maxLength:"500"`
+	Rule        *string  `json:"rule,omitempty" enum:"worst,majority,manual" doc:"How the states of its targets become its own. Default worst."`
+	State       *string  `json:"state,omitempty" enum:"up,degraded,down,maintenance,no_data" doc:"Of the rule manual."`
+	TargetIDs   []int64  `json:"target_ids,omitempty" maxItems:"100"`
+	Tags        []string `json:"tags,omitempty" maxItems:"10" doc:"Besides, the targets that carry all of these tags, as they come and go."`
 }
 
 // Bounds of a page.
@@ -109,6 +113,12 @@ func (m *pageMerger) merge(in PageInput, null nulls) []Mistake {
 	}
 	if in.Allow != nil || null["allow"] {
 		t.Allow = in.Allow
+	}
+	if in.ByEmail != nil || null["subscribe_email"] {
+		t.ByEmail = deref(in.ByEmail)
+	}
+	if in.ByWebhook != nil || null["subscribe_webhook"] {
+		t.ByWebhook = deref(in.ByWebhook)
 	}
 	if in.Groups != nil || null["groups"] {
 		m.groups(in.Groups)
@@ -221,6 +231,7 @@ func (m *pageMerger) component(at string, in ComponentInput) pagestore.Component
 	if len(c.Targets) > maxBound {
 		m.mistake(at+"/target_ids", spec.CodeTooMany, "want at most %d targets", maxBound)
 	}
+	c.Tags = m.tags(at, in.Tags)
 	switch c.Rule {
 	case pagestore.RuleManual:
 		if !slices.Contains(pageStates(), c.State) {
@@ -234,6 +245,21 @@ func (m *pageMerger) component(at string, in ComponentInput) pagestore.Component
 		m.mistake(at+"/rule", spec.CodeUnknownValue, "want worst, majority or manual")
 	}
 	return c
+}
+
+// maxTags is how many tags of a component there may be.
+const maxTags = 10
+
+func (m *pageMerger) tags(at string, in []string) []string {
+	if len(in) > maxTags {
+		m.mistake(at+"/tags", spec.CodeTooMany, "want at most %d tags", maxTags)
+		return nil
+	}
+	tags, bad := uptime.ParseTags(in)
+	for _, i := range bad {
+		m.mistake(fmt.Sprintf("%s/tags/%d", at, i), codeInvalidText, uptime.TagRule)
+	}
+	return tags
 }
 
 // pageStates are what a component can be said to be.
@@ -257,6 +283,9 @@ type pageBody struct {
 	HasPassword   bool             `json:"has_password"`
 	Allow         []string         `json:"allow" nullable:"false"`
 	ShowIncidents bool             `json:"show_incidents"`
+	ByEmail       bool             `json:"subscribe_email"`
+	ByWebhook     bool             `json:"subscribe_webhook"`
+	MailMissing   nullable[string] `json:"mail_missing" doc:"why nobody can subscribe by e-mail, whatever subscribe_email says; null: they can"`
 	Groups        []pageGroup      `json:"groups" nullable:"false"`
 	Version       int64            `json:"version"`
 	CreatedAt     instant          `json:"created_at"`
@@ -275,19 +304,24 @@ type pageComponent struct {
 	Rule        string           `json:"rule"`
 	State       nullable[string] `json:"state" doc:"of the rule manual"`
 	TargetIDs   []int64          `json:"target_ids" nullable:"false" doc:"a target that is deleted goes from here"`
+	Tags        []string         `json:"tags" nullable:"false"`
+	MemberIDs   []int64          `json:"member_ids" nullable:"false" doc:"the targets that carry all of the tags now"`
 }
 
-func statusPageOf(p pagestore.Page) pageBody {
+func (a *api) pageBody(p pagestore.Page) pageBody {
 	t := p.Terms
 	body := pageBody{
 		ID: p.ID, Slug: p.Slug, Host: maybeText(p.Host), Published: p.Published, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: maybeText(t.Accent), AccentDark: maybeText(t.AccentDark),
-		Language: t.Language, Zone: zoneName(t.Zone), HasPassword: t.PasswordHash != "", Allow: orEmpty(t.Allow), ShowIncidents: t.ShowIncidents, Groups: []pageGroup{},
+		Language: t.Language, Zone: zoneName(t.Zone), HasPassword: t.PasswordHash != "", Allow: orEmpty(t.Allow), ShowIncidents: t.ShowIncidents, ByEmail: t.ByEmail, ByWebhook: t.ByWebhook, Groups: []pageGroup{},
 		Version: p.Version, CreatedAt: instant(p.CreatedAt), UpdatedAt: instant(p.UpdatedAt),
+	}
+	if !a.MailReady {
+		body.MailMissing = some("no mail server is set up: set API_SMTP_URL and API_SMTP_FROM on every node of the API")
 	}
 	for _, g := range t.Groups {
 		group := pageGroup{Name: g.Name, Components: []pageComponent{}}
 		for _, c := range g.Components {
-			group.Components = append(group.Components, pageComponent{c.ID, c.Name, c.Description, c.Rule, maybeText(c.State), orEmpty(c.Targets)})
+			group.Components = append(group.Components, pageComponent{c.ID, c.Name, c.Description, c.Rule, maybeText(c.State), orEmpty(c.Targets), orEmpty(c.Tags), orEmpty(c.Members)})
 		}
 		body.Groups = append(body.Groups, group)
 	}

@@ -41,6 +41,7 @@ type pageOutput struct {
 func pageObject(id int64) string { return "status-page:" + strconv.FormatInt(id, 10) }
 
 // pageTag names what a page says: between two versions its targets may only have become fewer.
+// Who carries a tag is no part of it: nobody's change of a page is in the way of that.
 func pageTag(p pagestore.Page) string { return fmt.Sprintf(`"%d.%d"`, p.Version, p.Targets()) }
 
 // pageFits is what If-Match asks of a page; nil: nothing.
@@ -75,7 +76,7 @@ func (a *api) listPages(ctx context.Context, in *Page) (*listOutput[pageBody], e
 			out.Body.NextCursor = idCursor(found[i-1].ID)
 			break
 		}
-		out.Body.Items = append(out.Body.Items, statusPageOf(p))
+		out.Body.Items = append(out.Body.Items, a.pageBody(p))
 	}
 	return out, nil
 }
@@ -134,7 +135,7 @@ func (a *api) createPage(ctx context.Context, in *struct {
 			return nil, pageProblem(err)
 		}
 		a.pageChanged(ctx, "status-page.created", pageObject(created.ID), created.Slug)
-		return &answer[pageBody]{Status: http.StatusCreated, ETag: pageTag(created), Location: fmt.Sprintf("/api/v1/status-pages/%d", created.ID), Body: stored[pageBody]{value: statusPageOf(created)}}, nil
+		return &answer[pageBody]{Status: http.StatusCreated, ETag: pageTag(created), Location: fmt.Sprintf("/api/v1/status-pages/%d", created.ID), Body: stored[pageBody]{value: a.pageBody(created)}}, nil
 	})
 }
 
@@ -146,7 +147,7 @@ func (a *api) getPage(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &pageOutput{http.StatusOK, pageTag(p), statusPageOf(p)}
+	out := &pageOutput{http.StatusOK, pageTag(p), a.pageBody(p)}
 	if knows(in.IfNoneMatch, out.ETag) {
 		out.Status = http.StatusNotModified
 	}
@@ -167,7 +168,7 @@ func (a *api) patchPage(ctx context.Context, in *struct {
 		return nil, pageProblem(err)
 	}
 	a.pageChanged(ctx, "status-page.updated", pageObject(updated.ID), updated.Slug)
-	return &pageOutput{http.StatusOK, pageTag(updated), statusPageOf(updated)}, nil
+	return &pageOutput{http.StatusOK, pageTag(updated), a.pageBody(updated)}, nil
 }
 
 func (a *api) deletePage(ctx context.Context, in *struct {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/subscriberstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
@@ -91,6 +93,7 @@ func TestMistakesInStatusPages(t *testing.T) {
 		page(`"groups":[{"components":[{"name":"c","rule":"best"}]}]`):       "/groups/0/components/0/rule unknown_value",
 		page(`"groups":[{"components":[{"name":"c","rule":"manual"}]}]`):     "/groups/0/components/0/state unknown_value",
 		page(`"groups":[{"components":[{"name":"c","state":"up"}]}]`):        "/groups/0/components/0/state conflict",
+		page(`"groups":[{"components":[{"name":"c","tags":["a b"]}]}]`):      "/groups/0/components/0/tags/0 invalid_text",
 		page(`"groups":[{"components":[{}]}]`):                               "/groups/0/components/0/name required",
 		page(`"groups":[{"components":[{"name":"c","colour":1}]}]`):          "/groups/0/components/0/colour unknown_field",
 	} {
@@ -149,5 +152,45 @@ func TestStatusPosts(t *testing.T) {
 		if got := b.do("GET", missing, "", as(viewerKey)); got.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", missing, got.Code)
 		}
+	}
+}
+
+func TestSubscribersOfPages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	if got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/","tags":["prod"]}`, as(editorKey)); got.Code != http.StatusCreated {
+		t.Fatalf("%s", got.text)
+	}
+	created := b.do("POST", "/api/v1/status-pages", `{"slug":"a","title":"x","subscribe_email":true,"subscribe_webhook":true,"groups":[{"components":[{"name":"c","tags":["PROD"]}]}]}`, as(editorKey))
+	if created.Code != http.StatusCreated || !strings.Contains(created.text, `"subscribe_email":true,"subscribe_webhook":true,"mail_missing":"no mail server is set up`) || !strings.Contains(created.text, `"tags":["prod"],"member_ids":[1]`) {
+		t.Fatalf("%d %s", created.Code, created.text)
+	}
+	path := created.Header().Get("Location")
+	if got := b.do("PATCH", path, `{"subscribe_email":null}`, as(editorKey)); !strings.Contains(got.text, `"subscribe_email":false,"subscribe_webhook":true`) {
+		t.Errorf("%s", got.text)
+	}
+	for to, kind := range map[string]string{"ann@example.com": subscriberstore.Email, "https://hooks.example.com/x?token=canary": subscriberstore.Webhook} {
+		if err := b.subscribers.Ask(t.Context(), subscriberstore.Wish{PageID: 1, Kind: kind, Terms: subscriberstore.Terms{Address: secret.New(to), Key: secret.New("canary of a key"), Language: "de"}}, b.now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := b.do("GET", path+"/subscribers", "", as(viewerKey)); got.Code != http.StatusForbidden {
+		t.Errorf("a viewer sees addresses: %d", got.Code)
+	}
+	got := b.do("GET", path+"/subscribers", "", as(editorKey))
+	if got.Code != http.StatusOK || !strings.Contains(got.text, `"to":"ann@example.com"`) || !strings.Contains(got.text, `"to":"hooks.example.com"`) || !strings.Contains(got.text, `"confirmed_at":null`) || strings.Contains(got.text, "canary") {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	if got := b.do("DELETE", path+"/subscribers/1", "", as(editorKey)); got.Code != http.StatusNoContent {
+		t.Errorf("%d", got.Code)
+	}
+	if got := b.do("DELETE", path+"/subscribers/1", "", as(editorKey)); got.Code != http.StatusNotFound {
+		t.Errorf("%d", got.Code)
+	}
+	if got := b.do("GET", path+"/copy", "", as(viewerKey)); got.Code != http.StatusOK || !strings.Contains(got.text, `"made_at":"2026-03-01T12:00:00.000Z","files":{"index.html":`) {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	if got := b.do("GET", "/api/v1/status-pages/9/copy", "", as(viewerKey)); got.Code != http.StatusNotFound {
+		t.Errorf("%d", got.Code)
 	}
 }

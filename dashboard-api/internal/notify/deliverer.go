@@ -82,7 +82,19 @@ func (s Sent) Said() string {
 }
 
 // Send sends a message on a channel. It never panics, whatever the message holds.
-func (d *Deliverer) Send(ctx context.Context, channel incidentstore.Channel, m Message) (sent Sent) {
+func (d *Deliverer) Send(ctx context.Context, channel incidentstore.Channel, m Message) Sent {
+	return d.attempt(ctx, func(c *call) error {
+		config, err := Open(d.o.Box, channel.Kind, channel.Config)
+		if err != nil {
+			return &Failure{Said: err.Error()}
+		}
+		c.hidden = spellings(config)
+		return config.send(c, m)
+	})
+}
+
+// attempt is one try to send something.
+func (d *Deliverer) attempt(ctx context.Context, send func(c *call) error) (sent Sent) {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	sent.At = time.Now()
@@ -93,13 +105,7 @@ func (d *Deliverer) Send(ctx context.Context, channel incidentstore.Channel, m M
 		}
 		sent.Exchanges, sent.Took = c.log, time.Since(sent.At)
 	}()
-	config, err := Open(d.o.Box, channel.Kind, channel.Config)
-	if err != nil {
-		sent.Failure = &Failure{Said: err.Error()}
-		return sent
-	}
-	c.hidden = spellings(config)
-	if err := config.send(c, m); err != nil {
+	if err := send(c); err != nil {
 		sent.Failure = asFailure(err)
 	}
 	return sent

@@ -92,14 +92,19 @@ func (e *Email) judge(j *judge) {
 }
 
 func (e *Email) send(c *call, m Message) error {
-	msg, err := e.message(m)
+	msg, err := e.message(e.Recipients, m.title(), m.text(), m.Key+" "+m.link(), m.link())
 	if err != nil {
 		return &Failure{ForGood: true, Said: c.hide(err.Error(), maxExcerpt)}
 	}
+	return e.hand(c, msg, "Subject: "+m.title()+"\n\n"+m.text())
+}
+
+// hand hands a mail over, and notes what was said.
+func (e *Email) hand(c *call, msg *mail.Msg, text string) error {
 	heard := &conversation{}
-	shown := Exchange{Request: "SMTP " + e.address(), Sent: c.hide("Subject: "+m.title()+"\n\n"+m.text(), shownSent)}
+	shown := Exchange{Request: "SMTP " + e.address(), Sent: c.hide(text, shownSent)}
 	began := time.Now()
-	err = e.deliver(c, msg, heard)
+	err := e.deliver(c, msg, heard)
 	shown.Took, shown.Status = time.Since(began), 250
 	var failure *Failure
 	if err != nil {
@@ -120,10 +125,11 @@ func (e *Email) send(c *call, m Message) error {
 	return nil
 }
 
-// message is a mail. It has the same Message-ID at every attempt.
-func (e *Email) message(m Message) (*mail.Msg, error) {
+// message is a mail. It has the same Message-ID at every attempt, made of key; mails of one
+// thread stand together.
+func (e *Email) message(to []string, subject, text, key, thread string) (*mail.Msg, error) {
 	msg := mail.NewMsg()
-	if err := errors.Join(msg.From(e.From), msg.To(e.Recipients...)); err != nil {
+	if err := errors.Join(msg.From(e.From), msg.To(to...)); err != nil {
 		return nil, err
 	}
 	_, domain, _ := strings.Cut(e.From, "@")
@@ -131,12 +137,12 @@ func (e *Email) message(m Message) (*mail.Msg, error) {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:16]) + "@" + domain
 	}
-	msg.Subject(m.title())
+	msg.Subject(subject)
 	msg.SetDate()
-	msg.SetMessageIDWithValue(name(m.Key + " " + m.link()))
-	msg.SetGenHeader("References", "<"+name(m.link())+">") // mails of an incident stand together
+	msg.SetMessageIDWithValue(name(key))
+	msg.SetGenHeader("References", "<"+name(thread)+">")
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	msg.SetBodyString(mail.TypeTextPlain, m.text()+"\n")
+	msg.SetBodyString(mail.TypeTextPlain, text+"\n")
 	return msg, nil
 }
 

@@ -1,143 +1,29 @@
 package notify
 
 import (
-	"bufio"
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/mail"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
-// mailServer is a local server that speaks SMTP with STARTTLS, or TLS from the start, and AUTH.
-type mailServer struct {
-	net.Listener
-	mu       sync.Mutex
-	sessions []string // what clients said in clear, and then after TLS, line by line
-	mails    []string
-	answers  map[string]string // to a command, instead of the usual
-	tls      *tls.Config
-	fromTLS  bool
-}
+// mailServer is a local server of mail, and how it is reached.
+type mailServer struct{ *testbackend.MailServer }
 
 func newMailServer(t *testing.T, p *provider, fromTLS bool) *mailServer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &mailServer{Listener: listener, answers: map[string]string{}, tls: &tls.Config{Certificates: p.TLS.Certificates}, fromTLS: fromTLS}
-	var open sync.WaitGroup
-	open.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			open.Go(func() { s.serve(conn) })
-		}
-	})
-	t.Cleanup(func() { listener.Close(); open.Wait() })
-	return s
-}
-
-func (s *mailServer) note(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sessions = append(s.sessions, line)
-}
-
-func (s *mailServer) says(command, answer string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers[command] = answer
-}
-
-func (s *mailServer) answer(line, usual string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for command, answer := range s.answers {
-		if strings.HasPrefix(line, command) {
-			return answer
-		}
-	}
-	return usual
-}
-
-func (s *mailServer) serve(conn net.Conn) {
-	defer func() { conn.Close() }()
-	secured := s.fromTLS
-	if secured {
-		conn = tls.Server(conn, s.tls)
-	}
-	in := bufio.NewReader(conn)
-	say := func(text string) { fmt.Fprintf(conn, "%s\r\n", text) }
-	say("220 mail.test ESMTP")
-	for {
-		line, err := in.ReadString('\n')
-		if err != nil {
-			return
-		}
-		line = strings.TrimRight(line, "\r\n")
-		s.note(fmt.Sprintf("%v %s", secured, line))
-		command, _, _ := strings.Cut(line, " ")
-		switch command {
-		case "EHLO":
-			if secured {
-				say("250-mail.test\r\n250-AUTH PLAIN\r\n250 8BITMIME")
-			} else {
-				say("250-mail.test\r\n250 STARTTLS")
-			}
-		case "STARTTLS":
-			say("220 go on")
-			conn, secured = tls.Server(conn, s.tls), true
-			in = bufio.NewReader(conn)
-		case "AUTH":
-			say(s.answer(line, "235 welcome"))
-		case "DATA":
-			say(s.answer(line, "354 go on"))
-			if s.answer(line, "") != "" {
-				continue
-			}
-			var body strings.Builder
-			for {
-				text, err := in.ReadString('\n')
-				if err != nil {
-					return
-				}
-				if text == ".\r\n" {
-					break
-				}
-				body.WriteString(text)
-			}
-			s.mu.Lock()
-			s.mails = append(s.mails, body.String())
-			s.mu.Unlock()
-			say(s.answer("taken", "250 taken as 4711"))
-		case "QUIT":
-			say(s.answer(line, "221 bye"))
-			return
-		default:
-			say(s.answer(line, "250 fine"))
-		}
-	}
-}
-
-func (s *mailServer) state() (sessions, mails []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string(nil), s.sessions...), append([]string(nil), s.mails...)
+	return &mailServer{testbackend.Mail(t, &tls.Config{Certificates: p.TLS.Certificates}, fromTLS)}
 }
 
 func (s *mailServer) config(security string) *Email {
-	return &Email{Host: "127.0.0.1", Port: s.Addr().(*net.TCPAddr).Port, Security: security, Username: "ops", Password: NewSecret("canary-of-email"), From: "probefleet@example.com", Recipients: []string{"ops@example.com", "boss@example.com"}}
+	return &Email{Host: "127.0.0.1", Port: s.Port(), Security: security, Username: "ops", Password: NewSecret("canary-of-email"), From: "probefleet@example.com", Recipients: []string{"ops@example.com", "boss@example.com"}}
 }
 
 func TestMail(t *testing.T) {
@@ -155,7 +41,7 @@ func TestMail(t *testing.T) {
 				t.Errorf("transcript: %s", shown)
 			}
 		}
-		sessions, mails := s.state()
+		sessions, mails := s.State()
 		signedIn := base64.StdEncoding.EncodeToString([]byte("\x00ops\x00canary-of-email"))
 		for _, line := range sessions {
 			if !fromTLS && strings.HasPrefix(line, "false ") && !strings.HasPrefix(line, "false EHLO") && line != "false STARTTLS" {
@@ -199,14 +85,14 @@ func TestRefusedMail(t *testing.T) {
 	} {
 		s := newMailServer(t, p, false)
 		command, text, _ := strings.Cut(answer, ": ")
-		s.says(command, text)
+		s.Says(command, text)
 		sent := send(t, newDeliverer(t, p), "email", s.config(""), some(incidentstore.Opened))
 		if f := sent.Failure; f == nil || f.Status != want.Status || f.ForGood != want.ForGood || strings.Contains(fmt.Sprintf("%+v", sent), "canary") {
 			t.Errorf("%s: %+v", answer, sent)
 		}
 	}
 	s := newMailServer(t, p, false)
-	s.says("QUIT", "500 what") // after it was taken
+	s.Says("QUIT", "500 what") // after it was taken
 	if sent := send(t, newDeliverer(t, p), "email", s.config(""), some(incidentstore.Opened)); sent.Failure != nil {
 		t.Errorf("refused after it was taken: %v", sent.Failure)
 	}

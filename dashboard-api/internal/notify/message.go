@@ -16,8 +16,9 @@ const (
 
 // Message is what is said at once: one notification, or a digest.
 type Message struct {
-	Key   string // the same whenever it is sent
-	Items []incidentstore.Payload
+	Key    string // the same whenever it is sent
+	Items  []incidentstore.Payload
+	Errand any // what is said instead, to whom a Sender of its own knows to write
 }
 
 // fact is a line of a message.

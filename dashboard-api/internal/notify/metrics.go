@@ -8,6 +8,9 @@ import (
 	"github.com/probefleet/probefleet/internal/incidentstore"
 )
 
+// theirs is what the operators' channels are sent.
+const theirs = "notification"
+
 type metrics struct {
 	attempts *prometheus.CounterVec
 	took     prometheus.Histogram
@@ -15,14 +18,19 @@ type metrics struct {
 	oldest   prometheus.Gauge
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
+func newMetrics(r prometheus.Registerer, of string) *metrics {
+	name := "probefleet_" + of
 	m := &metrics{
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "probefleet_notification_attempts_total", Help: "Attempts to tell somebody, by kind of channel and outcome."}, []string{"kind", "outcome"}),
-		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: "probefleet_notification_seconds", Help: "How long an attempt took.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20}}),
-		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "probefleet_notifications_waiting", Help: "Notifications that are due and not settled."}),
-		oldest:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "probefleet_notifications_oldest_seconds", Help: "For how long the first of those has been due."}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: name + "_attempts_total", Help: "Attempts to tell somebody, by kind of channel and outcome."}, []string{"kind", "outcome"}),
+		took:     prometheus.NewHistogram(prometheus.HistogramOpts{Name: name + "_seconds", Help: "How long an attempt took.", Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20}}),
+		waiting:  prometheus.NewGauge(prometheus.GaugeOpts{Name: name + "s_waiting", Help: "Notifications that are due and not settled."}),
+		oldest:   prometheus.NewGauge(prometheus.GaugeOpts{Name: name + "s_oldest_seconds", Help: "For how long the first of those has been due."}),
 	}
-	for _, kind := range Kinds() {
+	kinds := Kinds()
+	if of != theirs {
+		kinds = nil
+	}
+	for _, kind := range kinds {
 		for _, outcome := range []incidentstore.Outcome{incidentstore.OutcomeDelivered, incidentstore.OutcomeRetry, incidentstore.OutcomeFailed} {
 			m.attempts.WithLabelValues(kind, string(outcome))
 		}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/probefleet/probefleet/internal/incidentstore"
 )
@@ -45,15 +43,11 @@ func (w *Webhook) send(c *call, m Message) error {
 	if err != nil {
 		return err
 	}
-	stamp := strconv.FormatInt(time.Now().Unix(), 10)
 	header := http.Header{}
-	header.Set("Idempotency-Key", m.Key)
-	header.Set("X-Probefleet-Timestamp", stamp)
-	header.Set("X-Probefleet-Signature", Signature(w.Secret.Reveal(), stamp, body))
 	if !w.Authorization.IsZero() {
 		header.Set("Authorization", w.Authorization.Reveal())
 	}
-	_, err = c.post(w.URL.Reveal(), "application/json", body, header)
+	_, err = c.signed(w.URL.Reveal(), w.Secret.Reveal(), m.Key, body, header)
 	return err
 }
 

@@ -52,6 +52,8 @@ type Health interface {
 // WorkerOptions are what a Worker stands on.
 type WorkerOptions struct {
 	Holder  string // different in every process
+	Of      string // what is sent, in names of metrics and of what is unwell; "": notification
+	Most    int    // senders at once, of all channels together; 0: any number
 	Outbox  Outbox
 	Sender  Sender
 	Health  Health
@@ -69,6 +71,7 @@ type Worker struct {
 
 	mu     sync.Mutex
 	busy   map[int64]int       // senders, by channel
+	all    int                 // senders
 	rests  map[int64]time.Time // until then a provider wants to be left alone
 	forgot time.Time           // when old ones were last removed
 }
@@ -78,7 +81,10 @@ func NewWorker(o WorkerOptions) *Worker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Worker{o: o, metrics: newMetrics(o.Metrics), wake: make(chan struct{}, 1), busy: map[int64]int{}, rests: map[int64]time.Time{}}
+	if o.Of == "" {
+		o.Of = theirs
+	}
+	return &Worker{o: o, metrics: newMetrics(o.Metrics, o.Of), wake: make(chan struct{}, 1), busy: map[int64]int{}, rests: map[int64]time.Time{}}
 }
 
 // Wake has the outbox looked at without delay. It never blocks.
@@ -120,10 +126,10 @@ func (w *Worker) runOnce(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		w.o.Health.Set("notifications", service.Degraded, "nobody is told anything: "+err.Error())
+		w.o.Health.Set(w.o.Of+"s", service.Degraded, "nobody is told anything: "+err.Error())
 		return err
 	}
-	w.o.Health.Set("notifications", service.OK, "")
+	w.o.Health.Set(w.o.Of+"s", service.OK, "")
 	for _, id := range waiting {
 		if w.begin(id, now) {
 			w.sending.Go(func() { w.send(ctx, id) })
@@ -149,10 +155,11 @@ func (w *Worker) keepHouse(ctx context.Context, now time.Time) error {
 func (w *Worker) begin(id int64, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy[id] >= perChannel || now.Before(w.rests[id]) {
+	if w.busy[id] >= perChannel || now.Before(w.rests[id]) || w.o.Most > 0 && w.all >= w.o.Most {
 		return false
 	}
 	w.busy[id]++
+	w.all++
 	return true
 }
 
@@ -161,8 +168,12 @@ func (w *Worker) send(ctx context.Context, id int64) {
 	defer func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		w.all--
 		if w.busy[id]--; w.busy[id] == 0 {
 			delete(w.busy, id)
+		}
+		if w.o.Most > 0 {
+			w.Wake() // there is room for another one
 		}
 	}()
 	for first := true; ctx.Err() == nil && (first || w.goesOn(id)); first = false {
@@ -198,7 +209,7 @@ func (w *Worker) sendNext(ctx context.Context, id int64) (found bool, err error)
 	if err != nil { // its lease runs out, and it is claimed again
 		return true, err
 	}
-	m := Message{Key: batch.Key}
+	m := Message{Key: batch.Key, Errand: batch.Errand}
 	for _, n := range batch.Notifications {
 		m.Items = append(m.Items, n.Payload)
 	}

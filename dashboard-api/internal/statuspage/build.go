@@ -73,7 +73,7 @@ func (p *Pages) readHistory(page pagestore.Page) func(context.Context) (history,
 // bound are the targets of a page.
 func bound(page pagestore.Page) (ids []int64) {
 	for _, c := range page.Components() {
-		ids = append(ids, c.Targets...)
+		ids = append(ids, c.Shown()...)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
@@ -86,7 +86,7 @@ func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writte
 	if err != nil {
 		zone = time.UTC
 	}
-	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zone, MadeAt: now, Manual: true}
+	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zone, MadeAt: now, Manual: true, Subscribe: p.byEmail(t) || p.byWebhook(t)}
 	if !fine {
 		v.WrittenAt = writtenAt
 	}
@@ -108,7 +108,7 @@ func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writte
 		}
 	}
 	for _, c := range page.Components() {
-		for _, id := range c.Targets {
+		for _, id := range c.Shown() {
 			b.names[id] = append(b.names[id], c.Name)
 		}
 	}
@@ -150,13 +150,13 @@ func (b *builder) groups() {
 }
 
 func (b *builder) component(c pagestore.Component) ComponentView {
-	v := ComponentView{ID: c.ID, Name: c.Name, Description: c.Description}
+	v, shown := ComponentView{ID: c.ID, Name: c.Name, Description: c.Description}, c.Shown()
 	if c.Rule == pagestore.RuleManual {
 		v.State, v.Manual = c.State, true
 	} else {
 		b.view.Manual = false
-		states := make([]string, len(c.Targets))
-		for i, id := range c.Targets {
+		states := make([]string, len(shown))
+		for i, id := range shown {
 			if states[i] = b.states[id]; states[i] == "" {
 				states[i] = pagestore.NoData
 			}
@@ -165,7 +165,7 @@ func (b *builder) component(c pagestore.Component) ComponentView {
 	}
 	var total availability.Figures
 	var accounts []*availability.Account
-	for _, id := range c.Targets {
+	for _, id := range shown {
 		if account := b.history.accounts[id]; account != nil {
 			accounts = append(accounts, account)
 			total = total.Add(account.Total)
@@ -194,7 +194,7 @@ func (b *builder) windows(all []maintenancestore.Window) {
 		}
 		shown := Window{ID: fmt.Sprintf("maintenance-%d-%d", w.ID, next.From.Unix()), Name: w.Name, Active: !next.From.After(b.now), From: next.From, To: next.To}
 		for _, c := range b.page.Components() {
-			if slices.ContainsFunc(c.Targets, func(id int64) bool { return len(w.Between(id, next.From, next.To)) > 0 }) {
+			if slices.ContainsFunc(c.Shown(), func(id int64) bool { return len(w.Between(id, next.From, next.To)) > 0 }) {
 				shown.Components = append(shown.Components, c.Name)
 			}
 		}
@@ -219,7 +219,7 @@ func (b *builder) posts(w *writer, posts []pagestore.Post) {
 		names[c.ID] = c.Name
 	}
 	for _, post := range posts {
-		e := Event{ID: "post-" + strconv.FormatInt(post.ID, 10), Title: post.Body.Title, Kind: post.Body.Kind, Impact: post.Body.Impact, State: post.State(), BegunAt: post.BegunAt, ResolvedAt: post.ResolvedAt}
+		e := Event{ID: eventID(post.ID), Title: post.Body.Title, Kind: post.Body.Kind, Impact: post.Body.Impact, State: post.State(), BegunAt: post.BegunAt, ResolvedAt: post.ResolvedAt}
 		for _, id := range post.Body.Components {
 			if name := names[id]; name != "" {
 				e.Components = append(e.Components, name)

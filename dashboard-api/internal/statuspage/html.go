@@ -25,6 +25,8 @@ type pageData struct {
 	CSS, JS, Tag            string
 	Legend                  []string
 	Langs                   []languageName
+	Fixed                   bool   // a copy that needs no server
+	Policy                  string // of that: there is no header to say it
 }
 
 type languageName struct{ Code, Name string }
@@ -72,6 +74,16 @@ func age(lang string, v *View) string {
 		return count(lang, "updated", seconds)
 	}
 	return count(lang, "updated_min", seconds/60)
+}
+
+// copyAge says of when a copy is: it goes on saying so when it is old.
+func copyAge(lang string, v *View) string {
+	at := func(t time.Time) string { return apart(lang, t.In(v.Zone).Format("2006-01-02 15:04:05 MST")) }
+	newest := say(lang, "never")
+	if !v.EvidenceAt.IsZero() {
+		newest = at(v.EvidenceAt)
+	}
+	return say(lang, "copy", at(v.MadeAt), newest)
 }
 
 func notes(lang string, v *View) (all []string) {
@@ -123,10 +135,15 @@ func (p *Pages) html(q request) func(*View) rendered {
 		if data.Scheme == "" {
 			data.Scheme = "light dark"
 		}
+		policy := "default-src 'none'; style-src 'self'" + source + "; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+		if q.fixed {
+			data.Base, data.Fixed, data.Age = ".", true, copyAge(q.lang, v)
+			data.Policy = "default-src 'none'; style-src 'self' file:" + source + "; img-src 'self' file:; base-uri 'none'; form-action 'none'"
+		}
 		for _, code := range Languages() {
 			data.Langs = append(data.Langs, languageName{code, say(code, "name")})
 		}
-		return rendered{"text/html; charset=utf-8", p.execute("page.html", q.lang, v.Zone, data), "default-src 'none'; style-src 'self'" + source + "; img-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"}
+		return rendered{"text/html; charset=utf-8", p.execute("page.html", q.lang, v.Zone, data), policy}
 	}
 }
 
@@ -147,7 +164,8 @@ func (p *Pages) askPassword(w http.ResponseWriter, q request, wrong bool) {
 		Lang, Dir, Theme, CSS string
 		Wrong                 bool
 	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), wrong})
-	secure(w.Header(), "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	secure(w.Header(), formPolicy)
+	w.Header().Set("Referrer-Policy", "same-origin")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusUnauthorized)

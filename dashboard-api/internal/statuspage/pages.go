@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,9 +58,14 @@ type Options struct {
 	// Socket serves websockets of anybody that read one channel, as long as allowed says so.
 	Socket    func(channel string, allowed func(context.Context, *http.Request) error) http.Handler
 	PublicURL string // where people reach this installation
-	Next      http.Handler
-	Now       func() time.Time
-	Log       *slog.Logger
+
+	Subscribers Subscribers // nil: nobody can subscribe
+	MailReady   bool        // there is a server that takes mails
+	Asked       func()      // somebody wants to subscribe; must not block; nil: nobody listens
+
+	Next http.Handler
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // Pages answers for all status pages, and hands every other request on.
@@ -68,8 +74,9 @@ type Pages struct {
 	writer   *writer
 	written  *source[written]
 	hasher   func() *session.Hasher
-	throttle *session.Throttle
-	changes  atomic.Uint64 // on this node
+	throttle *session.Throttle // of passwords
+	asking   *session.Throttle // of subscriptions
+	changes  atomic.Uint64     // on this node
 
 	stopped chan struct{}
 	stop    func() // closes stopped
@@ -86,6 +93,7 @@ const copyFresh = 2 * time.Second
 // shelf is what is kept of a page.
 type shelf struct {
 	version int64
+	targets []int64 // that days are of: those that carry a tag come and go between versions
 	days    *source[history]
 
 	mu      sync.Mutex
@@ -108,7 +116,7 @@ func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, stopped: make(chan struct{})}
+	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, stopped: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() { close(p.stopped) })
 	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
 	return p
@@ -129,8 +137,8 @@ func (p *Pages) shelf(page pagestore.Page) *shelf {
 		s = &shelf{}
 		p.byID[page.ID] = s
 	}
-	if s.days == nil || s.version != page.Version {
-		s.version = page.Version
+	if targets := bound(page); s.days == nil || s.version != page.Version || !slices.Equal(s.targets, targets) {
+		s.version, s.targets = page.Version, targets
 		s.days = &source[history]{load: p.readHistory(page), maxAge: daysFresh, now: p.Now}
 	}
 	return s

@@ -33,7 +33,7 @@ func (p *Pages) render(q request, r *http.Request) (kind string, render func(*Vi
 	case "state.json":
 		return q.rest, jsonOf(mediaJSON, func(v *View) any { return now(v) })
 	case "badge.svg":
-		if r.URL.Query().Has("icon") {
+		if r != nil && r.URL.Query().Has("icon") {
 			return "icon", func(v *View) rendered { return rendered{mediaSVG, iconOf(v.State), nothing} }
 		}
 		return kind, func(v *View) rendered { return badge(q.lang, v.Title, v.State) }

@@ -55,7 +55,7 @@ func newRig(t testing.TB, url string) *rig {
 	t.Helper()
 	r := &rig{TB: t, db: databasetest.Open(t, url)}
 	r.clock.Store(noon.Unix())
-	r.store, r.targets, r.incidents, r.windows = pagestore.New(r.db), targetstore.New(r.db), incidentstore.New(r.db, nil), maintenancestore.New(r.db)
+	r.store, r.targets, r.incidents, r.windows = pagestore.New(r.db, nil), targetstore.New(r.db), incidentstore.New(r.db, nil), maintenancestore.New(r.db)
 	r.hub = live.New(live.Options{Now: r.now})
 	r.hub.SetRegions([]string{"eu"}, nil)
 	box, err := seal.New("the SECRET_KEY of the test of pages")

@@ -26,6 +26,7 @@ type request struct {
 	rest      string // after the slug, such as feed.atom; "": the page itself
 	base      string // path of the page
 	lang      string
+	fixed     bool // for a copy that needs no server
 }
 
 // ServeHTTP answers what is asked of pages, and hands the rest on.
@@ -33,6 +34,10 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ours := strings.CutPrefix(r.URL.Path, prefix)
 	slug, rest, _ := strings.Cut(path, "/")
 	if ours && slug == "-" {
+		if what, token, is := strings.Cut(rest, "/"); is && (what == "confirm" || what == "unsubscribe") {
+			p.linked(w, r, what, token)
+			return
+		}
 		p.asset(w, r, rest)
 		return
 	}
@@ -62,6 +67,10 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page := all.pages[found]
 	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, base: prefix + page.Slug, lang: p.language(r, page)}
 	if !p.admit(w, r, q) {
+		return
+	}
+	if q.rest == "subscribe" {
+		p.subscribe(w, r, q)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -18,6 +18,7 @@ type View struct {
 	HistoryAt                 time.Time // likewise of the days; zero: they were read lately
 	NoHistory                 bool      // the days could not be read yet
 	Days                      []string  // names, the oldest first
+	Subscribe                 bool      // people can
 	Groups                    []GroupView
 	Events                    []Event // the newest first
 	Windows                   []Window

@@ -1,0 +1,47 @@
+package statuspage
+
+import (
+	"context"
+	"time"
+)
+
+// FixedCopy is a page as files that need no server: index.html, what it loads, feeds and
+// documents. They say when they were made, and run no scripts.
+type FixedCopy struct {
+	MadeAt time.Time
+	Files  map[string][]byte
+}
+
+// fixed are the files of a copy besides index.html and its style, by what they are copies of.
+func fixed() map[string]string {
+	return map[string]string{
+		"feed.atom": "feed.atom", "feed.rss": "feed.rss", "feed.json": "feed.json", "calendar.ics": "calendar.ics", "state.json": "state.json",
+		"badge.svg": "badge.svg", "badge.json": "badge.json", "summary.json": "api/v2/summary.json",
+	}
+}
+
+// Copy makes a copy of a published page, in the page's own language. There is none when the
+// page is not published, or pages cannot be read.
+func (p *Pages) Copy(ctx context.Context, id int64) (c FixedCopy, found bool) {
+	all, at, fine := p.written.get(ctx)
+	for _, page := range all.pages {
+		if page.ID != id {
+			continue
+		}
+		s := p.shelf(page)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.refresh(ctx, s, page, all, at, fine, copyFresh)
+		q := request{page: page, base: prefix + page.Slug, lang: page.Terms.Language, fixed: true}
+		c = FixedCopy{s.view.MadeAt, map[string][]byte{"index.html": p.html(q)(s.view).body, "icon.svg": iconOf(s.view.State)}}
+		c.Files["page.css"], _ = files.ReadFile("assets/page.css") // embedded: cannot fail
+		for name, rest := range fixed() {
+			q.rest = rest
+			if _, render := p.render(q, nil); render != nil {
+				c.Files[name] = render(s.view).body
+			}
+		}
+		return c, true
+	}
+	return c, false
+}

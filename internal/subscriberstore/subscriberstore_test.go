@@ -1,0 +1,170 @@
+package subscriberstore_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/subscriberstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+)
+
+func TestMain(m *testing.M) { testbackend.Main(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// claim leases what is next for the only subscriber that waits.
+func claim(t *testing.T, o *subscriberstore.Outbox, holder string, now time.Time) (incidentstore.Batch, *subscriberstore.Errand) {
+	t.Helper()
+	ids, err := o.Waiting(t.Context(), now)
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("%v %v", ids, err)
+	}
+	b, found, err := o.Claim(t.Context(), holder, ids[0], 4, now, now.Add(time.Minute))
+	if err != nil || !found {
+		t.Fatalf("%v %v", found, err)
+	}
+	return b, b.Errand.(*subscriberstore.Errand)
+}
+
+func settle(t *testing.T, o *subscriberstore.Outbox, b incidentstore.Batch, now time.Time, outcome incidentstore.Outcome) {
+	t.Helper()
+	if err := o.Settle(t.Context(), "one", b, incidentstore.Settlement{At: now, Outcome: outcome, Again: now.Add(10 * time.Second)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFromWishToLetter(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		box, err := seal.New("the SECRET_KEY of the test of subscribers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := subscriberstore.New(db, box)
+		pages, o := pagestore.New(db, s), s.Outbox(subscriberstore.Email)
+		page, err := pages.Create(t.Context(), pagestore.Page{Slug: "main", Published: true, Terms: pagestore.Terms{Title: "Acme", ByEmail: true, Groups: []pagestore.Group{{Components: []pagestore.Component{{Name: "Shop"}, {Name: "API"}}}}}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wish := subscriberstore.Wish{PageID: page.ID, Kind: subscriberstore.Email, Terms: subscriberstore.Terms{Address: secret.New("Ann@example.com"), Language: "de"}, Components: []int64{2}}
+		if err := s.Ask(t.Context(), wish, noon); err != nil {
+			t.Fatal(err)
+		}
+		b, errand := claim(t, o, "one", noon)
+		if errand.Letter != nil || errand.Page.Terms.Title != "Acme" || errand.Subscriber.Terms.Address.Reveal() != "Ann@example.com" {
+			t.Errorf("%+v", errand)
+		}
+		if ids, err := o.Waiting(t.Context(), noon); err != nil || len(ids) != 0 {
+			t.Errorf("leased, and waiting: %v %v", ids, err)
+		}
+		settle(t, o, b, noon, incidentstore.OutcomeDelivered)
+		if err := s.Confirm(t.Context(), "made up", noon); !errors.Is(err, subscriberstore.ErrNoWish) {
+			t.Errorf("%v", err)
+		}
+		if err := s.Confirm(t.Context(), errand.Token.Reveal(), noon); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), errand.Token.Reveal(), noon); !errors.Is(err, subscriberstore.ErrNoWish) {
+			t.Errorf("twice: %v", err)
+		}
+		write := func(at time.Time, about ...int64) pagestore.Post {
+			t.Helper()
+			p, err := pages.CreatePost(t.Context(), pagestore.Post{PageID: page.ID, BegunAt: at, Body: pagestore.Body{Title: "Slow", Components: about, Updates: []pagestore.Update{{At: at, State: pagestore.Investigating, Text: "first"}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		write(noon, 1)
+		post := write(noon, 1, 2)
+		for i := range 2 {
+			if _, err := pages.UpdatePost(t.Context(), page.ID, post.ID, 0, func(p *pagestore.Post) error {
+				p.Body.Updates = append(p.Body.Updates, pagestore.Update{At: noon.Add(time.Second), State: pagestore.Monitoring, Text: fmt.Sprint("update ", i)})
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// In order, also when the first is tried again.
+		now := noon.Add(time.Minute)
+		b, errand = claim(t, o, "one", now)
+		key := b.Key
+		settle(t, o, b, now, incidentstore.OutcomeRetry)
+		if ids, err := o.Waiting(t.Context(), now); err != nil || len(ids) != 0 {
+			t.Errorf("the second before the first: %v %v", ids, err)
+		}
+		now = now.Add(time.Minute)
+		for _, want := range []string{"first", "update 0", "update 1"} {
+			b, errand = claim(t, o, "one", now)
+			if errand.Letter == nil || errand.Letter.Text != want || want == "first" && (b.Key != key || b.Notifications[0].Attempts != 2) {
+				t.Errorf("%+v %+v, want %s", b, errand.Letter, want)
+			}
+			settle(t, o, b, now, incidentstore.OutcomeDelivered)
+		}
+		// A lease that ran out is somebody else's; who comes late and failed has no say.
+		write(now)
+		b, _ = claim(t, o, "one", now)
+		now = now.Add(2 * time.Minute)
+		again, _ := claim(t, o, "two", now)
+		if again.Key != b.Key {
+			t.Errorf("%s and %s", again.Key, b.Key)
+		}
+		settle(t, o, b, now, incidentstore.OutcomeFailed)
+		if n, _, err := o.Backlog(t.Context(), now); err != nil || n != 1 {
+			t.Errorf("%d %v", n, err)
+		}
+		settle(t, o, b, now, incidentstore.OutcomeDelivered)
+		if n, _, err := o.Backlog(t.Context(), now); err != nil || n != 0 {
+			t.Errorf("%d %v", n, err)
+		}
+		// What waits of a post that is removed, or for who is, is told nobody.
+		gone := write(now)
+		if err := pages.DeletePost(t.Context(), page.ID, gone.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, err := o.Backlog(t.Context(), now); err != nil || n != 0 {
+			t.Errorf("%d %v", n, err)
+		}
+		write(now)
+		who, err := s.List(t.Context(), page.ID, 0, 10)
+		if err != nil || len(who) != 1 || fmt.Sprint(who[0].Components) != "[2]" {
+			t.Fatalf("%+v %v", who, err)
+		}
+		if err := s.Remove(t.Context(), page.ID+1, who[0].ID); !errors.Is(err, subscriberstore.ErrNotFound) {
+			t.Errorf("of another page: %v", err)
+		}
+		if err := s.Remove(t.Context(), page.ID, who[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if ids, err := o.Waiting(t.Context(), now); err != nil || len(ids) != 0 {
+			t.Errorf("%v %v", ids, err)
+		}
+		for range 5 { // whoever asks, on whatever page
+			if err := s.Ask(t.Context(), wish, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var requests int
+		if err := db.Read().Raw("SELECT COUNT(*) FROM status_page_outbox WHERE letter_id IS NULL").Row().Scan(&requests); err != nil || requests != 3 {
+			t.Errorf("%d requests in a day, %v", requests, err)
+		}
+		if err := s.Prune(t.Context(), now.Add(49*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Forget(t.Context(), now.Add(49*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		if err := db.Read().Raw("SELECT (SELECT COUNT(*) FROM status_page_subscribers) + (SELECT COUNT(*) FROM status_page_letters)").Row().Scan(&left); err != nil || left != 0 {
+			t.Errorf("%d left, %v", left, err)
+		}
+	})
+}
