@@ -33,6 +33,7 @@ type alerts struct {
 	worker    *notify.Worker
 	lease     *lease.Lease
 	evaluator *evaluator.Evaluator
+	feed      *incidentFeed
 }
 
 func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node string, s *service.Service) *alerts {
@@ -44,12 +45,19 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
+	a.feed = newIncidentFeed(a.store, hub, s.Log)
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
-		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+		Store: a.verdicts, Told: a.told, Confirm: checkstream.NewConfirm(stores.redis), Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
+}
+
+// told has people and pages told of what was just written.
+func (a *alerts) told() {
+	a.worker.Wake()
+	a.feed.wake()
 }
 
 // deadman is the loop that calls the alarm outside, if there is one.
@@ -65,7 +73,7 @@ func (a *alerts) deadman(cfg Config, of *vitals, s *service.Service) func(contex
 // troubles is the loop that tells people what is wrong with the fleet itself.
 func (a *alerts) troubles(of *vitals, stores *stores, s *service.Service) func(context.Context) error {
 	return troubles.New(troubles.Options{
-		Leading: a.lease.Held, Look: of.troubles, Store: troublestore.New(stores.database, a.store), Log: s.Log, Told: a.worker.Wake,
+		Leading: a.lease.Held, Look: of.troubles, Store: troublestore.New(stores.database, a.store), Log: s.Log, Told: a.told,
 	}).Run
 }
 

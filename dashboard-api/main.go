@@ -73,6 +73,7 @@ func main() {
 //	httpapi ── results from outside ──▶ recorder ──▶ ClickHouse, else spool
 //	{pf}:results, ClickHouse ──▶ evaluator (one node) ──▶ verdicts, incidents
 //	incidents ──▶ outbox in the database ──▶ notify ──▶ channels
+//	        └───▶ timelines ──▶ hub
 //	vitals of the fleet ──▶ dead man's switch ──▶ an alarm outside
 //	              └───────▶ troubles ──▶ incidents ──▶ channels
 //	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
@@ -145,11 +146,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
+	if err := alerts.feed.begin(ctx); err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
 	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts,
-		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
@@ -167,7 +171,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	var background sync.WaitGroup
 	for _, loop := range []func(context.Context) error{
 		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), (&maintained{windows: alerts.windows, hub: hub, log: s.Log}).follow, alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.worker.Run, alerts.feed.follow, alerts.followBlind(hub, s.Log), (&maintained{windows: alerts.windows, hub: hub, log: s.Log}).follow, alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
 	} {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -69,7 +69,8 @@ type Hub struct {
 	blind                         []verdict.Blindness // when regions could not be believed
 	maintained                    Maintained          // when targets are maintained; nil: never
 	targets, fleet, checks, pages feed                // the channels of these names
-	changed                       chan struct{}       // closed and replaced when a feed grew
+	incidents                     feed
+	changed                       chan struct{} // closed and replaced when a feed grew
 }
 
 type orphan struct {

@@ -30,7 +30,7 @@ type ErrUnknownChannel struct{ Channel string }
 
 func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
 
-// Subscribe starts reading a channel (targets, target:<id>, fleet, checks:<id>, page:<slug>) after from.
+// Subscribe starts reading a channel (targets, target:<id>, incidents, fleet, checks:<id>, page:<slug>) after from.
 // recovered is false when the hub cannot continue from there: the reader takes a
 // new snapshot, and the subscription starts at the present.
 func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
@@ -40,6 +40,8 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 		s.feed = &h.targets
 	case channel == "fleet":
 		s.feed = &h.fleet
+	case channel == "incidents":
+		s.feed = &h.incidents
 	case name == "target":
 		if n, err := strconv.ParseInt(id, 10, 64); err != nil || strconv.FormatInt(n, 10) != id {
 			return nil, Position{}, false, ErrUnknownChannel{channel} // 007 would be another name of 7, and hear nothing

@@ -13,6 +13,7 @@ export class Live {
   error: unknown = null;
   private status: LinkStatus = { kind: "connecting", since: 0 };
   private readonly listeners = new Set<() => void>();
+  private readonly incidentListeners = new Set<() => void>();
   private users = 0;
   private sweeper: ReturnType<typeof setInterval> | undefined;
   private readonly connection: LiveConnection;
@@ -25,9 +26,17 @@ export class Live {
         this.error = null;
         this.store.applySnapshot(snapshot);
       },
-      onOps: (ops) => this.store.applyOps(ops),
+      onOps: (ops) => {
+        this.store.applyOps(ops);
+        // A target takes its incidents with it, of which nothing is told any more.
+        if (ops.some((op) => op.op === "remove")) for (const listener of this.incidentListeners) listener();
+      },
       onGap: () => this.store.markGap(),
       onServerTime: (time) => this.store.setServerTime(time),
+      onIncidents: () => {
+        for (const listener of this.incidentListeners) listener();
+        this.report(this.status);
+      },
       onStatus: (status) => this.report(status),
       onError: (error) => {
         if (error instanceof ApiError && error.status === 401) return onSignedOut();
@@ -63,6 +72,13 @@ export class Live {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
+
+  tellsIncidents = () => this.connection.tellsIncidents();
+  /** Calls the listener whenever incidents may have changed. */
+  onIncidents(listener: () => void): () => void {
+    this.incidentListeners.add(listener);
+    return () => this.incidentListeners.delete(listener);
+  }
 
   private report(status: LinkStatus): void {
     this.status = { ...status };

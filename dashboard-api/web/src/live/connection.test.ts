@@ -24,7 +24,7 @@ class FakeSocket implements Socket {
   }
   /** Answers the newest subscription. */
   accept(seq: number, recovered = true): void {
-    const sub = this.sent.findLast((m) => m.t === "sub");
+    const sub = this.sent.findLast((m) => m.t === "sub" && m.ch === "targets");
     this.says({ t: "ok", id: String(sub?.id), ch: "targets", epoch: "e1", seq, recovered });
   }
 }
@@ -55,6 +55,7 @@ class World {
       onStatus: (status) => this.statuses.push(status.kind),
       onServerTime: () => {},
       onError: () => {},
+      onIncidents: () => {},
       random: () => 1,
     };
     this.connection = new LiveConnection(handlers);
@@ -72,7 +73,7 @@ class World {
     this.socket.accept(this.seq);
   }
   subs(): unknown[] {
-    return this.socket.sent.filter((m) => m.t === "sub").map((m) => m.from);
+    return this.socket.sent.filter((m) => m.t === "sub" && m.ch === "targets").map((m) => m.from);
   }
 }
 

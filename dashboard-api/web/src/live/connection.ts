@@ -1,5 +1,6 @@
 import type { Op, ServerMessage, Snapshot } from "../api/types";
 import { backoffMs } from "./backoff";
+import { Beside } from "./beside";
 import { Channel } from "./channel";
 
 /** The part of a browser's WebSocket that the connection uses. */
@@ -27,6 +28,8 @@ export interface Handlers {
   onStatus(status: LinkStatus): void;
   onServerTime(serverTime: string): void;
   onError(error: unknown): void;
+  /** Incidents may be other ones than those that are shown. */
+  onIncidents(): void;
   random?(): number;
 }
 
@@ -46,6 +49,7 @@ const POLL_EVERY_MS = 10_000;
 export class LiveConnection {
   private readonly handlers: Handlers;
   private readonly channel = new Channel("targets");
+  private readonly incidents = new Beside("incidents", () => this.handlers.onIncidents());
   private socket: Socket | null = null;
   private welcomed = false;
   private stopped = true;
@@ -77,7 +81,13 @@ export class LiveConnection {
     this.stopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
+    this.incidents.lost();
     this.dropSocket();
+  }
+
+  /** Whether incidents are told as they happen: else they must be asked for. */
+  tellsIncidents(): boolean {
+    return this.incidents.live;
   }
 
   /** Tries again at once, for example because the browser says it is online again. */
@@ -117,6 +127,7 @@ export class LiveConnection {
     this.clear("dead");
     this.clear("resync");
     this.channel.live = false;
+    this.incidents.lost();
     const now = Date.now();
     if (this.status.kind === "live") {
       this.lostAt = now;
@@ -158,8 +169,11 @@ export class LiveConnection {
       this.welcomed = true;
       this.send({ t: "hello" });
       this.subscribe();
+      this.send(this.incidents.subscribe());
       return;
     }
+    const answer = this.incidents.receive(message);
+    if (answer) this.send(answer);
     const action = this.channel.receive(message);
     switch (action.do) {
       case "apply":
