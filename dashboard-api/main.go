@@ -155,7 +155,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts,
 		StatusPages: pages, Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
-		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Stream: sockets.Stream(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
 	public := newStatusPages(cfg, options, pages, hub, sockets, sessions)
 	options.Pages, options.PagesChanged = public, public.Changed

@@ -15,6 +15,19 @@ type Position struct {
 	Seq   uint64 `json:"seq"`
 }
 
+// String is the position as one word, for ids of events; ParsePosition reads it.
+func (p Position) String() string { return fmt.Sprintf("%s.%d", p.Epoch, p.Seq) }
+
+// ParsePosition reads where a reader stopped; nil: nowhere we know.
+func ParsePosition(text string) *Position {
+	epoch, seq, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(seq, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &Position{Epoch: epoch, Seq: n}
+}
+
 // Subscription is a reader's place in one channel. It is used by one goroutine.
 type Subscription struct {
 	hub     *Hub

@@ -22,6 +22,7 @@ type fixture struct {
 	hub     *live.Hub
 	server  *Server
 	http    *httptest.Server
+	streams *httptest.Server
 	revoked atomic.Bool
 	hangs   atomic.Bool // the judge does not answer
 }

@@ -1,9 +1,10 @@
 import { createContext, type ReactNode, useContext, useEffect, useSyncExternalStore } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
-import { type LinkStatus, LiveConnection, type Socket } from "../live/connection";
+import { type LinkStatus, LiveConnection, type Socket, type Way } from "../live/connection";
 import { HistoryFiller } from "../live/filler";
 import { type ListView, LiveStore, type TargetView } from "../live/store";
+import { type Source, StreamSocket } from "../live/stream";
 
 /** The live feed of a page: one store, one connection, started while somebody shows it. */
 export class Live {
@@ -86,10 +87,11 @@ export class Live {
   }
 }
 
-function openBrowserSocket(): Socket {
+function openBrowserSocket(way: Way): Socket {
+  // The handlers are set to functions that take less than the browser gives.
+  if (way === "stream") return new StreamSocket((address) => new EventSource(address) as unknown as Source);
   const address = new URL("/api/v1/live", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  // The connection sets the handlers to functions that take less than the browser gives.
   return new WebSocket(address, "probefleet.v1.json") as unknown as Socket;
 }
 

@@ -12,14 +12,17 @@ export interface Socket {
   close(): void;
 }
 
+/** By what changes arrive as they happen. */
+export type Way = "socket" | "stream";
+
 export type LinkStatus =
   | { kind: "connecting"; since: number }
-  | { kind: "live"; since: number }
+  | { kind: "live"; since: number; via: Way }
   | { kind: "reconnecting"; since: number }
   | { kind: "polling"; since: number; polledAt: number };
 
 export interface Handlers {
-  openSocket(): Socket;
+  openSocket(way: Way): Socket;
   fetchSnapshot(): Promise<Snapshot>;
   onSnapshot(snapshot: Snapshot): void;
   onOps(ops: Op[]): void;
@@ -35,6 +38,8 @@ export interface Handlers {
 
 const REVOKED = 4001; // close code: the session or key no longer counts
 const DEAD_MS = 35_000; // the server pings every 15 s
+const GREETED_MS = 10_000; // without a word from the server for so long it does not get through
+const REFUSALS = 2; // of websockets in a row, before a stream is tried instead
 const POLL_AFTER_MS = 10_000;
 const POLL_EVERY_MS = 10_000;
 
@@ -43,7 +48,8 @@ const POLL_EVERY_MS = 10_000;
  *
  * It reconnects for ever with back-off and continues where it stopped; when the
  * server cannot continue, or a frame does not fit, it takes a new snapshot and
- * reports a gap. Cut off for longer than ten seconds it polls the snapshot, so
+ * reports a gap. Where no websocket gets through it tries an event stream, in turn
+ * with websockets. Cut off for longer than ten seconds it polls the snapshot, so
  * the page stays true, only slower.
  */
 export class LiveConnection {
@@ -54,6 +60,8 @@ export class LiveConnection {
   private welcomed = false;
   private stopped = true;
   private loading = false;
+  private way: Way = "socket";
+  private refusals = 0; // of ways in a row that did not get through
   private failures = 0; // of connecting, since the last time it was live
   private resyncs = 0; // in a row, without one accepted subscription
   private polled = false; // a snapshot was taken while cut off
@@ -94,6 +102,7 @@ export class LiveConnection {
   retryNow(): void {
     if (this.stopped || this.socket) return;
     this.failures = 0;
+    this.refusals = 0;
     this.connect();
   }
 
@@ -104,7 +113,8 @@ export class LiveConnection {
 
   private connect(): void {
     this.clear("connect");
-    const socket = this.handlers.openSocket();
+    this.way = this.refusals >= REFUSALS && this.refusals % 2 === 0 ? "stream" : "socket";
+    const socket = this.handlers.openSocket(this.way);
     this.socket = socket;
     this.welcomed = false;
     const mine = () => this.socket === socket && !this.stopped;
@@ -119,10 +129,11 @@ export class LiveConnection {
   }
 
   private armHeartbeat(): void {
-    this.after("dead", DEAD_MS, () => this.onLost());
+    this.after("dead", this.welcomed ? DEAD_MS : GREETED_MS, () => this.onLost());
   }
 
   private onLost(): void {
+    if (!this.welcomed || this.way === "stream") this.refusals++;
     this.dropSocket();
     this.clear("dead");
     this.clear("resync");
@@ -167,6 +178,7 @@ export class LiveConnection {
     if (message.t === "welcome") {
       this.handlers.onServerTime(message.server_time);
       this.welcomed = true;
+      if (this.way === "socket") this.refusals = 0;
       this.send({ t: "hello" });
       this.subscribe();
       this.send(this.incidents.subscribe());
@@ -194,7 +206,7 @@ export class LiveConnection {
     this.clear("poll");
     if (this.polled) this.handlers.onGap("polled while cut off");
     this.polled = false;
-    this.report({ kind: "live", since: Date.now() });
+    this.report({ kind: "live", since: Date.now(), via: this.way });
   }
 
   private onResync(reason: string): void {
