@@ -37,6 +37,7 @@ type alerts struct {
 	lease     *lease.Lease
 	evaluator *evaluator.Evaluator
 	zones     *nameservers.Directory
+	feed      *incidentFeed
 }
 
 func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node string, s *service.Service) *alerts {
@@ -48,11 +49,11 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
 	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
-	a.zones = nameservers.New(nil)
+	a.zones, a.feed = nameservers.New(nil), newIncidentFeed(a.store, hub, s.Log)
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
-		Store: a.verdicts, Told: a.worker.Wake, Confirm: checkstream.NewConfirm(stores.redis), NameServers: a.zones.Of, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
+		Store: a.verdicts, Told: a.told, Confirm: checkstream.NewConfirm(stores.redis), NameServers: a.zones.Of, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
 	return a
 }
@@ -65,6 +66,20 @@ func newLongTail(cfg Config, s *service.Service) *longtail.Sender {
 		return nil
 	}
 	return &longtail.Sender{Command: []string{program, longtail.Argument}, Allow: cfg.AllowCIDRs}
+}
+
+// told has people and pages told of what was just written.
+func (a *alerts) told() {
+	a.worker.Wake()
+	a.feed.wake()
+}
+
+// loops are what has to run; look makes what some of them look at.
+func (a *alerts) loops(cfg Config, look func() *vitals, stores *stores, hub *live.Hub, s *service.Service) []func(context.Context) error {
+	return []func(context.Context) error{
+		a.lease.Run, a.evaluator.Run, a.zones.Run, a.worker.Run, a.feed.follow, a.followBlind(hub, s.Log),
+		(&maintained{windows: a.windows, hub: hub, log: s.Log}).follow, a.deadman(cfg, look(), s), a.troubles(look(), stores, s),
+	}
 }
 
 // deadman is the loop that calls the alarm outside, if there is one.
@@ -80,7 +95,7 @@ func (a *alerts) deadman(cfg Config, of *vitals, s *service.Service) func(contex
 // troubles is the loop that tells people what is wrong with the fleet itself.
 func (a *alerts) troubles(of *vitals, stores *stores, s *service.Service) func(context.Context) error {
 	return troubles.New(troubles.Options{
-		Leading: a.lease.Held, Look: of.troubles, Store: troublestore.New(stores.database, a.store), Log: s.Log, Told: a.worker.Wake,
+		Leading: a.lease.Held, Look: of.troubles, Store: troublestore.New(stores.database, a.store), Log: s.Log, Told: a.told,
 	}).Run
 }
 

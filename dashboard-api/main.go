@@ -24,6 +24,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 	_ "time/tzdata" // days and cron expressions name zones, and containers often have none
@@ -78,6 +79,7 @@ func main() {
 //	{pf}:results, ClickHouse ──▶ evaluator (one node) ──▶ verdicts, incidents
 //	incidents ──▶ outbox in the database ──▶ notify ──▶ channels
 //	posts of pages ──▶ another outbox ──▶ notify ──▶ subscribers
+//	        └───▶ timelines ──▶ hub
 //	vitals of the fleet ──▶ dead man's switch ──▶ an alarm outside
 //	              └───────▶ troubles ──▶ incidents ──▶ channels
 //	httpapi ── pings ──▶ database ◀──▶ beats ──▶ recorder, {pf}:results
@@ -152,13 +154,16 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	alerts := newAlerts(cfg, stores, hub, box, taken.node, s)
 	told := newSubscribers(cfg, stores, alerts.deliverer, box, taken.node, s)
 	pages := pagestore.New(stores.database, told.store)
+	if err := alerts.feed.begin(ctx); err != nil {
+		return service.Exit(service.ExitDependency, err)
+	}
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
 	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts,
-		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.worker.Wake,
+		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
-		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Stream: sockets.Stream(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
 	public := newStatusPages(cfg, options, pages, told, hub, sockets, sessions)
 	options.Pages, options.PageCopy, options.PagesChanged = public, public.Copy, func() { public.Changed(); told.wake() }
@@ -172,10 +177,10 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	// These outlive the signal: requests under way still write and announce.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	for _, loop := range append(told.loops(),
+	for _, loop := range slices.Concat(told.loops(), alerts.loops(cfg, look, stores, hub, s), []func(context.Context) error{
 		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, alerts.lease.Run, alerts.evaluator.Run, alerts.zones.Run, alerts.worker.Run, alerts.followBlind(hub, s.Log), alerts.deadman(cfg, look(), s), alerts.troubles(look(), stores, s), taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
-	) {
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+	}) {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {
 				s.Log.Error("a loop ended", "error", err)

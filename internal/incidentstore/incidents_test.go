@@ -204,3 +204,31 @@ func TestDeletedTarget(t *testing.T) {
 		equal(r.T, "told", r.drain(1, time.Hour), "")
 	})
 }
+
+func TestEntriesSayWhatHasChanged(t *testing.T) {
+	each(t, planner{}, func(r *rig) {
+		before, err := r.NewestEntry(r.Context())
+		r.must(err)
+		first, second := r.open(0, 0), r.open(1, time.Second)
+		r.resolve(first.ID, time.Minute)
+		entries, err := r.EntriesAfter(r.Context(), before, 10)
+		r.must(err)
+		var of []int64
+		for _, e := range entries {
+			of = append(of, e.Incident)
+		}
+		if !slices.Equal(of, []int64{first.ID, second.ID, first.ID}) {
+			r.Errorf("entries of %v", of)
+		}
+		if two, err := r.EntriesAfter(r.Context(), entries[0].ID, 1); err != nil || len(two) != 1 || two[0] != entries[1] {
+			r.Errorf("%v %v, want %v", two, err, entries[1])
+		}
+		if newest, err := r.NewestEntry(r.Context()); err != nil || newest != entries[2].ID {
+			r.Errorf("the newest is %d (%v), want %d", newest, err, entries[2].ID)
+		}
+		some, err := r.Some(r.Context(), []int64{second.ID, first.ID, 4711})
+		if err != nil || len(some) != 2 || some[0].ID != first.ID || some[0].Open() || !some[1].Open() {
+			r.Errorf("%+v %v", some, err)
+		}
+	})
+}

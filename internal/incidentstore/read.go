@@ -96,3 +96,34 @@ func (s *Store) Get(ctx context.Context, id int64) (Incident, []Event, error) {
 	}, "SELECT id, kind, at_ms, author, text FROM incident_events WHERE incident_id = ? ORDER BY at_ms, id", id)
 	return i, events, database.Failed(ctx, "get incident", err)
 }
+
+// Entry is an entry of a timeline, without what it says.
+type Entry struct{ ID, Incident int64 }
+
+// NewestEntry is the id of the newest entry of any timeline; 0: there is none.
+func (s *Store) NewestEntry(ctx context.Context) (id int64, err error) {
+	err = s.db.Read().WithContext(ctx).Raw("SELECT COALESCE(MAX(id), 0) FROM incident_events").Row().Scan(&id)
+	return id, database.Failed(ctx, "read the newest entry", err)
+}
+
+// EntriesAfter gives at most limit entries of all timelines after one, in the order of their ids.
+// That is not the order in which they are committed: one may appear behind others.
+func (s *Store) EntriesAfter(ctx context.Context, id int64, limit int) (all []Entry, err error) {
+	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+		var e Entry
+		err := rows.Scan(&e.ID, &e.Incident)
+		all = append(all, e)
+		return err
+	}, "SELECT id, incident_id FROM incident_events WHERE id > ? ORDER BY id LIMIT ?", id, limit)
+	return all, database.Failed(ctx, "read entries", err)
+}
+
+// Some gives the incidents with these ids, as far as they are there, by id.
+func (s *Store) Some(ctx context.Context, ids []int64) (all []Incident, err error) {
+	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+		i, err := scanIncident(rows)
+		all = append(all, i)
+		return err
+	}, "SELECT "+incidentColumns+" FROM incidents i WHERE i.id IN ? ORDER BY i.id", ids)
+	return all, database.Failed(ctx, "read incidents", err)
+}

@@ -43,7 +43,7 @@ func TestFold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := Fold(c.rules, c.obs, Verdict{}, noon)
+			v := Fold(c.rules, Conditions{}, c.obs, Verdict{}, noon)
 			if v.State != c.want || !strings.Contains(v.Why, c.why) {
 				t.Errorf("got %s: %s", v.State, v.Why)
 			}
@@ -55,7 +55,7 @@ func TestCausesAreWords(t *testing.T) {
 	t.Parallel()
 	down := seen("eu", uptime.StatusDown, 0)
 	down.Failure = uptime.FailureBody
-	v := Fold(Rules{Interval: time.Minute, Active: true, Regions: []string{"eu"}}, []Observation{down}, Verdict{}, noon)
+	v := Fold(Rules{Interval: time.Minute, Active: true, Regions: []string{"eu"}}, Conditions{}, []Observation{down}, Verdict{}, noon)
 	if v.Why != "Down in 1 of 1 region: eu body not as expected." {
 		t.Error(v.Why)
 	}
@@ -64,16 +64,16 @@ func TestCausesAreWords(t *testing.T) {
 func TestSinceIsTheFirstFailingSlot(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Interval: time.Minute, Timeout: time.Second, Active: true, Regions: []string{"eu", "us"}}
-	v := Fold(rules, []Observation{seen("eu", uptime.StatusUp, 0), seen("us", uptime.StatusUp, 0)}, Verdict{State: StateNoData}, noon)
-	v = Fold(rules, []Observation{seen("eu", uptime.StatusDown, 30*time.Second), seen("us", uptime.StatusDown, 20*time.Second)}, v, noon)
+	v := Fold(rules, Conditions{}, []Observation{seen("eu", uptime.StatusUp, 0), seen("us", uptime.StatusUp, 0)}, Verdict{State: StateNoData}, noon)
+	v = Fold(rules, Conditions{}, []Observation{seen("eu", uptime.StatusDown, 30*time.Second), seen("us", uptime.StatusDown, 20*time.Second)}, v, noon)
 	if v.State != StateDown || !v.Since.Equal(noon.Add(-30*time.Second)) {
 		t.Fatalf("down since %v", v.Since)
 	}
-	later := Fold(rules, []Observation{seen("eu", uptime.StatusDown, -time.Minute), seen("us", uptime.StatusDown, -time.Minute)}, v, noon.Add(time.Minute))
+	later := Fold(rules, Conditions{}, []Observation{seen("eu", uptime.StatusDown, -time.Minute), seen("us", uptime.StatusDown, -time.Minute)}, v, noon.Add(time.Minute))
 	if !later.Since.Equal(v.Since) {
 		t.Fatalf("since moved to %v", later.Since)
 	}
-	silent := Fold(rules, []Observation{seen("eu", uptime.StatusDown, 0)}, v, noon.Add(time.Hour))
+	silent := Fold(rules, Conditions{}, []Observation{seen("eu", uptime.StatusDown, 0)}, v, noon.Add(time.Hour))
 	if silent.State != StateNoData || !silent.Since.Equal(noon.Add(2*time.Minute+time.Second)) {
 		t.Fatalf("no data since %v", silent.Since)
 	}

@@ -37,15 +37,16 @@ type tally struct {
 
 // Fold gives the verdict at now from each region's newest measurement: for a policy
 // without thresholds it is that of the State which saw them all (only Since can be up
-// to an interval off). previous carries Since over while the state stays.
-func Fold(rules Rules, observations []Observation, previous Verdict, now time.Time) Verdict {
+// to an interval off). previous carries Since over while the state stays. Which of the
+// measurements a region made while it was blind is not asked here.
+func Fold(rules Rules, c Conditions, observations []Observation, previous Verdict, now time.Time) Verdict {
 	voices := make([]voice, 0, len(observations))
 	for i := range observations {
 		o := &observations[i]
 		voices = append(voices, voice{newest: o, failing: o.Status == uptime.StatusDown, since: o.ScheduledAt})
 	}
-	v, t := rules.judge(voices, Conditions{}, previous, now)
-	v.Why = rules.why(v, t, Conditions{})
+	v, t := rules.judge(voices, c, previous, now)
+	v.Why = rules.why(v, t, c)
 	return v
 }
 

@@ -122,7 +122,7 @@ func TestStateIsTheFold(t *testing.T) {
 			}
 			slices.SortFunc(all, func(a, b Observation) int { return a.ScheduledAt.Compare(b.ScheduledAt) })
 			for _, now := range []time.Time{s.At, s.At.Add(time.Duration(random.IntN(200)) * time.Second)} {
-				live, here := Fold(rules, all, Verdict{}, now), s.Verdict(rules, Conditions{}, now)
+				live, here := Fold(rules, Conditions{}, all, Verdict{}, now), s.Verdict(rules, Conditions{}, now)
 				if live.State != here.State || live.Why != here.Why || !live.FreshUntil.Equal(here.FreshUntil) {
 					t.Fatalf("%s: a page shows %s %q, the state %s %q", name, live.State, live.Why, here.State, here.Why)
 				}

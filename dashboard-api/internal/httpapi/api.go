@@ -85,6 +85,7 @@ type Options struct {
 	PublicURL    string // where people reach the dashboard
 
 	Socket  http.Handler // the websocket, behind the same policy as any route
+	Stream  http.Handler // the same as an event stream
 	Pages   http.Handler // everything outside /api
 	Version string
 	Now     func() time.Time

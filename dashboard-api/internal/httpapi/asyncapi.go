@@ -17,6 +17,8 @@ type (
 	TargetDelta = live.Delta[TargetOp]
 	// RegionDelta is a delta of fleet.
 	RegionDelta = live.Delta[RegionOp]
+	// IncidentDelta is a delta of incidents.
+	IncidentDelta = live.Delta[IncidentOp]
 	// CheckDelta is a delta of checks:{id}.
 	CheckDelta = live.Delta[CheckOp]
 
@@ -24,6 +26,8 @@ type (
 	TargetOp = live.Op[int64, live.Target]
 	// RegionOp is a change of a region.
 	RegionOp = live.Op[string, live.Region]
+	// IncidentOp is a change of an incident: what its timeline says may have changed, too.
+	IncidentOp = live.Op[int64, Incident]
 	// CheckOp is a change of a check on demand.
 	CheckOp = live.Op[string, Check]
 )
@@ -34,13 +38,13 @@ func liveMessages() (fromBrowser, fromNode map[string]reflect.Type) {
 			"Hello": typeOf[live.Hello](), "Sub": typeOf[live.Sub](), "Unsub": typeOf[live.Unsub](), "Pong": typeOf[live.Pong](),
 		}, map[string]reflect.Type{
 			"Welcome": typeOf[live.Welcome](), "OK": typeOf[live.OK](), "TargetDelta": typeOf[TargetDelta](), "RegionDelta": typeOf[RegionDelta](),
-			"CheckDelta": typeOf[CheckDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
+			"IncidentDelta": typeOf[IncidentDelta](), "CheckDelta": typeOf[CheckDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
 		}
 }
 
 // liveSchemas are the schemas of those messages, and of what is in them.
 func liveSchemas() huma.Registry {
-	names := map[reflect.Type]string{typeOf[TargetOp](): "TargetOp", typeOf[RegionOp](): "RegionOp", typeOf[CheckOp](): "CheckOp"}
+	names := map[reflect.Type]string{typeOf[TargetOp](): "TargetOp", typeOf[RegionOp](): "RegionOp", typeOf[IncidentOp](): "IncidentOp", typeOf[CheckOp](): "CheckOp"}
 	browser, node := liveMessages()
 	for _, messages := range []map[string]reflect.Type{browser, node} {
 		for name, t := range messages {
@@ -80,7 +84,7 @@ func asyncAPI(version string) ([]byte, error) {
 	return json.Marshal(object{
 		"asyncapi": "3.0.0",
 		"info": object{"title": "Probefleet, live", "version": version, "description": "Changes as they happen. Take GET /api/v1/live/snapshot, then subscribe to targets from its epoch and seq. " +
-			"Channels: targets, target:{id}, fleet, checks:{id}. Sequences have no gaps: from_seq of a delta is the seq of the one before. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
+			"Channels: targets, target:{id}, incidents, fleet, checks:{id}. Of the others than targets there is no snapshot: subscribe first, and read what there is after ok. Sequences have no gaps: from_seq of a delta is the seq of the one before. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
 			"license": object{"name": "Apache-2.0"}},
 		"defaultContentType": "application/json",
 		"channels": object{"live": object{

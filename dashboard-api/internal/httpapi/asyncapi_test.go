@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -55,7 +56,7 @@ func TestTheLiveDescriptionIsWhole(t *testing.T) {
 		}
 	}
 	walk(document)
-	if references < 36 { // 12 messages: in the channel, in an operation, their payload
+	if references < 39 { // 13 messages: in the channel, in an operation, their payload
 		t.Errorf("only %d references", references)
 	}
 }
@@ -102,6 +103,9 @@ func TestDeltasAreAsDescribed(t *testing.T) {
 	})
 	next("target:1", "TargetDelta", func() { hub.Remove(1) })
 	next("fleet", "RegionDelta", func() { hub.SetRegions([]string{"eu"}, []live.Region{{Region: "eu", Probers: 1, Live: true}}) })
+	next("incidents", "IncidentDelta", func() {
+		hub.Incidents([]live.Change{{ID: 1, Item: NewIncident(incidentstore.Incident{ID: 1, Severity: incidentstore.Down, FirstSlot: time.Now(), OpenedAt: time.Now()}, time.Now())}})
+	})
 	next("checks:abc", "CheckDelta", func() {
 		hub.Check("abc", NewCheck(jobstore.Job{ID: "abc", State: jobstore.Queued, Kind: uptime.KindHTTP}))
 	})

@@ -94,7 +94,8 @@ type timelineBody struct {
 	Confirmations []confirmationBody `json:"confirmations" nullable:"false" doc:"what regions saw during it that were asked to look again at once when another one saw a failure; the first 100, for 90 days. They are no results: no figure counts them"`
 }
 
-func (a *api) incidentOf(i incidentstore.Incident) Incident {
+// NewIncident shows an incident as it is at now.
+func NewIncident(i incidentstore.Incident, now time.Time) Incident {
 	body := Incident{
 		ID: i.ID, TargetID: i.TargetID, Target: subjectBody{i.Subject.Name, i.Subject.URL, i.Subject.Kind, orEmpty(i.Subject.Tags)}, Severity: string(i.Severity), State: incidentstore.StateOpen,
 		BeganAt: instant(i.FirstSlot), OpenedAt: instant(i.OpenedAt), AcknowledgedAt: maybeInstant(i.AcknowledgedAt), AcknowledgedBy: i.AcknowledgedBy, ResolvedAt: maybeInstant(i.ResolvedAt),
@@ -108,7 +109,7 @@ func (a *api) incidentOf(i incidentstore.Incident) Incident {
 		body.State = incidentstore.StateAcknowledged
 	}
 	if end.IsZero() {
-		end = a.Now()
+		end = now
 	}
 	body.DurationS = int64(max(0, end.Sub(i.FirstSlot)) / time.Second)
 	if i.GroupID != 0 {
@@ -147,7 +148,7 @@ func (a *api) listIncidents(ctx context.Context, in *struct {
 			out.Body.NextCursor = some(encodeCursor("i", fmt.Sprintf("%d.%d", last.OpenedAt.UnixMilli(), last.ID)))
 			break
 		}
-		out.Body.Items = append(out.Body.Items, a.incidentOf(incident))
+		out.Body.Items = append(out.Body.Items, NewIncident(incident, a.Now()))
 	}
 	return out, nil
 }
@@ -181,7 +182,7 @@ func (a *api) getIncident(ctx context.Context, in *IncidentPath) (*timelineOutpu
 	if err != nil {
 		return nil, err
 	}
-	out := &timelineOutput{timelineBody{a.incidentOf(i), []eventBody{}, []confirmationBody{}}}
+	out := &timelineOutput{timelineBody{NewIncident(i, a.Now()), []eventBody{}, []confirmationBody{}}}
 	for _, e := range events {
 		out.Body.Timeline = append(out.Body.Timeline, eventOf(e))
 	}

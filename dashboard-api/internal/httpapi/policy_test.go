@@ -45,6 +45,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/checks/{id}":                          Viewer,
 	"GET /api/v1/live/snapshot":                        Viewer,
 	"GET /api/v1/live":                                 Viewer,
+	"GET /api/v1/live/events":                          Viewer,
 	"GET /api/v1/fleet":                                Viewer,
 	"GET /api/v1/blind-windows":                        Viewer,
 	"GET /api/v1/incidents":                            Viewer,

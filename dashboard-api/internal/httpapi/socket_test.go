@@ -28,7 +28,7 @@ func withSockets(b *bench, o *Options) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = sockets.Run(ctx) }()
 	b.Cleanup(func() { cancel(); <-ended })
-	o.Socket = sockets
+	o.Socket, o.Stream = sockets, sockets.Stream()
 }
 
 // socket is the browser's end of a websocket, by hand: one package alone knows the library.
@@ -175,5 +175,40 @@ func TestSocketsEndWithTheirSession(t *testing.T) {
 				t.Errorf("my own socket ended with %d", code)
 			}
 		})
+	}
+}
+
+// Nobody gets a stream who gets no socket, and it ends with its session or key like one.
+func TestStreamsEndWithTheirSession(t *testing.T) {
+	t.Parallel()
+	b := newBenchWith(t, withSockets)
+	server, mine := b.serve(), b.setUp()
+	open := func(options ...option) *http.Response {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/v1/live/events?ch=targets", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range options {
+			o(r)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		return answer
+	}
+	if nobody, revoked := open(), open(as(revokedKey)); nobody.StatusCode != http.StatusUnauthorized || revoked.StatusCode != http.StatusUnauthorized {
+		t.Errorf("nobody: %d, a revoked key: %d", nobody.StatusCode, revoked.StatusCode)
+	}
+	stream := open(b.logIn("ann@example.com"))
+	asked := time.Now()
+	if got := b.do("DELETE", "/api/v1/sessions", "", mine); got.Code != http.StatusNoContent {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	said, err := io.ReadAll(stream.Body)
+	if took := time.Since(asked); err != nil || took > closedWithin || !strings.Contains(string(said), "event: close\ndata: {\"code\":4001") {
+		t.Errorf("after %v: %q %v", took, said, err)
 	}
 }

@@ -67,8 +67,10 @@ type Hub struct {
 	active                        []string            // adopted regions
 	regions                       []Region            // as last heard
 	blind                         []verdict.Blindness // when regions could not be believed
+	maintained                    Maintained          // when targets are maintained; nil: never
 	targets, fleet, checks, pages feed                // the channels of these names
-	changed                       chan struct{}       // closed and replaced when a feed grew
+	incidents                     feed
+	changed                       chan struct{} // closed and replaced when a feed grew
 }
 
 type orphan struct {
@@ -129,7 +131,8 @@ func (h *Hub) Upsert(target uptime.Target) {
 		h.entries[target.ID] = e
 	}
 	now := h.now()
-	e.target, e.blind = target, h.blind
+	e.target = target
+	e.surround(h)
 	e.judgeBy(h.active, now)
 	for _, waiting := range h.orphans[target.ID] {
 		e.apply(waiting.result, now)
@@ -248,25 +251,6 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 	}
 }
 
-// SetBlind states when regions could not be believed, lately and now.
-func (h *Hub) SetBlind(windows []verdict.Blindness) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if slices.EqualFunc(windows, h.blind, func(a, b verdict.Blindness) bool {
-		return a.Region == b.Region && a.From.Equal(b.From) && a.To.Equal(b.To)
-	}) {
-		return
-	}
-	h.blind = windows
-	now := h.now()
-	for _, e := range h.entries {
-		e.blind = windows
-		if e.fold(now) {
-			h.mark(e)
-		}
-	}
-}
-
 // Snapshot gives the whole state. What is gathered for the next frame is in it
 // already and will come again: taking an item twice is harmless.
 func (h *Hub) Snapshot() Snapshot {
@@ -276,6 +260,9 @@ func (h *Hub) Snapshot() Snapshot {
 	s := Snapshot{Epoch: h.epoch, Seq: h.targets.seq, Now: now.UTC().Truncate(time.Millisecond), Items: make([]Target, 0, len(h.entries)), Regions: orEmpty(slices.Clone(h.regions))}
 	for _, id := range slices.Sorted(maps.Keys(h.entries)) {
 		e := h.entries[id]
+		if e.lapsed(now) && e.fold(now) {
+			h.mark(e)
+		}
 		s.Items = append(s.Items, e.item(now, slices.Clone(e.ticks)))
 	}
 	return s

@@ -32,7 +32,7 @@ func (m *Metrics) targets(counts map[verdict.State]float64) {
 	if m == nil {
 		return
 	}
-	for _, state := range []verdict.State{verdict.StateUp, verdict.StateDegraded, verdict.StateDown, verdict.StateNoData, verdict.StatePaused} {
+	for _, state := range []verdict.State{verdict.StateUp, verdict.StateDegraded, verdict.StateDown, verdict.StateMaintenance, verdict.StateNoData, verdict.StatePaused} {
 		m.states.WithLabelValues(string(state)).Set(counts[state])
 	}
 }

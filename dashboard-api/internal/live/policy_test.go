@@ -87,7 +87,7 @@ func TestShownIsWhatTheRulesDecide(t *testing.T) {
 			if policy.Counts() && !cmp.Equal(got.Since, optional(want.Since)) {
 				t.Fatalf("seed %d, result %d, policy %+v: since %v, want %v", seed, i, policy, got.Since, want.Since)
 			}
-			if newest := verdict.Fold(rules, h.entries[1].evidence(), verdict.Verdict{}, now); newest.State != want.State {
+			if newest := verdict.Fold(rules, verdict.Conditions{}, h.entries[1].evidence(), verdict.Verdict{}, now); newest.State != want.State {
 				differs++
 			}
 		}

@@ -24,11 +24,10 @@ func (h *Hub) States(ids []int64) map[int64]State {
 		if !found {
 			continue
 		}
-		s := State{State: e.verdict.State, Since: e.verdict.Since, LastResultAt: e.verdict.LastResultAt}
-		if s.State != verdict.StatePaused && s.State != verdict.StateMaintenance && e.verdict.FreshUntil.Before(now) {
-			s.State = verdict.StateNoData
+		if e.lapsed(now) && e.fold(now) {
+			h.mark(e)
 		}
-		states[id] = s
+		states[id] = State{State: e.verdict.State, Since: e.verdict.Since, LastResultAt: e.verdict.LastResultAt}
 	}
 	return states
 }

@@ -15,6 +15,19 @@ type Position struct {
 	Seq   uint64 `json:"seq"`
 }
 
+// String is the position as one word, for ids of events; ParsePosition reads it.
+func (p Position) String() string { return fmt.Sprintf("%s.%d", p.Epoch, p.Seq) }
+
+// ParsePosition reads where a reader stopped; nil: nowhere we know.
+func ParsePosition(text string) *Position {
+	epoch, seq, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(seq, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &Position{Epoch: epoch, Seq: n}
+}
+
 // Subscription is a reader's place in one channel. It is used by one goroutine.
 type Subscription struct {
 	hub     *Hub
@@ -30,7 +43,7 @@ type ErrUnknownChannel struct{ Channel string }
 
 func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
 
-// Subscribe starts reading a channel (targets, target:<id>, fleet, checks:<id>, page:<slug>) after from.
+// Subscribe starts reading a channel (targets, target:<id>, incidents, fleet, checks:<id>, page:<slug>) after from.
 // recovered is false when the hub cannot continue from there: the reader takes a
 // new snapshot, and the subscription starts at the present.
 func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
@@ -40,6 +53,8 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 		s.feed = &h.targets
 	case channel == "fleet":
 		s.feed = &h.fleet
+	case channel == "incidents":
+		s.feed = &h.incidents
 	case name == "target":
 		if n, err := strconv.ParseInt(id, 10, 64); err != nil || strconv.FormatInt(n, 10) != id {
 			return nil, Position{}, false, ErrUnknownChannel{channel} // 007 would be another name of 7, and hear nothing

@@ -68,12 +68,14 @@ type entry struct {
 	target  uptime.Target
 	rules   verdict.Rules
 	state   verdict.FoldState // stepped with each result; only where the policy has thresholds
-	blind   []verdict.Blindness
+	around  verdict.Conditions
 	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
 	verdict verdict.Verdict
-	parent  string // the name of what it depends on, while that is down
+	beneath verdict.Verdict // what it would be without maintenance, where the newest results say it all
+	folded  time.Time       // when the verdict was last brought up to date
+	parent  string          // the name of what it depends on, while that is down
 	dirty   bool
 	removed atomic.Bool // read outside the hub's lock
 }
@@ -97,11 +99,9 @@ func (e *entry) take(o verdict.Observation, now time.Time) {
 	}
 	if e.rules.Policy.Counts() {
 		counted := o // what Step is given a pointer to is an allocation: not for everybody else
-		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: now, Result: &counted})
+		e.state, _ = verdict.Step(e.state, e.rules, e.around, verdict.Event{At: now, Result: &counted})
 	}
 }
-
-func (e *entry) conditions() verdict.Conditions { return verdict.Conditions{Blind: e.blind} }
 
 func (e *entry) addTick(tick Tick) bool {
 	i, found := slices.BinarySearchFunc(e.ticks, tick, func(a, b Tick) int {
@@ -149,18 +149,6 @@ func (e *entry) observe(o verdict.Observation) {
 	})
 }
 
-// fold brings the verdict up to now and says whether what people see changed. The newest
-// results say it all, unless the policy counts results in a row.
-func (e *entry) fold(now time.Time) bool {
-	before := e.verdict
-	if e.rules.Policy.Counts() {
-		e.verdict = e.state.Verdict(e.rules, e.conditions(), now)
-	} else {
-		e.verdict = verdict.Fold(e.rules, e.believed(now), before, now)
-	}
-	return before.State != e.verdict.State || before.Why != e.verdict.Why
-}
-
 // judgeBy settles how the target is judged from now on, while these regions are adopted.
 func (e *entry) judgeBy(active []string, now time.Time) {
 	counted := e.rules.Policy.Counts()
@@ -169,7 +157,7 @@ func (e *entry) judgeBy(active []string, now time.Time) {
 	case !e.rules.Policy.Counts():
 		e.state = verdict.FoldState{}
 	case counted:
-		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Tick(now))
+		e.state, _ = verdict.Step(e.state, e.rules, e.around, verdict.Tick(now))
 	default:
 		e.recount()
 	}
@@ -204,7 +192,7 @@ func (e *entry) recount() {
 		newest[e.newest[i].Region] = &e.newest[i]
 	}
 	step := func(o *verdict.Observation) {
-		e.state, _ = verdict.Step(e.state, e.rules, e.conditions(), verdict.Event{At: o.ScheduledAt, Result: o})
+		e.state, _ = verdict.Step(e.state, e.rules, e.around, verdict.Event{At: o.ScheduledAt, Result: o})
 	}
 	for _, tick := range e.ticks {
 		if o := newest[tick.Region]; tick.measured() && (o == nil || tick.At.Before(o.ScheduledAt)) {
@@ -240,16 +228,6 @@ func (e *entry) evidence() []verdict.Observation {
 	return found
 }
 
-// believed is the evidence but for what a region measured while it was blind, and that of
-// regions that are blind now.
-func (e *entry) believed(now time.Time) []verdict.Observation {
-	return slices.DeleteFunc(e.evidence(), func(o verdict.Observation) bool {
-		return slices.ContainsFunc(e.blind, func(b verdict.Blindness) bool {
-			return b.Region == o.Region && (b.Holds(now) || b.Holds(o.ScheduledAt))
-		})
-	})
-}
-
 // Watched is a target with the rules it is judged by.
 type Watched struct {
 	Target uptime.Target
@@ -282,7 +260,7 @@ func (h *Hub) Heartbeats() (ids []int64) {
 // item shows the target as it is at now: after the process was frozen it is asked
 // before the next round of refold.
 func (e *entry) item(now time.Time, ticks []Tick) Target {
-	if until := e.verdict.FreshUntil; !until.IsZero() && until.Before(now) {
+	if e.lapsed(now) {
 		e.fold(now)
 	}
 	item := Target{

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
@@ -153,7 +151,7 @@ func (p *Pages) still(ctx context.Context, r *http.Request, id int64) error {
 }
 
 func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channel string) {
-	sub, _, _, err := p.Live.Subscribe(channel, position(r.Header.Get("Last-Event-ID")))
+	sub, _, _, err := p.Live.Subscribe(channel, live.ParsePosition(r.Header.Get("Last-Event-ID")))
 	if err != nil {
 		p.notFound(w)
 		return
@@ -176,7 +174,7 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 		changed := p.Live.Changed()
 		if message := sub.Poll(); message != nil {
 			at := sub.At()
-			going = say(fmt.Sprintf("id: %s.%d\ndata: %s\n\n", at.Epoch, at.Seq, message))
+			going = say(fmt.Sprintf("id: %s\ndata: %s\n\n", at, message))
 			continue
 		}
 		select {
@@ -189,14 +187,4 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 			return
 		}
 	}
-}
-
-// position reads where a stream was left; nil: nowhere we know.
-func position(text string) *live.Position {
-	epoch, seq, _ := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(seq, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return &live.Position{Epoch: epoch, Seq: n}
 }

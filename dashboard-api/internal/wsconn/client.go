@@ -26,10 +26,34 @@ type command struct {
 	From *live.Position `json:"from"`
 }
 
-// client is one socket.
+// message is what is written to a browser. Of a delta, and of the answer to a subscription, at says
+// how far the reader of a channel is told by it.
+type message struct {
+	body    []byte
+	channel string
+	at      live.Position
+}
+
+// wire is what messages are written to.
+type wire interface {
+	write(ctx context.Context, m message) error
+	close(code websocket.StatusCode, reason string)
+	drop()
+}
+
+// webSocket is a wire.
+type webSocket struct{ *websocket.Conn }
+
+func (w webSocket) write(ctx context.Context, m message) error {
+	return w.Write(ctx, websocket.MessageText, m.body)
+}
+func (w webSocket) close(code websocket.StatusCode, reason string) { _ = w.Close(code, reason) }
+func (w webSocket) drop()                                          { _ = w.CloseNow() }
+
+// client is one socket, or a stream in its place.
 type client struct {
 	server  *Server
-	conn    *websocket.Conn
+	conn    wire
 	request *http.Request
 	holder  string // whose socket it is: the key or session of the request
 	allowed func(context.Context, *http.Request) error
@@ -39,9 +63,9 @@ type client struct {
 
 	mu      sync.Mutex
 	subs    []channel
-	answers [][]byte // to what was asked: they go before deltas
-	writing bool     // a goroutine of flush is at work
-	again   bool     // there may be more to write since it looked
+	answers []message // to what was asked: they go before deltas
+	writing bool      // a goroutine of flush is at work
+	again   bool      // there may be more to write since it looked
 }
 
 type channel struct {
@@ -49,7 +73,7 @@ type channel struct {
 	sub  *live.Subscription
 }
 
-func (c *client) begin(conn *websocket.Conn) {
+func (c *client) begin(conn wire) {
 	c.mu.Lock()
 	c.conn = conn
 	c.mu.Unlock()
@@ -59,15 +83,14 @@ func (c *client) begin(conn *websocket.Conn) {
 		c.close(closeTryLater, "restarting")
 	}
 	c.answer(encode(live.Welcome{T: "welcome", Epoch: c.server.Hub.Epoch(), ServerTime: now.UTC().Format("2006-01-02T15:04:05.000Z07:00")}))
-	go c.read()
 }
 
 // read obeys the browser until the socket ends.
-func (c *client) read() {
+func (c *client) read(conn *websocket.Conn) {
 	defer c.server.remove(c)
-	defer c.conn.CloseNow() //nolint:errcheck // it has ended
+	defer conn.CloseNow() //nolint:errcheck // it has ended
 	for {
-		kind, data, err := c.conn.Read(context.Background())
+		kind, data, err := conn.Read(context.Background())
 		if err != nil {
 			c.server.Log.Debug("socket ended", "error", err)
 			return
@@ -126,7 +149,7 @@ func (c *client) subscribe(cmd command) {
 		return
 	}
 	c.subs = append(c.subs, channel{cmd.Ch, sub}) // under the lock the answer goes before its first delta
-	c.answers = append(c.answers, ok)
+	c.answers = append(c.answers, message{ok, cmd.Ch, at})
 	c.mu.Unlock()
 	c.wake()
 }
@@ -143,7 +166,7 @@ func encode(message any) []byte {
 
 func (c *client) answer(body []byte) {
 	c.mu.Lock()
-	c.answers = append(c.answers, body)
+	c.answers = append(c.answers, message{body: body})
 	tooMany := len(c.answers) > maxAnswers
 	c.mu.Unlock()
 	if tooMany {
@@ -173,12 +196,12 @@ func (c *client) wake() {
 }
 
 // take gives what is to be written now. The caller holds the lock.
-func (c *client) take() [][]byte {
+func (c *client) take() []message {
 	messages := c.answers
 	c.answers, c.again = nil, false
 	for _, s := range c.subs {
-		if message := s.sub.Poll(); message != nil {
-			messages = append(messages, message)
+		if body := s.sub.Poll(); body != nil {
+			messages = append(messages, message{body, s.name, s.sub.At()})
 		}
 	}
 	return messages
@@ -186,22 +209,22 @@ func (c *client) take() [][]byte {
 
 // flush writes until there is nothing left. The token that wake took is given back when it is
 // done, or as soon as its reader turns out to be slow.
-func (c *client) flush(messages [][]byte) {
+func (c *client) flush(messages []message) {
 	free := sync.OnceFunc(func() { <-c.server.writers })
 	slow := time.AfterFunc(slowAfter, free)
 	defer func() { slow.Stop(); free() }()
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	for {
-		for _, message := range messages {
-			if err := c.conn.Write(ctx, websocket.MessageText, message); err != nil {
+		for _, m := range messages {
+			if err := c.conn.write(ctx, m); err != nil {
 				if ctx.Err() != nil {
 					c.server.Log.Debug("reader is too slow")
 				}
-				_ = c.conn.CloseNow() // the reading goroutine ends it
+				c.conn.drop() // whoever reads ends it
 				return
 			}
-			c.server.Metrics.sent(len(message))
+			c.server.Metrics.sent(len(m.body))
 		}
 		c.mu.Lock()
 		if messages = nil; c.again {
@@ -222,7 +245,7 @@ func (c *client) close(code websocket.StatusCode, reason string) {
 	conn := c.conn
 	c.mu.Unlock()
 	if conn != nil {
-		go func() { _ = conn.Close(code, reason) }()
+		go conn.close(code, reason)
 	}
 }
 
@@ -232,6 +255,6 @@ func (c *client) drop() {
 	conn := c.conn
 	c.mu.Unlock()
 	if conn != nil {
-		_ = conn.CloseNow()
+		conn.drop()
 	}
 }

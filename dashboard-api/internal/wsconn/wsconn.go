@@ -10,6 +10,9 @@
 // for 35 s, is closed; it never delays others. At shutdown every socket is closed with
 // 1012 (come back).
 //
+// Where no websocket gets through, Stream says the same as an event stream, under the same rules:
+// it is judged, bounded, pinged, let go of and closed like a socket.
+//
 // A socket is one goroutine that reads. What is to be written is written by one that
 // lives only meanwhile, so ten thousand silent browsers cost what their reading costs.
 package wsconn
@@ -96,7 +99,12 @@ func New(o Options) *Server {
 // ServeHTTP upgrades an authorised request. It returns then: what the request needed is let
 // go of, and the socket lives on.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.accept(w, r, &client{allowed: s.StillAllowed, holder: r.Header.Get("Authorization") + "\n" + r.Header.Get("Cookie")})
+	s.accept(w, r, &client{allowed: s.StillAllowed, holder: holder(r)})
+}
+
+// holder is whose socket it will be.
+func holder(r *http.Request) string {
+	return r.Header.Get("Authorization") + "\n" + r.Header.Get("Cookie")
 }
 
 // Only serves sockets of anybody, who may read one channel and no other, as long as allowed
@@ -118,9 +126,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) {
 		return
 	}
 	c.server, c.request = s, lean(r)
-	if err := s.reserve(c); err != nil {
-		w.Header().Set("Retry-After", strconv.Itoa(int(pingEvery/time.Second)))
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	if !s.admit(w, c) {
 		return
 	}
 	// Accept itself refuses origins of other hosts.
@@ -130,7 +136,18 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) {
 		return // Accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
-	c.begin(conn)
+	c.begin(webSocket{conn})
+	go c.read(conn)
+}
+
+// admit counts a client in, or says why not.
+func (s *Server) admit(w http.ResponseWriter, c *client) bool {
+	err := s.reserve(c)
+	if err != nil {
+		w.Header().Set("Retry-After", strconv.Itoa(int(pingEvery/time.Second)))
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	}
+	return err == nil
 }
 
 var (

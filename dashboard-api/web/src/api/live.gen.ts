@@ -110,6 +110,39 @@ export interface Hop {
   url: string;
 }
 
+export interface Incident {
+  acknowledged_at: string | null;
+  acknowledged_by: string;
+  began_at: string;
+  duration_s: number;
+  explanation: string;
+  failure: string;
+  group_id: number | null;
+  http_status: number;
+  id: number;
+  opened_at: string;
+  regions: string[];
+  resolved_at: string | null;
+  severity: "no_data" | "degraded" | "down";
+  state: "open" | "acknowledged" | "resolved";
+  target: SubjectBody;
+  target_id: number;
+}
+
+export interface IncidentDelta {
+  ch: string;
+  from_seq: number;
+  ops: IncidentOp[];
+  seq: number;
+  t: "delta";
+}
+
+export interface IncidentOp {
+  id: number;
+  item?: Incident;
+  op: "upsert" | "remove";
+}
+
 export interface OK {
   ch: string;
   epoch: string;
@@ -192,6 +225,13 @@ export interface Sub {
   t: "sub";
 }
 
+export interface SubjectBody {
+  kind: string;
+  name: string;
+  tags: string[];
+  url: string;
+}
+
 export interface Target {
   active: boolean;
   fresh_until: string | null;
@@ -249,4 +289,4 @@ export interface Welcome {
 
 export type BrowserMessage = Hello | Pong | Sub | Unsub;
 
-export type NodeMessage = CheckDelta | Err | OK | Ping | RegionDelta | Resync | TargetDelta | Welcome;
+export type NodeMessage = CheckDelta | Err | IncidentDelta | OK | Ping | RegionDelta | Resync | TargetDelta | Welcome;

@@ -8,10 +8,15 @@ export function ConnectionPill() {
   const link = useLink();
   const live = useLive();
   if (link.kind === "live" || link.kind === "connecting") {
+    const stream = link.kind === "live" && link.via === "stream";
     const word = link.kind === "live" ? "Live" : "Connecting";
+    const title = stream
+      ? "Changes arrive as they happen, as an event stream: websockets do not get through here"
+      : "Changes arrive as they happen";
     return (
-      <span className={`pill ${link.kind}`} data-link={link.kind} title="Changes arrive as they happen">
+      <span className={`pill ${link.kind}`} data-link={link.kind} data-via={stream ? "stream" : "socket"} title={title}>
         <Radio size={14} aria-hidden /> {word}
+        {stream && <span className="age">SSE</span>}
       </span>
     );
   }

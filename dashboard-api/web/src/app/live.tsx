@@ -1,9 +1,10 @@
 import { createContext, type ReactNode, useContext, useEffect, useSyncExternalStore } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
-import { type LinkStatus, LiveConnection, type Socket } from "../live/connection";
+import { type LinkStatus, LiveConnection, type Socket, type Way } from "../live/connection";
 import { HistoryFiller } from "../live/filler";
 import { type ListView, LiveStore, type TargetView } from "../live/store";
+import { type Source, StreamSocket } from "../live/stream";
 
 /** The live feed of a page: one store, one connection, started while somebody shows it. */
 export class Live {
@@ -13,6 +14,7 @@ export class Live {
   error: unknown = null;
   private status: LinkStatus = { kind: "connecting", since: 0 };
   private readonly listeners = new Set<() => void>();
+  private readonly incidentListeners = new Set<() => void>();
   private users = 0;
   private sweeper: ReturnType<typeof setInterval> | undefined;
   private readonly connection: LiveConnection;
@@ -25,9 +27,17 @@ export class Live {
         this.error = null;
         this.store.applySnapshot(snapshot);
       },
-      onOps: (ops) => this.store.applyOps(ops),
+      onOps: (ops) => {
+        this.store.applyOps(ops);
+        // A target takes its incidents with it, of which nothing is told any more.
+        if (ops.some((op) => op.op === "remove")) for (const listener of this.incidentListeners) listener();
+      },
       onGap: () => this.store.markGap(),
       onServerTime: (time) => this.store.setServerTime(time),
+      onIncidents: () => {
+        for (const listener of this.incidentListeners) listener();
+        this.report(this.status);
+      },
       onStatus: (status) => this.report(status),
       onError: (error) => {
         if (error instanceof ApiError && error.status === 401) return onSignedOut();
@@ -64,16 +74,24 @@ export class Live {
     return () => this.listeners.delete(listener);
   };
 
+  tellsIncidents = () => this.connection.tellsIncidents();
+  /** Calls the listener whenever incidents may have changed. */
+  onIncidents(listener: () => void): () => void {
+    this.incidentListeners.add(listener);
+    return () => this.incidentListeners.delete(listener);
+  }
+
   private report(status: LinkStatus): void {
     this.status = { ...status };
     for (const listener of this.listeners) listener();
   }
 }
 
-function openBrowserSocket(): Socket {
+function openBrowserSocket(way: Way): Socket {
+  // The handlers are set to functions that take less than the browser gives.
+  if (way === "stream") return new StreamSocket((address) => new EventSource(address) as unknown as Source);
   const address = new URL("/api/v1/live", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  // The connection sets the handlers to functions that take less than the browser gives.
   return new WebSocket(address, "probefleet.v1.json") as unknown as Socket;
 }
 

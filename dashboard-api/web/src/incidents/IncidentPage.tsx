@@ -3,7 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { api } from "../api/endpoints";
 import { type IncidentDetail, incidentApi } from "../api/incidents";
-import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { useIncidentsEvery } from "../app/openIncidents";
 import { useSelf } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
@@ -21,10 +21,11 @@ const SEEN_MS = 3_600_000; // in which the first failures of all regions are loo
 
 export function IncidentPage() {
   const id = Number(useParams({ from: "/app/incidents/$id" }).id);
+  const every = useIncidentsEvery();
   const incident = useQuery({
     queryKey: ["incidents", "one", id],
     queryFn: () => incidentApi.get(id),
-    refetchInterval: INCIDENTS_EVERY_MS,
+    refetchInterval: every,
   });
   return (
     <div className="page">
@@ -131,10 +132,11 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
 
 /** Other incidents with the same cause. */
 function Group({ id, self }: { id: number; self: number }) {
+  const every = useIncidentsEvery();
   const group = useQuery({
     queryKey: ["incidents", "group", id],
     queryFn: () => incidentApi.list({ group_id: id, limit: 200 }),
-    refetchInterval: INCIDENTS_EVERY_MS,
+    refetchInterval: every,
   });
   const members = group.data?.items.filter((one) => one.id !== self) ?? [];
   return (

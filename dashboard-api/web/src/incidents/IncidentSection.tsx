@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type IncidentState, incidentApi } from "../api/incidents";
-import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { useIncidentsEvery } from "../app/openIncidents";
 import { ErrorNote } from "../ui/ErrorNote";
 import { count } from "../ui/words";
 import { IncidentRow } from "./IncidentRow";
@@ -20,13 +20,14 @@ export function IncidentSection({
   target: number | undefined;
   empty: ReactNode;
 }) {
+  const every = useIncidentsEvery();
   const list = useInfiniteQuery({
     queryKey: ["incidents", "list", state, target ?? 0],
     queryFn: ({ pageParam }) =>
       incidentApi.list({ state, limit: PAGE, cursor: pageParam, ...(target ? { target_id: target } : {}) }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
-    refetchInterval: INCIDENTS_EVERY_MS,
+    refetchInterval: every,
   });
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ServerMessage, Snapshot } from "../api/types";
-import { type Handlers, type LinkStatus, LiveConnection, type Socket } from "./connection";
+import { type Handlers, type LinkStatus, LiveConnection, type Socket, type Way } from "./connection";
 import { iso, liveTarget, snapshot, start } from "./testdata";
 
 class FakeSocket implements Socket {
@@ -24,24 +24,27 @@ class FakeSocket implements Socket {
   }
   /** Answers the newest subscription. */
   accept(seq: number, recovered = true): void {
-    const sub = this.sent.findLast((m) => m.t === "sub");
+    const sub = this.sent.findLast((m) => m.t === "sub" && m.ch === "targets");
     this.says({ t: "ok", id: String(sub?.id), ch: "targets", epoch: "e1", seq, recovered });
   }
 }
 
 class World {
   sockets: FakeSocket[] = [];
+  ways: Way[] = [];
   snapshots: Snapshot[] = [];
   applied: number[] = [];
   statuses: LinkStatus["kind"][] = [];
+  reports: LinkStatus[] = [];
   gaps: string[] = [];
   seq = 100;
   down = false;
   connection: LiveConnection;
   constructor() {
     const handlers: Handlers = {
-      openSocket: () => {
+      openSocket: (way) => {
         const socket = new FakeSocket();
+        this.ways.push(way);
         this.sockets.push(socket);
         return socket;
       },
@@ -52,9 +55,13 @@ class World {
       onSnapshot: (s) => this.snapshots.push(s),
       onOps: (ops) => this.applied.push(...ops.map((op) => op.id)),
       onGap: (reason) => this.gaps.push(reason),
-      onStatus: (status) => this.statuses.push(status.kind),
+      onStatus: (status) => {
+        this.reports.push(status);
+        this.statuses.push(status.kind);
+      },
       onServerTime: () => {},
       onError: () => {},
+      onIncidents: () => {},
       random: () => 1,
     };
     this.connection = new LiveConnection(handlers);
@@ -72,7 +79,7 @@ class World {
     this.socket.accept(this.seq);
   }
   subs(): unknown[] {
-    return this.socket.sent.filter((m) => m.t === "sub").map((m) => m.from);
+    return this.socket.sent.filter((m) => m.t === "sub" && m.ch === "targets").map((m) => m.from);
   }
 }
 
@@ -205,4 +212,41 @@ test("a first snapshot that fails is asked for again", async () => {
   expect(world.snapshots).toHaveLength(1);
   world.socket.welcome();
   expect(world.subs()).toHaveLength(1);
+});
+
+test("where no websocket gets through, an event stream is tried in turn", async () => {
+  world.connection.start();
+  await world.settle();
+  const refuse = async () => {
+    const before = world.sockets.length;
+    world.socket.onclose?.({ code: 1006 });
+    while (world.sockets.length === before) await world.settle(100);
+  };
+  await refuse();
+  await refuse();
+  await refuse();
+  await refuse();
+  expect(world.ways).toEqual(["socket", "socket", "stream", "socket", "stream"]);
+  world.socket.welcome();
+  world.socket.accept(world.seq);
+  expect(world.reports.at(-1)).toMatchObject({ kind: "live", via: "stream" });
+  await refuse(); // the stream is lost, too
+  expect(world.ways.at(-1)).toBe("socket");
+  world.socket.welcome();
+  world.socket.accept(world.seq);
+  expect(world.reports.at(-1)).toMatchObject({ kind: "live", via: "socket" });
+  await refuse();
+  expect(world.ways.at(-1)).toBe("socket");
+});
+
+test("a websocket that nobody answers is given up after ten seconds, a live one is not", async () => {
+  world.connection.start();
+  await world.settle(9_999);
+  expect(world.sockets.length).toBe(1);
+  await world.settle(600);
+  expect([world.sockets.length, world.sockets[0]?.closed]).toEqual([2, true]);
+  world.socket.welcome();
+  world.socket.accept(world.seq);
+  await world.settle(34_000);
+  expect(world.sockets.length).toBe(2);
 });

@@ -1,5 +1,6 @@
 import type { Op, ServerMessage, Snapshot } from "../api/types";
 import { backoffMs } from "./backoff";
+import { Beside } from "./beside";
 import { Channel } from "./channel";
 
 /** The part of a browser's WebSocket that the connection uses. */
@@ -11,14 +12,17 @@ export interface Socket {
   close(): void;
 }
 
+/** By what changes arrive as they happen. */
+export type Way = "socket" | "stream";
+
 export type LinkStatus =
   | { kind: "connecting"; since: number }
-  | { kind: "live"; since: number }
+  | { kind: "live"; since: number; via: Way }
   | { kind: "reconnecting"; since: number }
   | { kind: "polling"; since: number; polledAt: number };
 
 export interface Handlers {
-  openSocket(): Socket;
+  openSocket(way: Way): Socket;
   fetchSnapshot(): Promise<Snapshot>;
   onSnapshot(snapshot: Snapshot): void;
   onOps(ops: Op[]): void;
@@ -27,11 +31,15 @@ export interface Handlers {
   onStatus(status: LinkStatus): void;
   onServerTime(serverTime: string): void;
   onError(error: unknown): void;
+  /** Incidents may be other ones than those that are shown. */
+  onIncidents(): void;
   random?(): number;
 }
 
 const REVOKED = 4001; // close code: the session or key no longer counts
 const DEAD_MS = 35_000; // the server pings every 15 s
+const GREETED_MS = 10_000; // without a word from the server for so long it does not get through
+const REFUSALS = 2; // of websockets in a row, before a stream is tried instead
 const POLL_AFTER_MS = 10_000;
 const POLL_EVERY_MS = 10_000;
 
@@ -40,16 +48,20 @@ const POLL_EVERY_MS = 10_000;
  *
  * It reconnects for ever with back-off and continues where it stopped; when the
  * server cannot continue, or a frame does not fit, it takes a new snapshot and
- * reports a gap. Cut off for longer than ten seconds it polls the snapshot, so
+ * reports a gap. Where no websocket gets through it tries an event stream, in turn
+ * with websockets. Cut off for longer than ten seconds it polls the snapshot, so
  * the page stays true, only slower.
  */
 export class LiveConnection {
   private readonly handlers: Handlers;
   private readonly channel = new Channel("targets");
+  private readonly incidents = new Beside("incidents", () => this.handlers.onIncidents());
   private socket: Socket | null = null;
   private welcomed = false;
   private stopped = true;
   private loading = false;
+  private way: Way = "socket";
+  private refusals = 0; // of ways in a row that did not get through
   private failures = 0; // of connecting, since the last time it was live
   private resyncs = 0; // in a row, without one accepted subscription
   private polled = false; // a snapshot was taken while cut off
@@ -77,13 +89,20 @@ export class LiveConnection {
     this.stopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
+    this.incidents.lost();
     this.dropSocket();
+  }
+
+  /** Whether incidents are told as they happen: else they must be asked for. */
+  tellsIncidents(): boolean {
+    return this.incidents.live;
   }
 
   /** Tries again at once, for example because the browser says it is online again. */
   retryNow(): void {
     if (this.stopped || this.socket) return;
     this.failures = 0;
+    this.refusals = 0;
     this.connect();
   }
 
@@ -94,7 +113,8 @@ export class LiveConnection {
 
   private connect(): void {
     this.clear("connect");
-    const socket = this.handlers.openSocket();
+    this.way = this.refusals >= REFUSALS && this.refusals % 2 === 0 ? "stream" : "socket";
+    const socket = this.handlers.openSocket(this.way);
     this.socket = socket;
     this.welcomed = false;
     const mine = () => this.socket === socket && !this.stopped;
@@ -109,14 +129,16 @@ export class LiveConnection {
   }
 
   private armHeartbeat(): void {
-    this.after("dead", DEAD_MS, () => this.onLost());
+    this.after("dead", this.welcomed ? DEAD_MS : GREETED_MS, () => this.onLost());
   }
 
   private onLost(): void {
+    if (!this.welcomed || this.way === "stream") this.refusals++;
     this.dropSocket();
     this.clear("dead");
     this.clear("resync");
     this.channel.live = false;
+    this.incidents.lost();
     const now = Date.now();
     if (this.status.kind === "live") {
       this.lostAt = now;
@@ -156,10 +178,14 @@ export class LiveConnection {
     if (message.t === "welcome") {
       this.handlers.onServerTime(message.server_time);
       this.welcomed = true;
+      if (this.way === "socket") this.refusals = 0;
       this.send({ t: "hello" });
       this.subscribe();
+      this.send(this.incidents.subscribe());
       return;
     }
+    const answer = this.incidents.receive(message);
+    if (answer) this.send(answer);
     const action = this.channel.receive(message);
     switch (action.do) {
       case "apply":
@@ -180,7 +206,7 @@ export class LiveConnection {
     this.clear("poll");
     if (this.polled) this.handlers.onGap("polled while cut off");
     this.polled = false;
-    this.report({ kind: "live", since: Date.now() });
+    this.report({ kind: "live", since: Date.now(), via: this.way });
   }
 
   private onResync(reason: string): void {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { incidentApi } from "../api/incidents";
-import { INCIDENTS_EVERY_MS } from "../app/openIncidents";
+import { useIncidentsEvery } from "../app/openIncidents";
 import { IncidentRow } from "../incidents/IncidentRow";
 import { ErrorNote } from "../ui/ErrorNote";
 import "../styles/incidents.css";
@@ -10,10 +10,11 @@ const SHOWN = 5;
 
 /** The newest incidents of a target; all of them are one click away. */
 export function TargetIncidents({ id }: { id: number }) {
+  const every = useIncidentsEvery();
   const list = useQuery({
     queryKey: ["incidents", "target", id],
     queryFn: () => incidentApi.list({ target_id: id, limit: SHOWN }),
-    refetchInterval: INCIDENTS_EVERY_MS,
+    refetchInterval: every,
   });
   return (
     <section className="card" aria-labelledby="incidents">

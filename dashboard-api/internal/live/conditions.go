@@ -1,0 +1,89 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// Maintained says when a target is maintained, around now: days ahead, so that windows begin and
+// end by themselves while nobody can be asked.
+type Maintained func(id int64) []verdict.Span
+
+// SetMaintenance states when targets are maintained.
+func (h *Hub) SetMaintenance(of Maintained) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.maintained = of
+	now := h.now()
+	for _, e := range h.entries {
+		before := e.around.Maintenance
+		if e.surround(h); !slices.Equal(before, e.around.Maintenance) && e.fold(now) {
+			h.mark(e)
+		}
+	}
+}
+
+// SetBlind states when regions could not be believed, lately and now.
+func (h *Hub) SetBlind(windows []verdict.Blindness) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if slices.EqualFunc(windows, h.blind, func(a, b verdict.Blindness) bool {
+		return a.Region == b.Region && a.From.Equal(b.From) && a.To.Equal(b.To)
+	}) {
+		return
+	}
+	h.blind = windows
+	now := h.now()
+	for _, e := range h.entries {
+		e.surround(h)
+		if e.fold(now) {
+			h.mark(e)
+		}
+	}
+}
+
+// surround gives an entry what is known around its target.
+func (e *entry) surround(h *Hub) {
+	e.around.Blind, e.around.Maintenance = h.blind, nil
+	if h.maintained != nil {
+		e.around.Maintenance = h.maintained(e.target.ID)
+	}
+}
+
+// fold brings the verdict up to now and says whether what people see changed. The newest
+// results say it all, unless the policy counts results in a row.
+func (e *entry) fold(now time.Time) bool {
+	before := e.verdict
+	e.folded = now
+	if e.rules.Policy.Counts() {
+		e.verdict = e.state.Verdict(e.rules, e.around, now)
+	} else {
+		believed, without := e.believed(), e.around
+		without.Maintenance = nil
+		e.beneath = verdict.Fold(e.rules, without, believed, e.beneath, now)
+		e.verdict = e.beneath
+		if e.maintained(now) {
+			e.verdict = verdict.Fold(e.rules, e.around, believed, before, now)
+		}
+	}
+	return before.State != e.verdict.State || before.Why != e.verdict.Why
+}
+
+func (e *entry) maintained(now time.Time) bool {
+	return slices.ContainsFunc(e.around.Maintenance, func(s verdict.Span) bool { return s.Holds(now) })
+}
+
+// lapsed says whether time alone may have made the verdict another one since it was folded.
+func (e *entry) lapsed(now time.Time) bool {
+	if until := e.verdict.FreshUntil; !until.IsZero() && until.Before(now) && !until.Before(e.folded) {
+		return true
+	}
+	return slices.ContainsFunc(e.around.Maintenance, func(s verdict.Span) bool { return s.Holds(now) != s.Holds(e.folded) })
+}
+
+// believed is the evidence but for what a region measured while it was blind.
+func (e *entry) believed() []verdict.Observation {
+	return slices.DeleteFunc(e.evidence(), func(o verdict.Observation) bool { return e.around.BlindAt(o.Region, o.ScheduledAt) })
+}

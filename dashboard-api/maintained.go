@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+)
+
+const (
+	windowsEvery = 2 * time.Second
+	// laidAhead is how long windows begin and end by themselves while the database does not answer.
+	laidAhead = 48 * time.Hour
+)
+
+// maintained tells the hub when targets are maintained.
+type maintained struct {
+	windows interface {
+		Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
+	}
+	hub *live.Hub
+	log *slog.Logger
+
+	known []maintenancestore.Window // as they were read last
+	laid  time.Time                 // when they were laid out; zero: never
+}
+
+func (m *maintained) follow(ctx context.Context) error {
+	m.look(ctx)
+	return every(ctx, windowsEvery, m.look)
+}
+
+// look reads the windows. While the database does not answer they stay as they were.
+func (m *maintained) look(ctx context.Context) {
+	now := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	found, err := m.windows.Holding(ctx, now.Add(-maintenance.MaxDuration))
+	if err != nil {
+		m.log.Debug("maintenance windows not read", "error", err)
+		found = m.known
+	}
+	if !m.laid.IsZero() && now.Sub(m.laid) < laidAhead/2 && slices.EqualFunc(m.known, found, maintenancestore.Window.Alike) {
+		return
+	}
+	m.known, m.laid = found, now
+	m.hub.SetMaintenance(maintenancestore.Lay(found, now.Add(-maintenance.MaxDuration), now.Add(laidAhead)).Of)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/targetstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
+)
+
+// A window that is made through one node is shown by every node, without a result, and so is its end.
+func TestMaintenanceIsShownLiveByEveryNode(t *testing.T) {
+	t.Parallel()
+	databaseURL, redisURL := testbackend.SQLite(t), testbackend.Redis(t)
+	const noClickHouse = "clickhouse://127.0.0.1:1/x"
+	db := databasetest.Open(t, databaseURL)
+	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil {
+		t.Fatal(err)
+	}
+	one, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "a", URL: "https://a.example/", Kind: uptime.KindHTTP, Interval: 24 * time.Hour, Timeout: 10 * time.Second, Active: true, Tags: []string{"db"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, err := checkstream.Open(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = redis.Close() })
+	slot := time.Now().UTC().Truncate(time.Second)
+	if err := livefeed.NewAnnouncer(redis).Announce(t.Context(), []uptime.Result{{TargetID: one.ID, Region: "eu", ScheduledAt: slot, CheckedAt: slot, IngestedAt: slot, Status: uptime.StatusUp}}); err != nil {
+		t.Fatal(err)
+	}
+	nodes := []*node{start(t, databaseURL, redisURL, noClickHouse), start(t, databaseURL, redisURL, noClickHouse)}
+	shown := func(what, state string) {
+		t.Helper()
+		for _, n := range nodes {
+			n.await(what, func() bool { return n.state(one.ID) == state })
+		}
+	}
+	shown("it is up", "up")
+	feed := nodes[1].watch(fmt.Sprintf("target:%d", one.ID))
+	begins := time.Now().UTC().Add(-time.Minute).Format("2006-01-02T15:04:05")
+	code, text := nodes[0].call("POST", "/api/v1/maintenance-windows", `{"name":"moving","tags":["db"],"starts_at":"`+begins+`","duration_s":3600}`)
+	if code != http.StatusCreated {
+		t.Fatalf("%d %s", code, text)
+	}
+	shown("it is in maintenance", "maintenance")
+	nodes[1].await("readers are told", func() bool { return strings.Contains(feed.String(), `"state":"maintenance"`) })
+	if code, text := nodes[0].call("DELETE", "/api/v1/maintenance-windows/1", ""); code != http.StatusNoContent {
+		t.Fatalf("%d %s", code, text)
+	}
+	shown("it was ended early", "up")
+}
+
+// holding is a table of windows that may break.
+type holding struct {
+	windows []maintenancestore.Window
+	err     error
+}
+
+func (h *holding) Holding(context.Context, time.Time) ([]maintenancestore.Window, error) {
+	return slices.Clone(h.windows), h.err
+}
+
+// Windows begin and end by themselves while the database is away, for longer than a laying out lasts.
+func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	store := maintenancestore.New(databasetest.Open(t, testbackend.SQLite(t)))
+	synctestStart := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where synctest's clock begins
+	if _, err := store.Create(t.Context(), "nightly", maintenance.Window{Scope: maintenance.Scope{Everything: true}, StartsAt: "2000-01-01T02:00:00", DurationS: 3600, RRule: "FREQ=DAILY"}, synctestStart); err != nil {
+		t.Fatal(err)
+	}
+	windows, err := store.Holding(t.Context(), synctestStart)
+	if err != nil || len(windows) != 1 {
+		t.Fatalf("%v %v", windows, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hub := live.New(live.Options{})
+		table := &holding{windows: windows}
+		m := &maintained{windows: table, hub: hub, log: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- m.follow(ctx) }()
+		hub.Load([]uptime.Target{target(1, 1)}, nil, []string{"eu"})
+		state := func() verdict.State { synctest.Wait(); return hub.Snapshot().Items[0].State }
+		at := func(hours float64, want verdict.State) {
+			t.Helper()
+			time.Sleep(time.Until(synctestStart.Add(time.Duration(hours * float64(time.Hour)))))
+			if got := state(); got != want {
+				t.Errorf("%v hours later: %s, want %s", hours, got, want)
+			}
+		}
+		at(1.999, verdict.StateNoData)
+		at(2, verdict.StateMaintenance)
+		table.err, table.windows = errors.New("away"), nil
+		at(2.999, verdict.StateMaintenance)
+		at(3, verdict.StateNoData)
+		at(5*24+2.5, verdict.StateMaintenance)
+		table.err = nil // and somebody has removed it
+		at(5*24+2.6, verdict.StateNoData)
+		cancel()
+		<-ended
+	})
+}
