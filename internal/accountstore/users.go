@@ -11,7 +11,7 @@ import (
 	"github.com/probefleet/probefleet/internal/database"
 )
 
-// User is a person with a password.
+// User is a person who can sign in.
 type User struct {
 	ID        int64
 	Email     string // lower case
@@ -19,6 +19,8 @@ type User struct {
 	Role      Role
 	CreatedAt time.Time
 	Epoch     int64 // rises with what ends sessions: a new password, another role
+
+	Passwordless bool // signs in by other ways only
 }
 
 type userRow struct {
@@ -29,12 +31,21 @@ type userRow struct {
 	Role         string `gorm:"column:role"`
 	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
 	Epoch        int64  `gorm:"column:epoch"`
+
+	Handle *string `gorm:"column:handle"` // what authenticators know the user by; nil: none was asked yet
 }
 
 func (userRow) TableName() string { return "users" }
 
 func (r userRow) user() User {
-	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch}
+	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch, Passwordless: r.PasswordHash == ""}
+}
+
+func (r userRow) handle() string {
+	if r.Handle == nil {
+		return ""
+	}
+	return *r.Handle
 }
 
 // HasOwner says whether the set-up is done.

@@ -30,6 +30,7 @@ var rules = []rule{
 	{"nhooyr.io/websocket", nil, true, "frozen and deprecated: see decision 0001"},
 	{"github.com/alicebob/miniredis", []string{"deploy/embedded", "internal/testbackend"}, false, "a test server: used only where it says so to the operator"},
 	{"github.com/teambition/rrule-go", []string{"internal/maintenance"}, true, "rules are bounded, and clocks that change are judged, in one place"},
+	{"github.com/go-webauthn/", []string{"dashboard-api/internal/session"}, true, "what a passkey must prove is judged in one place"},
 	{"github.com/ebitengine/purego", []string{"deploy/embedded"}, true, "foreign code is loaded in one child process only"},
 }
 

@@ -133,7 +133,7 @@ func TestGroupsAreSound(t *testing.T) {
 			keys[key] = true
 			for _, id := range g.Members {
 				o := outages[slices.IndexFunc(outages, func(o Outage) bool { return o.TargetID == id })]
-				if seen[id] || !slices.Contains(o.causes(), g.Value) || o.Slot.Before(g.Slot) {
+				if seen[id] || !slices.Contains(o.Causes(), g.Value) || o.Slot.Before(g.Slot) {
 					t.Fatalf("seed %d: %+v in %+v", seed, o, g)
 				}
 				seen[id] = true

@@ -39,6 +39,8 @@ type userBody struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
 	Role  string `json:"role" enum:"owner,editor,viewer"`
+
+	Passwordless bool `json:"passwordless,omitempty" doc:"there is no password to say again: signing in just before takes its place"`
 }
 
 type sessionBody struct {
@@ -68,7 +70,7 @@ func created(out *sessionOutput) *sessionOutput {
 }
 
 func userOf(user accountstore.User) userBody {
-	return userBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role)}
+	return userBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), Passwordless: user.Passwordless}
 }
 
 func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }) (*sessionOutput, error) {

@@ -58,6 +58,7 @@ type Options struct {
 	Sessions    *session.Sessions
 	Accounts    Accounts
 	Keys        Keys
+	Passkeys    PasskeyStore
 	Answers     Answers
 	Audit       Audit
 	Hub         Hub
@@ -99,6 +100,7 @@ type api struct {
 	inFlight *flights
 	rate     *jobs.Limiter // of checks on demand
 	pings    *pingLimiter
+	begins   *pingLimiter  // of sign-ins that somebody begins, by address
 	tests    *jobs.Limiter // of channels
 
 	hasher func() *session.Hasher // of passwords of pages; made when the first is set
@@ -126,7 +128,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -134,6 +134,10 @@ func decodeMember(raw []byte, into reflect.Value, at string, null nulls) []Mista
 		}
 		return nil
 	}
+	if kept, is := into.Addr().Interface().(*json.RawMessage); is { // somebody else's document
+		*kept = bytes.Clone(raw)
+		return nil
+	}
 	if _, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
 		if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) || json.Unmarshal(raw, into.Addr().Interface()) != nil {
 			return []Mistake{{Pointer: at, Code: codeInvalidType, Message: "must be a text"}}

@@ -150,6 +150,30 @@ var mapping = [...]struct {
 	{session.ErrWrongPassword, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/current_password", Code: "wrong_password", Message: "this is not your password"}})
 	}},
+	{session.ErrSignInAgain, func(error) *Problem {
+		return problem(http.StatusForbidden, "sign_in_again", "sign in again: this needs a sign-in of the last ten minutes, since you have no password")
+	}},
+	{session.ErrNoPasskeys, func(error) *Problem {
+		return problem(http.StatusConflict, "no_passkeys", "browsers have passkeys only for an address of https:// with a name: the operator sets API_PUBLIC_URL")
+	}},
+	{session.ErrBadPasskey, func(error) *Problem {
+		return problem(http.StatusUnauthorized, "bad_passkey", "this passkey signs nobody in here: use another one, or the password")
+	}},
+	{session.ErrPasskeyRefused, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/credential", Code: "bad_passkey", Message: "this passkey cannot be used here: it must be made for this address, and ask for a finger, a face or a number"}})
+	}},
+	{session.ErrNotBegun, func(error) *Problem {
+		return problem(http.StatusConflict, "registration_over", "this registration is over, took too long or was begun elsewhere: begin again")
+	}},
+	{accountstore.ErrPasskeyKnown, func(error) *Problem {
+		return problem(http.StatusConflict, "passkey_known", "this passkey is registered already")
+	}},
+	{accountstore.ErrTooManyPasskeys, func(error) *Problem {
+		return problem(http.StatusConflict, "too_many_passkeys", fmt.Sprintf("at most %d passkeys: remove one first", accountstore.MaxPasskeys))
+	}},
+	{accountstore.ErrLastWay, func(error) *Problem {
+		return problem(http.StatusConflict, "last_way_in", "without it you could not sign in any more: set a password or register another passkey first")
+	}},
 	{accountstore.ErrEmailTaken, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/email", Code: "email_taken", Message: "another account has this address"}})
 	}},
@@ -205,6 +229,9 @@ func problemOf(err error) *Problem {
 	}
 	if slow, ok := errors.AsType[*session.ThrottledError](err); ok {
 		return problem(http.StatusTooManyRequests, "too_many_attempts", "too many attempts: wait before the next one").retryAfter(slow.Wait)
+	}
+	if blocked, ok := errors.AsType[*session.BlockedPasskeyError](err); ok {
+		return passkeyProblem(blocked)
 	}
 	if over, ok := errors.AsType[*targetstore.HostRateError](err); ok {
 		return withCause(hostRate(over), err)

@@ -9,7 +9,7 @@ import (
 
 // ConfirmInput says the password again.
 type ConfirmInput struct {
-	Current *string `json:"current_password" maxLength:"256"`
+	Current *string `json:"current_password,omitempty" maxLength:"256" doc:"needed of who has a password"`
 }
 
 // CodeInput is a code of the second factor.
@@ -68,12 +68,20 @@ func confirmed(ctx context.Context, body document[ConfirmInput]) (me session.Ide
 	}
 	p := read(body, func(f ConfirmInput, _ nulls) []Mistake {
 		password = deref(f.Current)
-		return judgeGiven("/current_password", f.Current)
+		return judgeCurrent(me, f.Current)
 	})
 	if p != nil {
 		return me, "", p
 	}
 	return me, password, nil
+}
+
+// judgeCurrent wants the password, of who has one.
+func judgeCurrent(me session.Identity, text *string) []Mistake {
+	if me.User.Passwordless {
+		return nil
+	}
+	return judgeGiven("/current_password", text)
 }
 
 func (a *api) enrolFactor(ctx context.Context, in *struct{ Body document[ConfirmInput] }) (*enrolOutput, error) {

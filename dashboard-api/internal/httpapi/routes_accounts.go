@@ -29,4 +29,13 @@ func (a *api) accountRoutes(r *router) {
 	add(r, operation{"POST", "/api/v1/session/second-factor", Viewer, "enrolSecondFactor", "Make a secret for an app; it counts once confirmed", http.StatusOK}, a.enrolFactor)
 	add(r, operation{"POST", "/api/v1/session/second-factor:confirm", Viewer, "confirmSecondFactor", "Have the second factor count, with a first code; gives recovery codes", http.StatusOK}, a.confirmFactor)
 	add(r, operation{"POST", "/api/v1/session/second-factor:remove", Viewer, "removeSecondFactor", "Go back to the password alone", http.StatusNoContent}, a.removeFactor)
+
+	add(r, operation{"GET", "/api/v1/session/ways", Public, "getWays", "How people can sign in here besides a password", 0}, a.ways)
+	add(r, operation{"POST", "/api/v1/session/passkey:begin", Public, "askPasskey", "Begin to sign in with a passkey", http.StatusOK}, a.askPasskey)
+	add(r, operation{"POST", "/api/v1/session/passkey:finish", Public, "logInWithPasskey", "Sign in with a passkey alone, from the browser that began", http.StatusOK}, a.logInWithPasskey)
+	add(r, operation{"GET", "/api/v1/session/passkeys", Viewer, "listPasskeys", "My passkeys by id", 0}, a.listPasskeys)
+	add(r, operation{"POST", "/api/v1/session/passkeys", Viewer, "beginPasskey", "Begin to register a passkey", http.StatusOK}, a.beginPasskey)
+	add(r, operation{"POST", "/api/v1/session/passkeys:finish", Viewer, "addPasskey", "Finish registering a passkey, from the session that began", http.StatusCreated}, a.addPasskey)
+	add(r, operation{"PATCH", "/api/v1/session/passkeys/{id}", Viewer, "renamePasskey", "Call a passkey something else", 0}, a.renamePasskey)
+	add(r, operation{"POST", "/api/v1/session/passkeys/{id}:remove", Viewer, "removePasskey", "Remove a passkey, unless there were no other way to sign in", http.StatusNoContent}, a.removePasskey)
 }

@@ -118,12 +118,12 @@ func (a *api) changePassword(ctx context.Context, in *struct{ Body document[Pass
 	var fields PasswordInput
 	p := read(in.Body, func(f PasswordInput, _ nulls) []Mistake {
 		fields = f
-		return append(judgeGiven("/current_password", f.Current), judgePassword(f.Password)...)
+		return append(judgeCurrent(me, f.Current), judgePassword(f.Password)...)
 	})
 	if p != nil {
 		return nil, p
 	}
-	if err := a.Sessions.ChangePassword(requestOf(ctx), me, *fields.Current, *fields.Password); err != nil {
+	if err := a.Sessions.ChangePassword(requestOf(ctx), me, deref(fields.Current), *fields.Password); err != nil {
 		return nil, err
 	}
 	a.audit(ctx, "password.changed", me.Actor, "")
@@ -148,7 +148,7 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 			email = strings.ToLower(strings.TrimSpace(deref(f.Email)))
 		}
 		if email != me.User.Email {
-			found = append(found, judgeGiven("/current_password", f.Current)...)
+			found = append(found, judgeCurrent(me, f.Current)...)
 		}
 		return found
 	})
@@ -156,7 +156,7 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 		return nil, p
 	}
 	if email != me.User.Email {
-		if _, err := a.Sessions.Confirm(requestOf(ctx), me, *fields.Current); err != nil {
+		if _, err := a.Sessions.Confirm(requestOf(ctx), me, deref(fields.Current)); err != nil {
 			return nil, err
 		}
 	}

@@ -4,17 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
-// ErrWrongPassword means that who is signed in could not say the password again.
-var ErrWrongPassword = errors.New("this is not the password")
+// freshFor is how long after signing in somebody without a password counts as having said it.
+const freshFor = 10 * time.Minute
+
+// What can be wrong with saying the password again.
+var (
+	ErrWrongPassword = errors.New("this is not the password")
+	ErrSignInAgain   = errors.New("this sign-in is too long ago")
+)
 
 // Confirm has who is signed in say the password again, before what a stolen session
-// must not do. It gives the account as of now. Guessing is slowed as it is at the door.
+// must not do. It gives the account as of now. Guessing is slowed as it is at the door. Who
+// has no password has signed in just now instead.
 func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (accountstore.User, error) {
-	account, address := identity.User.Email, s.clientAddress(r)
+	if identity.User.Passwordless {
+		if s.now().Sub(identity.Since) > freshFor {
+			return accountstore.User{}, ErrSignInAgain
+		}
+		return *identity.User, nil
+	}
+	account, address := identity.User.Email, s.ClientAddress(r)
 	if wait := s.throttle.Begin(account, address); wait > 0 {
 		return accountstore.User{}, &ThrottledError{wait}
 	}
@@ -49,7 +63,7 @@ func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, n
 // Accept makes the account that an invitation is for and signs the browser in. Of any
 // number of calls at once one wins.
 func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, address := r.Context(), s.clientAddress(r)
+	ctx, address := r.Context(), s.ClientAddress(r)
 	if wait := s.throttle.Begin("invitation", address); wait > 0 {
 		return accountstore.User{}, nil, &ThrottledError{wait}
 	}

@@ -12,27 +12,29 @@ import (
 // maxUserAgent is how much is kept of what a browser calls itself.
 const maxUserAgent = 300
 
-// Names of the cookie. The __Host- one binds it to this host and to TLS, so it is
-// used wherever there is TLS.
-const (
-	secureCookie = "__Host-pf_session"
-	plainCookie  = "pf_session"
-)
+// sessionCookie is how the cookie of a session is called, without its prefix.
+const sessionCookie = "pf_session"
 
 // Secure says whether the browser reached us over TLS.
 func (s *Sessions) Secure(r *http.Request) bool {
 	return r.TLS != nil || s.proxied && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
 
-func (s *Sessions) cookieName(r *http.Request) string {
+// cookieName is how a cookie is called: the prefix binds it to this host and to TLS, so it
+// is used wherever there is TLS.
+func (s *Sessions) cookieName(r *http.Request, name string) string {
 	if s.Secure(r) {
-		return secureCookie
+		return "__Host-" + name
 	}
-	return plainCookie
+	return name
 }
 
 func (s *Sessions) readCookie(r *http.Request) (token string, found bool) {
-	cookie, err := r.Cookie(s.cookieName(r))
+	return s.readCookieOf(r, sessionCookie)
+}
+
+func (s *Sessions) readCookieOf(r *http.Request, name string) (token string, found bool) {
+	cookie, err := r.Cookie(s.cookieName(r, name))
 	if err != nil || cookie.Value == "" {
 		return "", false
 	}
@@ -40,8 +42,14 @@ func (s *Sessions) readCookie(r *http.Request) (token string, found bool) {
 }
 
 func (s *Sessions) cookie(r *http.Request, token string, expires time.Time) *http.Cookie {
+	return s.cookieOf(r, sessionCookie, token, expires)
+}
+
+// cookieOf binds something to the browser. Lax: it comes along when another site, such as a
+// provider, leads the browser back to us, and with nothing else that another site does.
+func (s *Sessions) cookieOf(r *http.Request, name, token string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: s.cookieName(r), Value: token, Path: "/", Expires: expires,
+		Name: s.cookieName(r, name), Value: token, Path: "/", Expires: expires,
 		HttpOnly: true, Secure: s.Secure(r), SameSite: http.SameSiteLaxMode,
 	}
 }
@@ -77,9 +85,9 @@ func (s *Sessions) Address(r *http.Request) string {
 	return addr.Unmap().WithZone("").String()
 }
 
-// clientAddress is what tries are counted by: the address, or the /64 of an IPv6
+// ClientAddress is what tries are counted by: the address, or the /64 of an IPv6
 // one, since that is what one customer has.
-func (s *Sessions) clientAddress(r *http.Request) string {
+func (s *Sessions) ClientAddress(r *http.Request) string {
 	text := s.Address(r)
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() {
 		prefix, _ := addr.Prefix(64)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
+
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/seal"
 )
@@ -27,6 +29,7 @@ type Accounts interface {
 	InvitationValid(ctx context.Context, tokenHash string, now time.Time) error
 	AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (accountstore.User, error)
 	Factors
+	Passkeys
 	Owners
 }
 
@@ -45,6 +48,7 @@ type Identity struct {
 	User  *accountstore.User // nil for an API key
 
 	SessionID int64                // 0 for an API key
+	Since     time.Time            // when the session began; zero for an API key
 	Key       *accountstore.APIKey // nil for a person
 }
 
@@ -65,7 +69,8 @@ type Sessions struct {
 	hasher   *Hasher
 	throttle *Throttle
 	proxied  bool
-	box      *seal.Box // of second factors' secrets
+	box      *seal.Box          // of second factors' secrets
+	passkeys *webauthn.WebAuthn // nil: browsers can have none
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -126,7 +131,7 @@ func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Id
 	if activity && now.Sub(session.LastSeenAt) > accountstore.TouchInterval {
 		s.ignore(ctx, "touch session", s.store.TouchSession(ctx, hash, now))
 	}
-	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID}, nil
+	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID, Since: session.CreatedAt}, nil
 }
 
 func anonymous(err error) error {
@@ -146,7 +151,7 @@ func (s *Sessions) ignore(ctx context.Context, what string, err error) {
 // LogIn checks a password and signs the browser in with a new session, ending the
 // one it had. The cookie goes to the browser. *SecondFactorError means that Verify is to follow.
 func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.clientAddress(r)
+	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.ClientAddress(r)
 	if wait := s.throttle.Begin(account, address); wait > 0 {
 		return accountstore.User{}, nil, &ThrottledError{wait}
 	}

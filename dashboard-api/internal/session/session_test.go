@@ -150,7 +150,7 @@ func TestOutageIsNotAnonymous(t *testing.T) {
 	s, _ := newSessions(t, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := request(&http.Cookie{Name: plainCookie, Value: "x"}).WithContext(ctx)
+	r := request(&http.Cookie{Name: sessionCookie, Value: "x"}).WithContext(ctx)
 	if _, err := s.Identify(r); err == nil || errors.Is(err, ErrAnonymous) {
 		t.Fatalf("got %v", err)
 	}
@@ -169,10 +169,10 @@ func TestCookieBehindTLS(t *testing.T) {
 		wantClient    string
 		wantForwarded string
 	}{
-		{"plain", false, "", plainCookie, "192.0.2.1", ""},
-		{"header without trust", false, "https", plainCookie, "192.0.2.1", "203.0.113.9"},
-		{"behind a proxy with TLS", true, "https", secureCookie, "203.0.113.9", "6.6.6.6, 203.0.113.9"},
-		{"IPv6 client", true, "http", plainCookie, "2001:db8:1:2::/64", "2001:db8:1:2:3:4:5:6"},
+		{"plain", false, "", sessionCookie, "192.0.2.1", ""},
+		{"header without trust", false, "https", sessionCookie, "192.0.2.1", "203.0.113.9"},
+		{"behind a proxy with TLS", true, "https", "__Host-" + sessionCookie, "203.0.113.9", "6.6.6.6, 203.0.113.9"},
+		{"IPv6 client", true, "http", sessionCookie, "2001:db8:1:2::/64", "2001:db8:1:2:3:4:5:6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -184,10 +184,10 @@ func TestCookieBehindTLS(t *testing.T) {
 				r.Header.Del("X-Forwarded-For")
 			}
 			cookie := s.cookie(r, "token", time.Now().Add(time.Hour))
-			if cookie.Name != c.wantName || cookie.Secure != (c.wantName == secureCookie) || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
+			if cookie.Name != c.wantName || cookie.Secure != (c.wantName == "__Host-"+sessionCookie) || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
 				t.Errorf("cookie %+v", cookie)
 			}
-			if got := s.clientAddress(r); got != c.wantClient {
+			if got := s.ClientAddress(r); got != c.wantClient {
 				t.Errorf("client %q, want %q", got, c.wantClient)
 			}
 		})

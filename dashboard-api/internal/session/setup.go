@@ -48,7 +48,7 @@ func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (
 	} else if !needed {
 		return accountstore.User{}, nil, accountstore.ErrSetupDone
 	}
-	address := s.clientAddress(r)
+	address := s.ClientAddress(r)
 	if wait := s.throttle.Begin("setup", address); wait > 0 {
 		return accountstore.User{}, nil, &ThrottledError{wait}
 	}

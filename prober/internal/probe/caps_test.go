@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 // tallied counts what is read off a connection, below TLS.
 type tallied struct {
 	net.Conn
-	read int64
+	read atomic.Int64
 }
 
 func (c *tallied) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.read += int64(n)
+	c.read.Add(int64(n))
 	return n, err
 }
 
@@ -46,14 +47,14 @@ func reading(t *testing.T, e *Engine, check uptime.Check) (o Outcome, read int64
 		w.conn = below
 		_, bad := h.exchange(w, h.first, s, hop, &mark)
 		s.end()
-		return judged(p, s, bad, true), below.read
+		return judged(p, s, bad, true), below.read.Load()
 	}
 	m, bad := h.secured(below, w, h.first, s)
 	if bad.none() {
 		_, bad = h.exchange2(t.Context(), m, w, h.first, s, hop, &mark)
 	}
 	s.end()
-	return judged(p, s, bad, true), below.read
+	return judged(p, s, bad, true), below.read.Load()
 }
 
 const (
