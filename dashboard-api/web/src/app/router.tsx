@@ -141,6 +141,44 @@ const rules = createRoute({
   component: lazyRouteComponent(() => import("../settings/RulesPage"), "RulesPage"),
 });
 
+const people = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/people",
+  component: lazyRouteComponent(() => import("../settings/PeoplePage"), "PeoplePage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/account",
+  component: lazyRouteComponent(() => import("../settings/YourAccountPage"), "YourAccountPage"),
+});
+
+const apiKeys = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/keys",
+  component: lazyRouteComponent(() => import("../settings/KeysPage"), "KeysPage"),
+});
+
+export interface AuditSearch {
+  actor?: string | undefined;
+  action?: string | undefined;
+  object?: string | undefined;
+}
+
+const audit = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/audit",
+  component: lazyRouteComponent(() => import("../settings/AuditPage"), "AuditPage"),
+  validateSearch: (search: Record<string, unknown>): AuditSearch => {
+    const found: AuditSearch = {};
+    for (const field of ["actor", "action", "object"] as const) {
+      const value = search[field];
+      if (typeof value === "string" && value) found[field] = value;
+    }
+    return found;
+  },
+});
+
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
@@ -194,6 +232,10 @@ export const createAppRouter = () =>
         channels,
         channel,
         rules,
+        people,
+        account,
+        apiKeys,
+        audit,
       ]),
       login,
       setup,

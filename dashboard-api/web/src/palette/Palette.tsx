@@ -3,7 +3,7 @@ import { CornerDownLeft, Search } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useList, useLive } from "../app/live";
 import { useTheme, useZone } from "../app/preferences";
-import { useMayEdit } from "../app/useSelf";
+import { useMayEdit, useSession } from "../app/useSelf";
 import { StateIcon } from "../ui/StateIcon";
 import { shortUrl, stateWords } from "../ui/words";
 import { type Entry, find } from "./find";
@@ -128,6 +128,7 @@ function useFixed(onHelp: () => void): Entry[] {
   const [theme, setTheme] = useTheme();
   const [zone, setZone] = useZone();
   const mayEdit = useMayEdit();
+  const owner = useSession()?.role === "owner";
   return useMemo(() => {
     const page = (name: string, hint: string, run: () => void): Entry => ({ key: name, kind: "page", name, hint, run });
     const action = (name: string, hint: string, run: () => void): Entry => ({
@@ -148,6 +149,14 @@ function useFixed(onHelp: () => void): Entry[] {
       page("Settings", "g s", () => void navigate({ to: "/settings" })),
       page("Channels", "where messages go", () => void navigate({ to: "/settings/channels" })),
       page("Notification rules", "who is told", () => void navigate({ to: "/settings/rules" })),
+      page("Your account", "password, second factor, sessions", () => void navigate({ to: "/settings/account" })),
+      page("API keys", "for programs", () => void navigate({ to: "/settings/keys" })),
+      ...(owner
+        ? [
+            page("People", "users and invitations", () => void navigate({ to: "/settings/people" })),
+            page("Audit log", "who changed what", () => void navigate({ to: "/settings/audit" })),
+          ]
+        : []),
     ];
     const dark = theme === "dark";
     const utc = zone === "utc";
@@ -158,5 +167,5 @@ function useFixed(onHelp: () => void): Entry[] {
     ];
     const add = action("Add target", "c", () => void navigate({ to: "/", search: { add: "1" } }));
     return mayEdit ? [add, ...pages, ...actions] : [...pages, ...actions];
-  }, [navigate, theme, setTheme, zone, setZone, mayEdit, onHelp]);
+  }, [navigate, theme, setTheme, zone, setZone, mayEdit, owner, onHelp]);
 }
