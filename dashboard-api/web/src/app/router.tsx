@@ -19,6 +19,8 @@ export interface OverviewSearch {
   q?: string | undefined;
   state?: State | undefined;
   sort?: Sort | undefined;
+  /** Several with commas between: what has them all. */
+  tag?: string | undefined;
   /** The dialog to add a target is asked for. */
   add?: "1" | undefined;
 }
@@ -46,6 +48,7 @@ const overview = createRoute({
     if (typeof search.q === "string" && search.q) found.q = search.q;
     if (states.includes(search.state as State)) found.state = search.state as State;
     if (search.sort === "name" || search.sort === "slow") found.sort = search.sort;
+    if (typeof search.tag === "string" && search.tag) found.tag = search.tag;
     if (search.add) found.add = "1";
     return found;
   },
