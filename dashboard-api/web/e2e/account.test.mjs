@@ -145,8 +145,8 @@ test("sessions: this one is marked, another is signed out, then all others", { t
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   const rows = page.locator("[data-session]");
   await rows.nth(2).waitFor();
-  assert.equal(await rows.filter({ hasText: "This one" }).count(), 1);
-  assert.match(await rows.filter({ hasText: "This one" }).innerText(), /Chrome on Linux/);
+  assert.equal(await rows.filter({ hasText: "this one" }).count(), 1);
+  assert.match(await rows.filter({ hasText: "this one" }).innerText(), /Chrome on Linux/);
   const before = await rows.count();
   await rows
     .getByRole("button", { name: /^Sign out/ })
@@ -155,7 +155,7 @@ test("sessions: this one is marked, another is signed out, then all others", { t
   await until("one less", async () => (await rows.count()) === before - 1);
   await page.getByRole("button", { name: "Sign out everywhere else" }).click();
   await until("only this one", async () => (await rows.count()) === 1);
-  await rows.getByText("This one").waitFor();
+  await rows.getByText("this one").waitFor();
   assert.deepEqual(trouble, []);
   await context.close();
 });

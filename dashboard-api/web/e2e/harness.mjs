@@ -18,6 +18,7 @@ export const settings = {
   setupLink: process.env.SETUP_LINK ?? "",
   email: process.env.E2E_EMAIL ?? "owner@example.com",
   password: process.env.E2E_PASSWORD ?? "correct horse battery staple",
+  goneRegion: process.env.GONE_REGION ?? "",
   cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
 };
 

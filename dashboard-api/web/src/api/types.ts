@@ -156,6 +156,8 @@ type Column = (number | null)[];
 /** Columnar: every list has one entry per element of `x`. Phase columns are means. */
 export interface Series {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   tier: string;
   step_s: number;
   partial: boolean;
@@ -205,6 +207,8 @@ export interface ReportTarget {
 
 export interface Report {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   month: string;
   zone: string;
   from: string;
@@ -216,6 +220,8 @@ export interface Report {
 
 export interface Uptime extends Figures {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   from: string;
   to: string;
 }

@@ -14,7 +14,7 @@ export function SessionsCard() {
   const queries = useQueryClient();
   const toast = useToast();
   const sessions = useQuery({ queryKey: ["sessions"], queryFn: accountApi.sessions });
-  const all = sessions.data?.items;
+  const all = sessions.data?.items.toSorted((a, b) => Number(b.current) - Number(a.current)); // this one first
   const end = async (act: Promise<void>, done: string) => {
     try {
       await act;
@@ -66,13 +66,14 @@ function SessionRow({ session, onEnd }: { session: OpenSession; onEnd: () => voi
         <b className="entry-name" title={session.user_agent}>
           {name}
         </b>
+        {session.current && <span className="tag">this one</span>}
         <p className="muted">
           {session.address || "address not known"} · signed in <Ago at={session.created_at} />
         </p>
       </div>
       <span className="entry-state">
         {session.current ? (
-          "This one"
+          "in use"
         ) : (
           <>
             seen <Ago at={session.last_used_at} />

@@ -17,7 +17,7 @@ export function YourAccountPage() {
         </div>
       </div>
       <SettingsTabs />
-      <div className="settings-grid">
+      <div className="settings-grid even">
         <ProfileCard />
         <PasswordCard />
       </div>

@@ -20,6 +20,12 @@ describe("an entry of the audit log", () => {
     expect(told("notification-rule.deleted", "notification-rule:3")).toBe("deleted notification rule 3");
     expect(objectName("prober:eu/a-1", known)).toBe("prober eu/a-1");
   });
+  it("names what is gone as it was called then", () => {
+    expect(told("user.removed", "user:9", "cy@example.com")).toBe("removed cy@example.com");
+    expect(told("target.deleted", "target:7", "Old shop")).toBe("deleted Old shop");
+    expect(told("invitation.created", "invitation:1", "as editor")).toBe("invited somebody as editor");
+    expect(tell({ action: "target.updated", object: "target:1", detail: "Shop" }, known).object).toBe("Shop");
+  });
   it("says what it has no words for as it is", () => {
     expect(told("updateStatusPost", "status-pages/1/posts/2/updates")).toBe(
       "did “update status post” status-pages/1/posts/2/updates",

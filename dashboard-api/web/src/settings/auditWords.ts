@@ -9,6 +9,7 @@ interface Words {
 /** Every action that has words of its own, as people look for them. */
 export const actions: Readonly<Record<string, Words>> = {
   "session.created": { name: "Signed in", told: "signed in" },
+  logIn: { name: "Right password, code awaited", told: "gave a right password, and was asked for a code" },
   "session.deleted": { name: "Signed out", told: "signed out" },
   "session.ended": { name: "Ended a session", told: "signed out another browser" },
   "session.others-ended": { name: "Ended all other sessions", told: "signed out everywhere else" },
@@ -19,7 +20,7 @@ export const actions: Readonly<Record<string, Words>> = {
   "second-factor.removed": { name: "Second factor off", told: "turned their second factor off" },
   setup: { name: "Set the installation up", told: "made the first account" },
   "invitation.created": { name: "Invited", told: "invited {}" },
-  "invitation.accepted": { name: "Accepted an invitation", told: "accepted an invitation and is {}" },
+  "invitation.accepted": { name: "Accepted an invitation", told: "accepted an invitation" },
   "invitation.revoked": { name: "Revoked an invitation", told: "revoked {}" },
   "user.role-changed": { name: "Changed a role", told: "changed the role of {}" },
   "user.removed": { name: "Removed a user", told: "removed {}" },
@@ -69,6 +70,10 @@ export function objectName(object: string, known: (object: string) => string | u
   return `${kinds[kind] ?? kind} ${object.slice(at + 1)}`;
 }
 
+/** Whether the detail of an action is the name of what it was done to. */
+const detailNames = (action: string): boolean =>
+  action === "user.removed" || /\.(created|updated|deleted)$/.test(action);
+
 const unnamed = new Set(["session", "check"]);
 
 /** What was done in words, split where the name of what it was done to stands, and what is left to say. */
@@ -85,7 +90,11 @@ export function tell(
   }
   const [before = "", after] = words.told.split("{}");
   if (after === undefined || unnamed.has(kind)) return { before, object: null, after: "", detail: entry.detail };
-  return { before: before.trim(), object: objectName(entry.object, known), after: after.trim(), detail: entry.detail };
+  // What is gone, or has no page here, is known by what was written down of it.
+  const written = known(entry.object) === undefined && detailNames(entry.action) ? entry.detail : "";
+  const object = written.startsWith("as ") ? `somebody ${written}` : written || objectName(entry.object, known);
+  const detail = written ? "" : entry.detail;
+  return { before: before.trim(), object, after: after.trim(), detail };
 }
 
 /** Where what something was done to can be looked at. */
