@@ -2,7 +2,17 @@
 // GONE_REGION is one whose only prober has been killed; it is silent after three of its heartbeats.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { axeViolations, inEveryMode, must, openPage, settings, shoot, signIn, startBrowser, until } from "./harness.mjs";
+import {
+  axeViolations,
+  inEveryMode,
+  must,
+  openPage,
+  settings,
+  shoot,
+  signIn,
+  startBrowser,
+  until,
+} from "./harness.mjs";
 
 const region = settings.goneRegion;
 let browser;
@@ -39,7 +49,10 @@ test("by keyboard: a silent region is retired, after what that means was said", 
       "retire",
       "/fleet",
       async (page) => {
-        await page.getByRole("region", { name: `Region ${region}`, exact: true }).getByRole("button", { name: "Retire" }).click();
+        await page
+          .getByRole("region", { name: `Region ${region}`, exact: true })
+          .getByRole("button", { name: "Retire" })
+          .click();
         await page.getByRole("heading", { name: `Retire ${region}?` }).waitFor();
       },
     ],
@@ -66,7 +79,10 @@ test("a prober that has ended is forgotten, after asking", { timeout: 150_000 },
   await page.locator("dialog").waitFor({ state: "detached" });
   assert.ok(await prober(), "nothing was done yet");
   await forget.click();
-  await page.locator("dialog").getByRole("button", { name: `Forget ${name}` }).click();
+  await page
+    .locator("dialog")
+    .getByRole("button", { name: `Forget ${name}` })
+    .click();
   await page.getByText(`${name} is forgotten.`, { exact: false }).first().waitFor();
   await until("gone in the API", async () => (await prober()) === undefined);
   await forget.waitFor({ state: "detached" });

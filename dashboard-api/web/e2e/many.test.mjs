@@ -142,7 +142,7 @@ test("where a range begins before what is kept, it says so; the last label of th
     .getByRole("region", { name: "A year of days", exact: true })
     .getByText("Kept since 31 Jan 2026", { exact: false })
     .waitFor();
-  await until("both uptimes say it", async () => (await page.getByText("kept since 31 Jan 2026").count()) === 2);
+  await until("both uptimes say it", async () => (await page.locator(".stat .kept-note").count()) === 2);
   const room = await page.locator(".plot").evaluate((plot) => {
     const right = (what) => plot.querySelector(what).getBoundingClientRect().right;
     return right("canvas") - right(".u-over");
