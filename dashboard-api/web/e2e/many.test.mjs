@@ -141,7 +141,7 @@ test("where a range begins before what is kept, it says so; the last label of th
   await page
     .getByRole("region", { name: "A year of days", exact: true })
     .getByText("Kept since 31 Jan 2026", { exact: false })
-    .waitFor();
+    .waitFor({ timeout: 40_000 });
   await until("both uptimes say it", async () => (await page.locator(".stat .kept-note").count()) === 2);
   const room = await page.locator(".plot").evaluate((plot) => {
     const right = (what) => plot.querySelector(what).getBoundingClientRect().right;

@@ -217,7 +217,7 @@ function Entry({ entry, names }: { entry: AuditEntry; names: Names }) {
             <b>{object}</b>
           ))}{" "}
         {after}
-        {detail && detail !== object && <span className="muted audit-detail">{detail}</span>}
+        {detail && <span className="muted audit-detail">{detail}</span>}
       </p>
       <p className="muted audit-when">
         <Ago at={entry.at} /> · <Clock at={entry.at} dated />

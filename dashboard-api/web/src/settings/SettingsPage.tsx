@@ -50,25 +50,28 @@ export function SettingsPage() {
           <span className="muted">kept in this browser</span>
         </div>
         <div className="pad stack">
-          <Choice<Theme>
-            label="Theme"
-            value={theme}
-            options={[
-              ["system", "System"],
-              ["light", "Light"],
-              ["dark", "Dark"],
-            ]}
-            onChange={setTheme}
-          />
-          <Choice<Zone>
-            label="Times"
-            value={zone}
-            options={[
-              ["local", "Browser time"],
-              ["utc", "UTC"],
-            ]}
-            onChange={setZone}
-          />
+          <div className="two">
+            {" "}
+            <Choice<Theme>
+              label="Theme"
+              value={theme}
+              options={[
+                ["system", "System"],
+                ["light", "Light"],
+                ["dark", "Dark"],
+              ]}
+              onChange={setTheme}
+            />
+            <Choice<Zone>
+              label="Times"
+              value={zone}
+              options={[
+                ["local", "Browser time"],
+                ["utc", "UTC"],
+              ]}
+              onChange={setZone}
+            />
+          </div>
           <p className="muted">
             Now: <Clock at={now} dated />
           </p>

@@ -25,6 +25,8 @@ describe("an entry of the audit log", () => {
     expect(told("target.deleted", "target:7", "Old shop")).toBe("deleted Old shop");
     expect(told("invitation.created", "invitation:1", "as editor")).toBe("invited somebody as editor");
     expect(tell({ action: "target.updated", object: "target:1", detail: "Shop" }, known).object).toBe("Shop");
+    const made = tell({ action: "key.created", object: "key:1", detail: "ci as editor read" }, () => "ci");
+    expect([made.object, made.detail]).toEqual(["ci", "as editor read"]);
   });
   it("says what it has no words for as it is", () => {
     expect(told("updateStatusPost", "status-pages/1/posts/2/updates")).toBe(

@@ -93,7 +93,11 @@ export function tell(
   // What is gone, or has no page here, is known by what was written down of it.
   const written = known(entry.object) === undefined && detailNames(entry.action) ? entry.detail : "";
   const object = written.startsWith("as ") ? `somebody ${written}` : written || objectName(entry.object, known);
-  const detail = written ? "" : entry.detail;
+  const detail = written
+    ? ""
+    : entry.detail.startsWith(object)
+      ? entry.detail.slice(object.length).trim()
+      : entry.detail;
   return { before: before.trim(), object, after: after.trim(), detail };
 }
 
