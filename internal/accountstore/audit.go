@@ -52,7 +52,8 @@ func (s *Store) Audit(ctx context.Context, e AuditEntry) error {
 // AuditQuery asks for a part of the audit log. Zero fields ask for all.
 type AuditQuery struct {
 	Actor    string
-	Action   string    // or operation
+	Action   string // or operation
+	Object   string
 	From, To time.Time // half open
 	BeforeID int64
 	Limit    int
@@ -66,6 +67,9 @@ func (s *Store) AuditLog(ctx context.Context, q AuditQuery) ([]AuditEntry, error
 	}
 	if q.Action != "" {
 		query = query.Where("action = ? OR operation = ?", q.Action, q.Action)
+	}
+	if q.Object != "" {
+		query = query.Where("object = ?", q.Object)
 	}
 	if !q.From.IsZero() {
 		query = query.Where("at_ms >= ?", q.From.UnixMilli())

@@ -39,6 +39,57 @@ func atOnce(times int, call func(i int) bool) (won int) {
 	return won
 }
 
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, ctx := accountstore.New(db), t.Context()
+		for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
+			token := fmt.Sprint("token", i)
+			if _, err := store.Invite(ctx, token, "", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.AcceptInvitation(ctx, token, email, "x", "hash"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		look := func() []accountstore.Member {
+			t.Helper()
+			found, err := store.Members(ctx, 1, 2)
+			if err != nil || len(found) != 2 || found[0].Email != "b@example.com" || found[1].Email != "c@example.com" {
+				t.Fatalf("%+v, %v", found, err)
+			}
+			return found
+		}
+		for _, one := range look() {
+			if one.SecondFactor || !one.LastSeenAt.IsZero() {
+				t.Errorf("nothing was done yet: %+v", one)
+			}
+		}
+		bob := look()[0].User
+		for _, token := range []string{"s1", "s2"} {
+			if err := store.CreateSession(ctx, token, bob, accountstore.Client{}, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Enrol(ctx, bob.ID, "sealed"); err != nil {
+			t.Fatal(err)
+		}
+		if look()[0].SecondFactor {
+			t.Error("a factor that was not confirmed counts")
+		}
+		if err := store.ConfirmFactor(ctx, bob.ID, "sealed", 5, nil); err != nil {
+			t.Fatal(err)
+		}
+		found := look()
+		if since := time.Since(found[0].LastSeenAt); !found[0].SecondFactor || since < 0 || since > time.Minute {
+			t.Errorf("%+v", found[0])
+		}
+		if found[1].SecondFactor || !found[1].LastSeenAt.IsZero() {
+			t.Errorf("of somebody else: %+v", found[1])
+		}
+	})
+}
+
 func TestWhatCountsOnceCountsOnce(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
@@ -54,11 +105,11 @@ func TestWhatCountsOnceCountsOnce(t *testing.T) {
 			}
 			return err == nil
 		})
-		users, err := store.Users(ctx, 0, 100)
+		users, err := store.Members(ctx, 0, 100)
 		if won != 1 || err != nil || len(users) != 1 {
 			t.Fatalf("%d accepted, %d users, %v", won, len(users), err)
 		}
-		user := users[0]
+		user := users[0].User
 		if err := store.Enrol(ctx, user.ID, "sealed"); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +235,7 @@ func TestAuditLog(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		store, now := accountstore.New(db), time.Now()
 		for i, actor := range []string{"user:1", "key:1", "user:1"} {
-			if err := store.Audit(t.Context(), accountstore.AuditEntry{Actor: actor, Action: fmt.Sprint("a", i), Operation: "op", Address: "192.0.2.1", RequestID: "r"}); err != nil {
+			if err := store.Audit(t.Context(), accountstore.AuditEntry{Actor: actor, Action: fmt.Sprint("a", i), Object: fmt.Sprint("o", i%2), Operation: "op", Address: "192.0.2.1", RequestID: "r"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -192,13 +243,14 @@ func TestAuditLog(t *testing.T) {
 			query accountstore.AuditQuery
 			want  []string
 		}{
-			"all":        {accountstore.AuditQuery{}, []string{"a2", "a1", "a0"}},
-			"an actor's": {accountstore.AuditQuery{Actor: "user:1"}, []string{"a2", "a0"}},
-			"an action":  {accountstore.AuditQuery{Action: "a1", Actor: "key:1"}, []string{"a1"}},
-			"operation":  {accountstore.AuditQuery{Action: "op", BeforeID: 3}, []string{"a1", "a0"}},
-			"nobody's":   {accountstore.AuditQuery{Action: "op", Actor: "key:2"}, nil},
-			"since":      {accountstore.AuditQuery{From: now.Add(time.Hour)}, nil},
-			"until":      {accountstore.AuditQuery{To: now.Add(-time.Hour)}, nil},
+			"all":         {accountstore.AuditQuery{}, []string{"a2", "a1", "a0"}},
+			"an actor's":  {accountstore.AuditQuery{Actor: "user:1"}, []string{"a2", "a0"}},
+			"an action":   {accountstore.AuditQuery{Action: "a1", Actor: "key:1"}, []string{"a1"}},
+			"operation":   {accountstore.AuditQuery{Action: "op", BeforeID: 3}, []string{"a1", "a0"}},
+			"an object's": {accountstore.AuditQuery{Object: "o0", Action: "op"}, []string{"a2", "a0"}},
+			"nobody's":    {accountstore.AuditQuery{Action: "op", Actor: "key:2"}, nil},
+			"since":       {accountstore.AuditQuery{From: now.Add(time.Hour)}, nil},
+			"until":       {accountstore.AuditQuery{To: now.Add(-time.Hour)}, nil},
 		} {
 			c.query.Limit = 10
 			var got []string

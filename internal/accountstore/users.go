@@ -143,15 +143,32 @@ func (s *Store) SetPassword(ctx context.Context, user User, passwordHash string,
 	return nil
 }
 
-// Users lists users by id.
-func (s *Store) Users(ctx context.Context, afterID int64, limit int) ([]User, error) {
-	rows, err := gorm.G[userRow](s.db.Read()).Where("id > ?", afterID).Order("id").Limit(limit).Find(ctx)
+// Member is a user as those see who look after users.
+type Member struct {
+	User
+	LastSeenAt   time.Time // to the minute; zero: in no session that is left
+	SecondFactor bool
+}
+
+type memberRow struct {
+	User         userRow `gorm:"embedded"`
+	LastSeenAtMS *int64  `gorm:"column:last_seen_at_ms"`
+	SecondFactor bool    `gorm:"column:second_factor"`
+}
+
+// Members lists users by id.
+func (s *Store) Members(ctx context.Context, afterID int64, limit int) ([]Member, error) {
+	var rows []memberRow
+	err := s.db.Read().WithContext(ctx).Raw(`SELECT users.*,
+	(SELECT MAX(last_seen_at_ms) FROM sessions WHERE sessions.user_id = users.id) AS last_seen_at_ms,
+	EXISTS (SELECT 1 FROM second_factors WHERE second_factors.user_id = users.id AND confirmed_at_ms IS NOT NULL) AS second_factor
+FROM users WHERE id > ? ORDER BY id LIMIT ?`, afterID, limit).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", database.Translate(ctx, err))
 	}
-	all := make([]User, len(rows))
+	all := make([]Member, len(rows))
 	for i, row := range rows {
-		all[i] = row.user()
+		all[i] = Member{User: row.User.user(), LastSeenAt: atOrZero(row.LastSeenAtMS), SecondFactor: row.SecondFactor}
 	}
 	return all, nil
 }

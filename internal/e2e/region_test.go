@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,26 +28,7 @@ func TestRegionOnAnotherMachine(t *testing.T) {
 	watched := s.create(target{URL: server.URL() + "/ok", IntervalS: 10})
 
 	bin := testfleet.Programs(t, testfleet.Build{})
-	run := s.run()
-	secret, err := os.ReadFile(filepath.Join(s.dir, "secret_key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	prober := exec.Command(filepath.Join(bin, "prober"))
-	prober.Dir = t.TempDir()
-	prober.Env = []string{"REDIS_URL=" + run.RedisURL, "CLICKHOUSE_URL=" + run.ClickHouseURL, "SECRET_KEY=" + strings.TrimSpace(string(secret)), "REGION=far-away",
-		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES=" + testfleet.Canary(t), "OPS_ADDR=127.0.0.1:0"}
-	log, err := os.Create(filepath.Join(s.dir, "logs", "far-away.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	prober.Stdout, prober.Stderr = log, log
-	prober.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := prober.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = prober.Process.Kill() })
+	prober := s.prober("far-away")
 	s.await(40*time.Second, "a result from far-away", func() bool {
 		for _, r := range s.results(watched.ID) {
 			if r.Region == "far-away" && r.Status == "up" {

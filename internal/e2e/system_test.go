@@ -155,6 +155,32 @@ func (s *system) run() runFile {
 	return r
 }
 
+// prober starts one of another region, beside those of the installation.
+func (s *system) prober(region string) *exec.Cmd {
+	s.t.Helper()
+	run := s.run()
+	secret, err := os.ReadFile(filepath.Join(s.dir, "secret_key"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{}), "prober"))
+	cmd.Dir = s.t.TempDir()
+	cmd.Env = []string{"REDIS_URL=" + run.RedisURL, "CLICKHOUSE_URL=" + run.ClickHouseURL, "SECRET_KEY=" + strings.TrimSpace(string(secret)), "REGION=" + region,
+		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES=" + testfleet.Canary(s.t), "OPS_ADDR=127.0.0.1:0"}
+	log, err := os.Create(filepath.Join(s.dir, "logs", region+".log"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = log.Close() })
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
 // pid of a program of this installation, 0 while it does not run.
 func (s *system) pid(name string) int {
 	s.t.Helper()

@@ -72,6 +72,7 @@ type AuditInput struct {
 	Page
 	Actor  string    `query:"actor" maxLength:"60" doc:"user:1 or key:1"`
 	Action string    `query:"action" maxLength:"60" doc:"an action, or the id of an operation"`
+	Object string    `query:"object" maxLength:"200" doc:"what it was done to, such as target:1"`
 	From   time.Time `query:"from" doc:"first instant, RFC 3339"`
 	To     time.Time `query:"to" doc:"first instant that is not included"`
 }
@@ -93,7 +94,7 @@ func (a *api) auditLog(ctx context.Context, in *AuditInput) (*listOutput[auditBo
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Audit.AuditLog(ctx, accountstore.AuditQuery{Actor: in.Actor, Action: in.Action, From: in.From, To: in.To, BeforeID: before, Limit: in.Limit + 1})
+	found, err := a.Audit.AuditLog(ctx, accountstore.AuditQuery{Actor: in.Actor, Action: in.Action, Object: in.Object, From: in.From, To: in.To, BeforeID: before, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,7 @@ func TestAuditLog(t *testing.T) {
 		"actor=user:1":              "password.changed target.created setup",
 		"action=target.created":     "target.created target.created",
 		"action=changePassword":     "password.changed",
+		"object=target:1":           "target.created",
 		"limit=1":                   "password.changed",
 		"from=2100-01-01T00:00:00Z": "",
 		"to=" + time.Now().UTC().Add(-time.Hour).Format(time.RFC3339): "",

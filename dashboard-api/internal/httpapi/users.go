@@ -48,7 +48,8 @@ type AcceptInput struct {
 	Password *string `json:"password" minLength:"8" maxLength:"256"`
 }
 
-type memberBody struct {
+// Member is a user in answers. (Huma passes over embedded types that are not exported.)
+type Member struct {
 	ID        int64   `json:"id"`
 	Email     string  `json:"email"`
 	Name      string  `json:"name"`
@@ -69,16 +70,23 @@ type invitationBody struct {
 	Link       string            `json:"link,omitempty" doc:"for whom it is for; shown once"`
 }
 
+// listedMember is a user with what those ask for who look after users.
+type listedMember struct {
+	Member
+	LastSeenAt   nullable[instant] `json:"last_seen_at" doc:"to the minute; null: in no session that is left"`
+	SecondFactor bool              `json:"second_factor" doc:"whether signing in needs a code, too"`
+}
+
 type (
-	memberOutput     struct{ Body memberBody }
+	memberOutput     struct{ Body Member }
 	invitationOutput struct {
 		Status int
 		Body   invitationBody
 	}
 )
 
-func memberOf(user accountstore.User) memberBody {
-	return memberBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt)}
+func memberOf(user accountstore.User) Member {
+	return Member{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt)}
 }
 
 func invitationOf(i accountstore.Invitation, now time.Time) invitationBody {
@@ -110,16 +118,18 @@ func judgeRole(text *string) []Mistake {
 	return nil
 }
 
-func (a *api) listUsers(ctx context.Context, in *Page) (*listOutput[memberBody], error) {
+func (a *api) listUsers(ctx context.Context, in *Page) (*listOutput[listedMember], error) {
 	after, err := readIDCursor(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Accounts.Users(ctx, after, in.Limit+1)
+	found, err := a.Accounts.Members(ctx, after, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(found, in.Limit, memberOf, func(u accountstore.User) int64 { return u.ID }), nil
+	return pageOf(found, in.Limit, func(m accountstore.Member) listedMember {
+		return listedMember{memberOf(m.User), maybeInstant(m.LastSeenAt), m.SecondFactor}
+	}, func(m accountstore.Member) int64 { return m.ID }), nil
 }
 
 // pageOf makes the answer of a list from what was found: one more than asked for means that there is more.

@@ -154,7 +154,19 @@ func TestRolesAndRemoval(t *testing.T) {
 			t.Errorf("%s %s %s: %s", c.method, c.path, c.body, got.text)
 		}
 	}
-	if got := b.do("PATCH", "/api/v1/users/1", `{"role":"owner"}`, mine); got.Code != 200 || !strings.Contains(got.text, `"role":"owner"`) || b.do("GET", "/api/v1/users", "", mine).Code != 200 {
+	if got := b.do("PATCH", "/api/v1/users/1", `{"role":"owner"}`, mine); got.Code != 200 || !strings.Contains(got.text, `"role":"owner"`) {
 		t.Errorf("the same role: %d %s", got.Code, got.text)
+	}
+	var listed struct {
+		Items []struct {
+			Email        string
+			LastSeenAt   *time.Time `json:"last_seen_at"`
+			SecondFactor *bool      `json:"second_factor"`
+		}
+	}
+	b.do("GET", "/api/v1/users", "", mine).into(t, &listed)
+	if all := listed.Items; len(all) != 2 || all[0].Email != "ann@example.com" || all[0].LastSeenAt == nil || time.Since(*all[0].LastSeenAt) > time.Minute ||
+		all[1].LastSeenAt != nil || all[1].SecondFactor == nil || *all[1].SecondFactor {
+		t.Errorf("%+v", listed.Items)
 	}
 }

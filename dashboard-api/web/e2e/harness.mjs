@@ -1,4 +1,5 @@
 // What the browser tests share: settings, the browser, the API, a lab to watch.
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -17,6 +18,7 @@ export const settings = {
   setupLink: process.env.SETUP_LINK ?? "",
   email: process.env.E2E_EMAIL ?? "owner@example.com",
   password: process.env.E2E_PASSWORD ?? "correct horse battery staple",
+  goneRegion: process.env.GONE_REGION ?? "",
   cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
 };
 
@@ -150,6 +152,29 @@ export async function signIn(browser) {
   const state = await context.storageState();
   await context.close();
   return state;
+}
+
+/** A page of a browser that is signed in, at a path. */
+export async function openPage(browser, storageState, path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const trouble = watchPage(page);
+  await page.goto(new URL(path, settings.base).href);
+  return { context, page, trouble };
+}
+
+/** The code that an authenticator app shows for a secret, so many half minutes from now. */
+export function codeOf(secret, steps = 0) {
+  const bits = [...secret]
+    .map((c) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(c).toString(2).padStart(5, "0"))
+    .join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const sum = createHmac("sha1", key).update(counter).digest();
+  const number = sum.readUInt32BE(sum.at(-1) & 15) & 0x7fffffff;
+  return String(number % 1_000_000).padStart(6, "0");
 }
 
 /** The bar of a row as the page has it: how many slots, from when to when. */

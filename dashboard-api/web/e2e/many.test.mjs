@@ -125,6 +125,33 @@ test("the palette finds targets, pages and actions; ? lists the keys", { timeout
   await context.close();
 });
 
+test("where a range begins before what is kept, it says so; the last label of the time is whole", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn("/settings");
+  const kept = "2026-01-31T12:00:00.000Z";
+  // As a server answers that has dropped older figures: it is made to keep them for years.
+  await page.route(/\/targets\/\d+\/(series|uptime)\?/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), kept_since: kept } });
+  });
+  await page.goto(new URL(`/targets/${targets[0].id}`, settings.base).href);
+  const performance = page.getByRole("region", { name: "Response time" });
+  await performance.getByText("Kept since 31 Jan 2026", { exact: false }).waitFor();
+  await page
+    .getByRole("region", { name: "A year of days", exact: true })
+    .getByText("Kept since 31 Jan 2026", { exact: false })
+    .waitFor({ timeout: 40_000 });
+  await until("both uptimes say it", async () => (await page.locator(".stat .kept-note").count()) === 2);
+  const room = await page.locator(".plot").evaluate((plot) => {
+    const right = (what) => plot.querySelector(what).getBoundingClientRect().right;
+    return right("canvas") - right(".u-over");
+  });
+  assert.ok(room >= 20, `${room} px right of the chart: half of a label is about as wide`);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("t tests a target now, and its figures are there as tables and files", { timeout: 90_000 }, async () => {
   const from = new Date(Date.now() - 86_400_000).toISOString();
   const stored = async () => (await must("GET", `/targets/${targets[0].id}/uptime?from=${from}&by=day`)).checks > 0;
@@ -169,7 +196,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       "palette",
       "/settings",
       async (page) => {
-        await page.getByRole("heading", { name: "Profile" }).waitFor();
+        await page.getByRole("heading", { name: "Appearance" }).waitFor();
         await page.keyboard.press("Control+k");
         await page.getByRole("combobox", { name: "Find" }).fill(run);
         await page.getByRole("option").first().waitFor();

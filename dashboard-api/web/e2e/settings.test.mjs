@@ -2,7 +2,7 @@
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
+import { inEveryMode, must, openPage, signIn, startBrowser, unlessRefused, until } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const name = `Hook ${run}`;
@@ -16,14 +16,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-async function signedIn(path) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  const trouble = watchPage(page);
-  await page.goto(new URL(path, settings.base).href);
-  return { context, page, trouble };
-}
+const signedIn = (path) => openPage(browser, state, path);
 
 test("by keyboard: a channel is added, a mistake is told at its field, a test shows what was said", {
   timeout: 90_000,
@@ -110,7 +103,7 @@ test("a rule names the channel, is turned off, deleted, and taken back", { timeo
 
 test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
   const found = await inEveryMode(browser, state, [
-    ["settings", "/settings", (page) => page.getByRole("heading", { name: "Profile" }).waitFor()],
+    ["settings", "/settings", (page) => page.getByRole("heading", { name: "Appearance" }).waitFor()],
     ["channels", "/settings/channels", (page) => page.locator(".entry").first().waitFor()],
     [
       "channel",

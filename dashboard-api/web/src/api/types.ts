@@ -6,7 +6,7 @@ import type { Policy } from "./policy";
 import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
-export type State = "up" | "degraded" | "down" | "no_data" | "paused";
+export type State = "up" | "degraded" | "down" | "maintenance" | "no_data" | "paused";
 
 /** What a URL's scheme asks for. */
 export type Kind = "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket" | "heartbeat";
@@ -38,6 +38,9 @@ export interface Target {
   dns: DnsPart | null;
   websocket: WebSocketPart | null;
   heartbeat: HeartbeatPart | null;
+  tags: string[];
+  /** What it depends on: while that is down, nobody is told of this one. */
+  parent_id: number | null;
   /** Only in answers to writes that change how it is visited. */
   preview_check_id?: string;
 }
@@ -46,7 +49,18 @@ export interface Target {
 export type TargetInput = Partial<
   Pick<
     Target,
-    "name" | "url" | "kind" | "interval_s" | "timeout_ms" | "regions" | "active" | "expect" | "heartbeat" | "policy"
+    | "name"
+    | "url"
+    | "kind"
+    | "interval_s"
+    | "timeout_ms"
+    | "regions"
+    | "active"
+    | "expect"
+    | "heartbeat"
+    | "policy"
+    | "tags"
+    | "parent_id"
   >
 >;
 
@@ -142,6 +156,8 @@ type Column = (number | null)[];
 /** Columnar: every list has one entry per element of `x`. Phase columns are means. */
 export interface Series {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   tier: string;
   step_s: number;
   partial: boolean;
@@ -191,6 +207,8 @@ export interface ReportTarget {
 
 export interface Report {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   month: string;
   zone: string;
   from: string;
@@ -202,6 +220,8 @@ export interface Report {
 
 export interface Uptime extends Figures {
   stale_since?: string;
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
   from: string;
   to: string;
 }
@@ -235,6 +255,8 @@ export interface LiveTarget {
   interval_s: number;
   timeout_ms: number;
   regions: string[];
+  tags: string[];
+  parent_id: number | null;
   active: boolean;
   state: State;
   since: string | null;

@@ -19,6 +19,8 @@ export interface OverviewSearch {
   q?: string | undefined;
   state?: State | undefined;
   sort?: Sort | undefined;
+  /** Several with commas between: what has them all. */
+  tag?: string | undefined;
   /** The dialog to add a target is asked for. */
   add?: "1" | undefined;
 }
@@ -46,6 +48,7 @@ const overview = createRoute({
     if (typeof search.q === "string" && search.q) found.q = search.q;
     if (states.includes(search.state as State)) found.state = search.state as State;
     if (search.sort === "name" || search.sort === "slow") found.sort = search.sort;
+    if (typeof search.tag === "string" && search.tag) found.tag = search.tag;
     if (search.add) found.add = "1";
     return found;
   },
@@ -141,6 +144,44 @@ const rules = createRoute({
   component: lazyRouteComponent(() => import("../settings/RulesPage"), "RulesPage"),
 });
 
+const people = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/people",
+  component: lazyRouteComponent(() => import("../settings/PeoplePage"), "PeoplePage"),
+});
+
+const account = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/account",
+  component: lazyRouteComponent(() => import("../settings/YourAccountPage"), "YourAccountPage"),
+});
+
+const apiKeys = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/keys",
+  component: lazyRouteComponent(() => import("../settings/KeysPage"), "KeysPage"),
+});
+
+export interface AuditSearch {
+  actor?: string | undefined;
+  action?: string | undefined;
+  object?: string | undefined;
+}
+
+const audit = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/audit",
+  component: lazyRouteComponent(() => import("../settings/AuditPage"), "AuditPage"),
+  validateSearch: (search: Record<string, unknown>): AuditSearch => {
+    const found: AuditSearch = {};
+    for (const field of ["actor", "action", "object"] as const) {
+      const value = search[field];
+      if (typeof value === "string" && value) found[field] = value;
+    }
+    return found;
+  },
+});
+
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
@@ -194,6 +235,10 @@ export const createAppRouter = () =>
         channels,
         channel,
         rules,
+        people,
+        account,
+        apiKeys,
+        audit,
       ]),
       login,
       setup,

@@ -50,6 +50,7 @@ export function ForgetProber({ region, prober }: { region: string; prober: Probe
   const queries = useQueryClient();
   const toast = useToast();
   const session = useQuery({ queryKey: ["session"], queryFn: ({ signal }) => api.session(signal) });
+  const [asking, setAsking] = useState(false);
   if (session.data?.role !== "owner" || prober.age_s < SURELY_GONE_S || prober.spooled > 0) return null;
   const forget = async () => {
     try {
@@ -61,9 +62,21 @@ export function ForgetProber({ region, prober }: { region: string; prober: Probe
     void queries.invalidateQueries({ queryKey: ["fleet"] });
   };
   return (
-    <button type="button" className="chip" onClick={() => void forget()}>
-      Forget
-    </button>
+    <>
+      <button type="button" className="chip" onClick={() => setAsking(true)}>
+        Forget<span className="sr"> {prober.name}</span>
+      </button>
+      {asking && (
+        <Confirm
+          title={`Forget ${prober.name}?`}
+          act={`Forget ${prober.name}`}
+          onAct={forget}
+          onClose={() => setAsking(false)}
+        >
+          It leaves this page; what it measured stays. If it is started again, it comes back.
+        </Confirm>
+      )}
+    </>
   );
 }
 

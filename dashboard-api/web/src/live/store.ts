@@ -26,6 +26,8 @@ export interface ListView {
   counts: Counts;
   total: number;
   regions: readonly Region[];
+  /** Every tag there is, and how many targets have it. */
+  tags: ReadonlyMap<string, number>;
 }
 
 const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
@@ -53,9 +55,10 @@ export class LiveStore {
   private list: ListView = {
     ready: false,
     version: 0,
-    counts: { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 },
+    counts: { up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 },
     total: 0,
     regions: [],
+    tags: new Map(),
   };
 
   serverNow(): number {
@@ -92,7 +95,7 @@ export class LiveStore {
   /** Shows a target just saved, before the live feed confirms it. */
   applySaved(target: Target): void {
     const old = this.entries.get(target.id)?.item;
-    const { id, name, url, kind, interval_s, timeout_ms, regions, active } = target;
+    const { id, name, url, kind, interval_s, timeout_ms, regions, tags, parent_id, active } = target;
     const base = old ?? {
       since: null,
       last_result_at: null,
@@ -102,7 +105,8 @@ export class LiveStore {
       state: "no_data" as const,
       why: "Waiting for the first check.",
     };
-    const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], active };
+    const place = { tags: tags ?? [], parent_id: parent_id ?? null };
+    const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], ...place, active };
     if (!active) {
       item.state = "paused";
       item.why = "Paused.";
@@ -210,10 +214,15 @@ export class LiveStore {
     return () => this.transitionListeners.delete(listener);
   }
 
-  /** Returns whether the list as a whole changed: membership, state, name, URL or activity. */
+  /** Returns whether the list as a whole changed: membership, state, name, URL, activity, tags or parent. */
   private put({ ticks, ...rest }: LiveTarget): boolean {
     const now = this.serverNow();
-    const item = { ...rest, regions: rest.regions ?? [], region_states: rest.region_states ?? [] };
+    const item = {
+      ...rest,
+      regions: rest.regions ?? [],
+      tags: rest.tags ?? [],
+      region_states: rest.region_states ?? [],
+    };
     const entry = this.entries.get(item.id);
     if (!entry) {
       const empty = { slots: mergeSlots([], ticks ?? []), changedAt: 0 };
@@ -250,7 +259,14 @@ export class LiveStore {
       const transition = { id: view.id, name: view.name, from: old.state, to: view.state };
       for (const listener of this.transitionListeners) listener(transition);
     }
-    return changed || old.name !== view.name || old.url !== view.url || old.active !== view.active;
+    return (
+      changed ||
+      old.name !== view.name ||
+      old.url !== view.url ||
+      old.active !== view.active ||
+      old.parent_id !== view.parent_id ||
+      old.tags.join() !== view.tags.join()
+    );
   }
 
   private drop(id: number): boolean {
@@ -265,14 +281,16 @@ export class LiveStore {
   }
 
   private publishList(): void {
-    const counts: Counts = { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 };
+    const counts: Counts = { up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 };
+    const tags = new Map<string, number>();
     let total = 0;
     for (const [id, entry] of this.entries) {
       if (this.hidden.has(id)) continue;
       counts[entry.view.state]++;
+      for (const tag of entry.view.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1);
       total++;
     }
-    this.list = { ...this.list, counts, total, regions: this.regions };
+    this.list = { ...this.list, counts, total, regions: this.regions, tags };
     this.notifyList();
   }
 

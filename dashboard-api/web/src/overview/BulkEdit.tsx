@@ -5,6 +5,8 @@ import { Checks } from "../settings/Checks";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
+import { TagInput } from "../ui/TagInput";
+import { sortedTags } from "../ui/tags";
 import { useProblems } from "../ui/useProblems";
 import { plural } from "../ui/words";
 import { changes, type Edit, preview } from "./selection";
@@ -15,6 +17,8 @@ interface Draft {
   timeout: string;
   setRegions: boolean;
   regions: string[];
+  add: string[];
+  remove: string[];
 }
 
 function editOf(draft: Draft): { edit: Edit; problems: Problems } {
@@ -31,6 +35,8 @@ function editOf(draft: Draft): { edit: Edit; problems: Problems } {
     else problems["/timeout_ms"] = "Enter 0.1 to 30 seconds.";
   }
   if (draft.setRegions) edit.regions = [...draft.regions].sort();
+  if (draft.add.length > 0) edit.add_tags = draft.add;
+  if (draft.remove.length > 0) edit.remove_tags = draft.remove;
   return { edit, problems };
 }
 
@@ -48,8 +54,16 @@ export default function BulkEdit({
 }) {
   const { regions } = useList();
   const { form, problems, refuse } = useProblems();
-  const [draft, setDraft] = useState<Draft>({ interval: "", timeout: "", setRegions: false, regions: [] });
+  const [draft, setDraft] = useState<Draft>({
+    interval: "",
+    timeout: "",
+    setRegions: false,
+    regions: [],
+    add: [],
+    remove: [],
+  });
   const [kept] = useState(targets); // as they were when the dialog was opened
+  const there = useMemo(() => sortedTags(kept.flatMap((target) => target.tags)), [kept]);
   const parsed = useMemo(() => editOf(draft), [draft]);
   const lines = useMemo(() => preview(kept, parsed.edit), [kept, parsed]);
   const changed = useMemo(() => kept.filter((target) => changes(target, parsed.edit)).length, [kept, parsed]);
@@ -79,6 +93,21 @@ export default function BulkEdit({
         <div className="dialog-body">
           {text("interval", "Check every (seconds)", "/interval_s")}
           {text("timeout", "Timeout (seconds)", "/timeout_ms")}
+          <TagInput
+            label="Add tags"
+            chosen={draft.add}
+            onChange={(add) => setDraft({ ...draft, add, remove: draft.remove.filter((tag) => !add.includes(tag)) })}
+          />
+          {there.length > 0 && (
+            <Checks
+              label="Remove tags"
+              of={there.map((tag) => [tag, tag] as const)}
+              chosen={draft.remove}
+              onChange={(remove) =>
+                setDraft({ ...draft, remove, add: draft.add.filter((tag) => !remove.includes(tag)) })
+              }
+            />
+          )}
           <label className="chip">
             <input
               type="checkbox"

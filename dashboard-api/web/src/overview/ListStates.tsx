@@ -51,6 +51,7 @@ export function NothingMatches({ search, onClear }: { search: OverviewSearch; on
       <h2>Nothing matches</h2>
       <p>
         {what}
+        {search.tag && ` with the ${search.tag.includes(",") ? "tags" : "tag"} “${search.tag.replaceAll(",", "”, “")}”`}
         {search.q && ` ${search.state ? "and matches" : "matches"} “${search.q}”`}.
       </p>
       <div className="actions">

@@ -17,6 +17,7 @@ import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
 import { StateStrip } from "./StateStrip";
 import { nothing, select } from "./selection";
+import { TagFilter, tagsOf } from "./TagFilter";
 import { TargetList } from "./TargetList";
 import type { RowActions } from "./TargetRow";
 import { useOrder } from "./useOrder";
@@ -50,7 +51,8 @@ export function OverviewPage() {
     change({ add: undefined });
   }, [search.add, change]);
 
-  const order = useOrder({ text: search.q ?? "", state: search.state, sort: search.sort ?? "state" });
+  const tags = tagsOf(search.tag);
+  const order = useOrder({ text: search.q ?? "", state: search.state, tags, sort: search.sort ?? "state" });
   const shown = useRef(order.ids);
   shown.current = order.ids;
   useKeys({
@@ -97,7 +99,7 @@ export function OverviewPage() {
             ref={input}
             className="input"
             type="search"
-            aria-label="Search targets by name or address"
+            aria-label="Search targets by name, address or tag"
             placeholder="Search"
             value={search.q ?? ""}
             onChange={(event) => change({ q: event.target.value || undefined })}
@@ -110,6 +112,7 @@ export function OverviewPage() {
             {stateWords[search.state]} <X size={14} aria-label="Clear the filter" />
           </button>
         )}
+        <TagFilter known={list.tags} chosen={tags} onChange={(next) => change({ tag: next.join() || undefined })} />
         {order.pending > 0 && (
           <button type="button" className="chip notice" onClick={order.sortNow}>
             <ArrowDownUp size={14} aria-hidden /> {order.pending} changed, re-sort
@@ -117,7 +120,7 @@ export function OverviewPage() {
         )}
         <div className="push">
           <Views
-            search={{ q: search.q, state: search.state, sort: search.sort }}
+            search={{ q: search.q, state: search.state, sort: search.sort, tag: search.tag }}
             onOpen={(view) => void navigate({ search: { ...view } })}
           />
         </div>

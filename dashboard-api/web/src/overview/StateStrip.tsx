@@ -13,10 +13,12 @@ export function StateStrip({
   chosen: State | undefined;
   onChoose: (state: State | undefined) => void;
 }) {
+  // Most have nothing in maintenance most of the time: the others get the room.
+  const shown = states.filter((state) => state !== "maintenance" || counts.maintenance > 0 || chosen === state);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would add a form's meaning
     <div className="strip" role="group" aria-label="Filter by state">
-      {states.map((state) => (
+      {shown.map((state) => (
         <button
           key={state}
           type="button"

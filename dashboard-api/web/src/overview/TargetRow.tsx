@@ -7,6 +7,7 @@ import { KindBadge } from "../ui/KindBadge";
 import { Menu, MenuItem } from "../ui/Menu";
 import { RegionDots } from "../ui/RegionDots";
 import { StateIcon } from "../ui/StateIcon";
+import { Tags } from "../ui/Tags";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
 import { latency, shortUrl, stateWords } from "../ui/words";
@@ -63,6 +64,8 @@ export const TargetRow = memo(function TargetRow({
               <Ago at={target.since} bare />
             </>
           )}
+          {target.tags.length > 0 && " · "}
+          <Tags of={target.tags} />
           <span className="url">
             {" · "}
             <KindBadge kind={target.kind} />

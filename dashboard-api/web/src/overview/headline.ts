@@ -4,13 +4,16 @@ import { plural } from "../ui/words";
 
 /** The state of everything in one sentence, worst first. */
 export function headline(counts: Counts, total: number): string {
-  const watched = total - counts.paused;
+  const watched = total - counts.paused - counts.maintenance;
   if (counts.down > 0) return counts.down === 1 ? "1 target is down" : `${counts.down} targets are down`;
   if (counts.degraded > 0)
     return counts.degraded === 1 ? "1 target is degraded" : `${counts.degraded} targets are degraded`;
   if (counts.no_data > 0)
     return counts.no_data === 1 ? "1 target has no data" : `${counts.no_data} targets have no data`;
-  if (watched === 0) return total === 0 ? "Nothing is watched yet" : "Everything is paused";
+  if (watched === 0) {
+    if (total === 0) return "Nothing is watched yet";
+    return counts.maintenance > 0 ? "Everything is in maintenance" : "Everything is paused";
+  }
   return watched === 1 ? "The target is up" : `All ${watched} targets are up`;
 }
 

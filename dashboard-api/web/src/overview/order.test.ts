@@ -2,16 +2,22 @@ import { expect, test } from "vitest";
 import type { State } from "../api/types";
 import { arrange, hold } from "./order";
 
-const row = (id: number, name: string, state: State, p50_us: number | null = null) => ({
+const row = (id: number, name: string, state: State, p50_us: number | null = null, tags: string[] = []) => ({
   id,
   name,
   url: `https://${name}.example/`,
   state,
   p50_us,
+  tags,
 });
-const rows = [row(1, "shop", "up", 10), row(2, "api 10", "down"), row(3, "api 9", "up", 30), row(4, "old", "paused")];
+const rows = [
+  row(1, "shop", "up", 10, ["eu", "prod"]),
+  row(2, "api 10", "down", null, ["prod"]),
+  row(3, "api 9", "up", 30),
+  row(4, "old", "paused"),
+];
 const ids = (wish: Partial<Parameters<typeof arrange>[1]>) =>
-  arrange(rows, { text: "", state: undefined, sort: "state", ...wish }).map((r) => r.id);
+  arrange(rows, { text: "", state: undefined, tags: [], sort: "state", ...wish }).map((r) => r.id);
 
 test("the worst comes first, then names in human order", () => {
   expect(ids({})).toEqual([2, 3, 1, 4]);
@@ -35,4 +41,10 @@ test("a held list keeps its places and counts what would change", () => {
     "deleted: goes at once",
   ).toEqual({ ids: [1, 3], pending: 0 });
   expect(hold([1, 2], [9, 1, 2], exists), "new: at the end").toEqual({ ids: [1, 2, 9], pending: 1 });
+});
+
+test("tags narrow the list to what has them all, and are found by the search", () => {
+  expect(ids({ tags: ["prod"] })).toEqual([2, 1]);
+  expect(ids({ tags: ["prod", "eu"] })).toEqual([1]);
+  expect(ids({ text: "prod api" })).toEqual([2]);
 });

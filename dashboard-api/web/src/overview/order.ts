@@ -5,10 +5,12 @@ import { states } from "../ui/words";
 export interface Wish {
   text: string;
   state: State | undefined;
+  /** Only what has them all. */
+  tags: readonly string[];
   sort: "state" | "name" | "slow";
 }
 
-type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us">;
+type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us" | "tags">;
 
 const rank = new Map(states.map((state, i) => [state, i]));
 const names = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
@@ -18,7 +20,9 @@ export function arrange(rows: readonly Row[], wish: Wish): Row[] {
   const words = wish.text.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = rows.filter((row) => {
     if (wish.state && row.state !== wish.state) return false;
-    const text = `${row.name} ${row.url}`.toLowerCase();
+    if (!wish.tags.every((tag) => row.tags.includes(tag))) return false;
+    if (words.length === 0) return true;
+    const text = `${row.name} ${row.url} ${row.tags.join(" ")}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
   const byName = (a: Row, b: Row) => names.compare(a.name, b.name) || a.id - b.id;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changes, inTurn, nothing, preview, select } from "./selection";
+import { changes, inTurn, nothing, patchOf, preview, select } from "./selection";
 
 describe("a selection", () => {
   const shown = [5, 3, 8, 1];
@@ -55,9 +55,9 @@ describe("many in turn", () => {
 
 describe("an edit of many", () => {
   const targets = [
-    { interval_s: 10, timeout_ms: 5000, regions: [] },
-    { interval_s: 60, timeout_ms: 5000, regions: ["us", "eu"] },
-    { interval_s: 60, timeout_ms: 1000, regions: ["eu", "us"] },
+    { interval_s: 10, timeout_ms: 5000, regions: [], tags: [] },
+    { interval_s: 60, timeout_ms: 5000, regions: ["us", "eu"], tags: ["prod"] },
+    { interval_s: 60, timeout_ms: 1000, regions: ["eu", "us"], tags: ["db", "old"] },
   ];
   it("shows what changes, and for how many", () => {
     expect(preview(targets, { interval_s: 10 })).toEqual([{ field: "Interval", from: "60 s", to: "10 s", n: 2 }]);
@@ -66,6 +66,20 @@ describe("an edit of many", () => {
       { field: "Timeout", from: "5 s", to: "2.5 s", n: 2 },
       { field: "Timeout", from: "1 s", to: "2.5 s", n: 1 },
     ]);
+  });
+  it("adds tags and takes tags off, and asks the server for the whole of them", () => {
+    const edit = { add_tags: ["prod"], remove_tags: ["old"] };
+    expect(preview(targets, edit)).toEqual([
+      { field: "Tag", from: "without prod", to: "with prod", n: 2 },
+      { field: "Tag", from: "with old", to: "without old", n: 1 },
+    ]);
+    expect(targets.map((target) => changes(target, edit))).toEqual([true, false, true]);
+    expect(patchOf({ interval_s: 60, timeout_ms: 1, regions: [], tags: ["db", "old"] }, edit)).toEqual({
+      tags: ["db", "prod"],
+    });
+    expect(patchOf({ interval_s: 60, timeout_ms: 1, regions: [], tags: ["db"] }, { interval_s: 10 })).toEqual({
+      interval_s: 10,
+    });
   });
   it("leaves alone what is so already", () => {
     expect(targets.map((target) => changes(target, { interval_s: 10 }))).toEqual([false, true, true]);

@@ -1,3 +1,6 @@
+import type { TargetInput } from "../api/types";
+import { sortedTags } from "../ui/tags";
+
 /** What is selected, and where a range would begin. */
 export interface Selection {
   ids: ReadonlySet<number>;
@@ -50,9 +53,25 @@ export interface Editable {
   interval_s: number;
   timeout_ms: number;
   regions: readonly string[];
+  tags: readonly string[];
 }
 
-export type Edit = Partial<{ interval_s: number; timeout_ms: number; regions: string[] }>;
+export type Edit = Partial<{
+  interval_s: number;
+  timeout_ms: number;
+  regions: string[];
+  add_tags: string[] | undefined;
+  remove_tags: string[] | undefined;
+}>;
+
+/** The tags of a target after an edit. */
+export const tagsAfter = (tags: readonly string[], edit: Edit): string[] =>
+  sortedTags([...tags.filter((tag) => !edit.remove_tags?.includes(tag)), ...(edit.add_tags ?? [])]);
+
+/** What to ask of the server: tags are replaced as a whole there. */
+export function patchOf(target: Editable, { add_tags, remove_tags, ...fields }: Edit): TargetInput {
+  return add_tags || remove_tags ? { ...fields, tags: tagsAfter(target.tags, { add_tags, remove_tags }) } : fields;
+}
 
 const regionWord = (regions: readonly string[]) =>
   regions.length === 0 ? "every region" : [...regions].sort().join(", ");
@@ -73,6 +92,9 @@ export function preview(
   for (const target of targets) {
     if (edit.interval_s !== undefined) note("Interval", `${target.interval_s} s`, `${edit.interval_s} s`);
     if (edit.timeout_ms !== undefined) note("Timeout", `${target.timeout_ms / 1000} s`, `${edit.timeout_ms / 1000} s`);
+    for (const tag of edit.add_tags ?? []) if (!target.tags.includes(tag)) note("Tag", `without ${tag}`, `with ${tag}`);
+    for (const tag of edit.remove_tags ?? [])
+      if (target.tags.includes(tag)) note("Tag", `with ${tag}`, `without ${tag}`);
     if (edit.regions !== undefined) note("Regions", regionWord(target.regions), regionWord(edit.regions));
   }
   return [...counts.values()].sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : b.n - a.n));

@@ -1,12 +1,13 @@
 import { useCallback, useRef, useState } from "react";
 import { api } from "../api/endpoints";
+import type { TargetInput } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { testTarget } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { briefly } from "../ui/problems";
 import { plural } from "../ui/words";
-import { changes, type Edit, inTurn } from "./selection";
+import { changes, type Edit, inTurn, patchOf } from "./selection";
 
 export interface Progress {
   what: string;
@@ -93,12 +94,13 @@ export function useBulk() {
         "Saving",
         "changed",
         targets.filter((target) => changes(target, wanted)),
-        async (target) => store.applySaved(await api.updateTarget(target.id, wanted)),
-        async ({ id, interval_s, timeout_ms, regions }) => {
-          const before: Edit = {};
+        async (target) => store.applySaved(await api.updateTarget(target.id, patchOf(target, wanted))),
+        async ({ id, interval_s, timeout_ms, regions, tags }) => {
+          const before: TargetInput = {};
           if (wanted.interval_s !== undefined) before.interval_s = interval_s;
           if (wanted.timeout_ms !== undefined) before.timeout_ms = timeout_ms;
           if (wanted.regions !== undefined) before.regions = regions;
+          if (wanted.add_tags || wanted.remove_tags) before.tags = tags;
           store.applySaved(await api.updateTarget(id, before));
         },
       ),

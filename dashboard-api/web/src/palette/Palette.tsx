@@ -3,9 +3,10 @@ import { CornerDownLeft, Search } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useList, useLive } from "../app/live";
 import { useTheme, useZone } from "../app/preferences";
-import { useMayEdit } from "../app/useSelf";
+import { useMayEdit, useSession } from "../app/useSelf";
 import { StateIcon } from "../ui/StateIcon";
-import { shortUrl, stateWords } from "../ui/words";
+import { Tags } from "../ui/Tags";
+import { plural, shortUrl, stateWords } from "../ui/words";
 import { type Entry, find } from "./find";
 import "../styles/palette.css";
 
@@ -109,7 +110,9 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
               {entry.name}
               {entry.state && <span className="sr">, {stateWords[entry.state]}</span>}
             </span>
-            <span className="muted cut">{entry.kind === "target" ? shortUrl(entry.hint) : entry.hint}</span>
+            <span className="muted cut">
+              {entry.tags && <Tags of={entry.tags} />} {entry.kind === "target" ? shortUrl(entry.hint) : entry.hint}
+            </span>
             <span className="muted palette-kind">{kindWords[entry.kind]}</span>
           </div>
         ))}
@@ -128,6 +131,8 @@ function useFixed(onHelp: () => void): Entry[] {
   const [theme, setTheme] = useTheme();
   const [zone, setZone] = useZone();
   const mayEdit = useMayEdit();
+  const owner = useSession()?.role === "owner";
+  const { tags } = useList();
   return useMemo(() => {
     const page = (name: string, hint: string, run: () => void): Entry => ({ key: name, kind: "page", name, hint, run });
     const action = (name: string, hint: string, run: () => void): Entry => ({
@@ -148,6 +153,14 @@ function useFixed(onHelp: () => void): Entry[] {
       page("Settings", "g s", () => void navigate({ to: "/settings" })),
       page("Channels", "where messages go", () => void navigate({ to: "/settings/channels" })),
       page("Notification rules", "who is told", () => void navigate({ to: "/settings/rules" })),
+      page("Your account", "password, second factor, sessions", () => void navigate({ to: "/settings/account" })),
+      page("API keys", "for programs", () => void navigate({ to: "/settings/keys" })),
+      ...(owner
+        ? [
+            page("People", "users and invitations", () => void navigate({ to: "/settings/people" })),
+            page("Audit log", "who changed what", () => void navigate({ to: "/settings/audit" })),
+          ]
+        : []),
     ];
     const dark = theme === "dark";
     const utc = zone === "utc";
@@ -156,7 +169,10 @@ function useFixed(onHelp: () => void): Entry[] {
       action(utc ? "Times of the browser" : "Times in UTC", "", () => setZone(utc ? "local" : "utc")),
       action("Keyboard shortcuts", "?", onHelp),
     ];
+    const tagged = [...tags].map(([tag, n]) =>
+      page(`Tagged ${tag}`, plural(n, "target"), () => void navigate({ to: "/", search: { tag } })),
+    );
     const add = action("Add target", "c", () => void navigate({ to: "/", search: { add: "1" } }));
-    return mayEdit ? [add, ...pages, ...actions] : [...pages, ...actions];
-  }, [navigate, theme, setTheme, zone, setZone, mayEdit, onHelp]);
+    return [...(mayEdit ? [add] : []), ...pages, ...actions, ...tagged];
+  }, [navigate, theme, setTheme, zone, setZone, mayEdit, owner, tags, onHelp]);
 }

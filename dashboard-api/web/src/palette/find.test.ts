@@ -4,8 +4,8 @@ import { type Entry, find, score } from "./find";
 const entry = (name: string, hint = ""): Entry => ({ key: name, kind: "page", name, hint, run: () => {} });
 const pages = [entry("Overview", "g o"), entry("Fleet", "g f"), entry("Add target", "c")];
 const targets = [
-  { id: 1, name: "Shop", url: "https://shop.example.com", state: "up" as const },
-  { id: 2, name: "Old fleet page", url: "https://fleet.example.com", state: "down" as const },
+  { id: 1, name: "Shop", url: "https://shop.example.com", tags: ["prod"], state: "up" as const },
+  { id: 2, name: "Old fleet page", url: "https://fleet.example.com", tags: [], state: "down" as const },
 ];
 
 describe("the palette", () => {
@@ -32,6 +32,7 @@ describe("the palette", () => {
       id: i,
       name: `Service ${i}`,
       url: `https://s${i}.example.com`,
+      tags: ["prod"],
       state: "up" as const,
     }));
     expect(find("9999", pages, many, () => {})).toHaveLength(1);

@@ -7,6 +7,7 @@ export interface Entry {
   name: string;
   hint: string;
   state?: State;
+  tags?: readonly string[];
   run: () => void;
 }
 
@@ -14,6 +15,7 @@ interface Target {
   id: number;
   name: string;
   url: string;
+  tags: readonly string[];
   state: State;
 }
 
@@ -49,7 +51,7 @@ export function find(
     if (points > 0) found.push({ points: points + 1, entry }); // before a target that is as good
   }
   for (const target of targets) {
-    const points = score(words, target.name, target.url);
+    const points = score(words, target.name, `${target.url} ${target.tags.join(" ")}`);
     if (points === 0) continue;
     found.push({
       points,
@@ -58,6 +60,7 @@ export function find(
         kind: "target",
         name: target.name,
         hint: target.url,
+        tags: target.tags,
         state: target.state,
         run: () => open(target.id),
       },

@@ -5,6 +5,7 @@ import { api, reportCsv } from "../api/endpoints";
 import type { Report, ReportTarget } from "../api/types";
 import { useZone } from "../app/preferences";
 import { ErrorNote } from "../ui/ErrorNote";
+import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { absolute } from "../ui/time";
 import { percent } from "../ui/words";
@@ -33,7 +34,8 @@ export function ReportPage() {
             Uptime report <span className="nowrap">{monthName(shown)}</span>
           </h1>
           <p className="muted">
-            {report.data ? sentence(report.data) : "Counting"} <CopyNote of={report.data} />
+            {report.data ? sentence(report.data) : "Counting"} <CopyNote of={report.data} />{" "}
+            <KeptNote of={report.data} />
           </p>
         </div>
         <Controls month={month} zone={zone} chosen={search.zone} />

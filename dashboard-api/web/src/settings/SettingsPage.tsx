@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { BellRing, FileText, Radio, Wrench } from "lucide-react";
+import { BellRing, CircleUser, FileText, KeyRound, Radio, ScrollText, Users, Wrench } from "lucide-react";
 import { type Theme, useTheme, useZone, type Zone } from "../app/preferences";
 import { useSession } from "../app/useSelf";
 import { Choice } from "../targetform/HeartbeatFields";
@@ -9,6 +9,14 @@ import "../styles/dialog.css";
 import "../styles/settings.css";
 
 const places = [
+  {
+    to: "/settings/account",
+    Icon: CircleUser,
+    name: "Your account",
+    what: "Password, second factor, where you are signed in.",
+  },
+  { to: "/settings/people", Icon: Users, name: "People", what: "Who may come in, and as what.", owner: true },
+  { to: "/settings/keys", Icon: KeyRound, name: "API keys", what: "What programs sign in with." },
   { to: "/settings/channels", Icon: Radio, name: "Channels", what: "Where messages go: mail, chat, on-call services." },
   {
     to: "/settings/rules",
@@ -18,11 +26,12 @@ const places = [
   },
   { to: "/maintenance", Icon: Wrench, name: "Maintenance", what: "When nobody is to be told." },
   { to: "/reports", Icon: FileText, name: "Reports", what: "A month of all targets, to read or print." },
+  { to: "/settings/audit", Icon: ScrollText, name: "Audit log", what: "Who changed what.", owner: true },
 ] as const;
 
 /** How this browser shows things, and the way to what is set for everybody. */
 export function SettingsPage() {
-  const session = useSession();
+  const owner = useSession()?.role === "owner";
   const [theme, setTheme] = useTheme();
   const [zone, setZone] = useZone();
   const now = useNow();
@@ -31,36 +40,18 @@ export function SettingsPage() {
       <div className="page-head">
         <div>
           <h1>Settings</h1>
-          <p className="muted">Of you, in this browser; and of the installation.</p>
+          <p className="muted">How this browser shows things, and the way to everything else.</p>
         </div>
       </div>
       <SettingsTabs />
-      <div className="settings-grid">
-        <section className="card" aria-labelledby="profile">
-          <div className="card-head">
-            <h2 id="profile">Profile</h2>
-          </div>
-          <dl className="pad profile">
-            <div>
-              <dt>Name</dt>
-              <dd>{session?.user?.name || "–"}</dd>
-            </div>
-            <div>
-              <dt>E-mail</dt>
-              <dd>{session?.user?.email ?? "–"}</dd>
-            </div>
-            <div>
-              <dt>Role</dt>
-              <dd>{session?.role ?? "–"}</dd>
-            </div>
-          </dl>
-        </section>
-        <section className="card" aria-labelledby="appearance">
-          <div className="card-head">
-            <h2 id="appearance">Appearance</h2>
-            <span className="muted">kept in this browser</span>
-          </div>
-          <div className="pad stack">
+      <section className="card" aria-labelledby="appearance">
+        <div className="card-head">
+          <h2 id="appearance">Appearance</h2>
+          <span className="muted">kept in this browser</span>
+        </div>
+        <div className="pad stack">
+          <div className="two">
+            {" "}
             <Choice<Theme>
               label="Theme"
               value={theme}
@@ -80,24 +71,26 @@ export function SettingsPage() {
               ]}
               onChange={setZone}
             />
-            <p className="muted">
-              Now: <Clock at={now} dated />
-            </p>
           </div>
-        </section>
-      </div>
+          <p className="muted">
+            Now: <Clock at={now} dated />
+          </p>
+        </div>
+      </section>
       <ul className="places">
-        {places.map(({ to, Icon, name, what }) => (
-          <li key={to}>
-            <Link to={to} className="card place">
-              <Icon size={19} aria-hidden />
-              <span>
-                <b>{name}</b>
-                <span className="muted">{what}</span>
-              </span>
-            </Link>
-          </li>
-        ))}
+        {places
+          .filter((one) => owner || !("owner" in one))
+          .map(({ to, Icon, name, what }) => (
+            <li key={to}>
+              <Link to={to} className="card place">
+                <Icon size={19} aria-hidden />
+                <span>
+                  <b>{name}</b>
+                  <span className="muted">{what}</span>
+                </span>
+              </Link>
+            </li>
+          ))}
       </ul>
     </div>
   );

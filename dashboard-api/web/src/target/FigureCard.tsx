@@ -1,8 +1,9 @@
 import { ChartColumn, Download, Table } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
+import { download } from "../ui/download";
 import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote } from "../ui/Stale";
-import { csvOf, download } from "./csv";
+import { csvOf } from "./csv";
 
 type Cell = string | number | null;
 

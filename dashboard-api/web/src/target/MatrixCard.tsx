@@ -101,6 +101,7 @@ const shapes = {
   up: { y: 2, height: 20, width: 8 },
   degraded: { y: 2, height: 12, width: 8 },
   down: { y: 10, height: 13, width: 10 },
+  maintenance: { y: 8, height: 8, width: 10 },
   no_data: { y: 2, height: 20, width: 2 },
   paused: { y: 2, height: 20, width: 2 },
 } as const;

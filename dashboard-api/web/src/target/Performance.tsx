@@ -2,11 +2,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ChartColumn, Download, Table } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/endpoints";
+import type { Series } from "../api/types";
 import { type Range, ranges } from "../app/router";
+import { download } from "../ui/download";
 import { ErrorNote } from "../ui/ErrorNote";
+import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
-import { download } from "./csv";
 import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
@@ -77,7 +79,7 @@ export function Performance({
       {series.isPending && <div className="skeleton chart-skeleton" />}
       {series.data && (
         <>
-          <Summary range={words[range]} {...describe(series.data.data)} />
+          <Summary range={words[range]} {...describe(series.data.data)} series={series.data.data} />
           {asTable ? (
             <SeriesTable series={series.data.data} />
           ) : (
@@ -89,14 +91,25 @@ export function Performance({
   );
 }
 
-function Summary(props: { range: string; checks: number; down: number; missing: number; medianUs: number | null }) {
+function Summary(props: {
+  series: Series;
+  range: string;
+  checks: number;
+  down: number;
+  missing: number;
+  medianUs: number | null;
+}) {
   if (props.checks + props.missing === 0) {
-    return <p className="chart-summary muted">No checks in the last {props.range}.</p>;
+    return (
+      <p className="chart-summary muted">
+        No checks in the last {props.range}. <KeptNote of={props.series} />
+      </p>
+    );
   }
   return (
     <p className="chart-summary muted">
       {count(props.checks)} checks in the last {props.range}, {count(props.down)} down, {count(props.missing)} without
-      data.{props.medianUs !== null && ` Typical response ${latency(props.medianUs)}.`}
+      data.{props.medianUs !== null && ` Typical response ${latency(props.medianUs)}.`} <KeptNote of={props.series} />
     </p>
   );
 }

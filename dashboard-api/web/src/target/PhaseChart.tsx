@@ -88,7 +88,7 @@ function options(
   return {
     width: element.clientWidth,
     height: heightOf(element),
-    padding: [12, 8, 0, 0],
+    padding: [12, 24, 0, 0], // half a label of the time stands beyond the right end
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     select: { show: false, left: 0, top: 0, width: 0, height: 0 },

@@ -16,7 +16,7 @@ import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
-import { duration, explain, latency, safeHref, shortUrl, stateWords } from "../ui/words";
+import { duration, explain, latency, plural, safeHref, shortUrl, stateWords } from "../ui/words";
 import { CheckLog } from "./CheckLog";
 import { HeartbeatCards, Schedule } from "./HeartbeatCard";
 import { HistogramCard } from "./HistogramCard";
@@ -117,6 +117,7 @@ function Details({ target }: { target: TargetView }) {
         </div>
       </div>
       <Address target={target} />
+      <Related target={target} />
       <StoreNotices fleet={fleet.data} />
       {!beats && (
         <SilentRegions
@@ -197,6 +198,35 @@ function explainBeat(target: TargetView): string {
   if (target.state !== "down") return "";
   const failure = target.region_states.find((region) => region.fresh)?.failure ?? "";
   return failure === "timeout" ? "No ping came in time" : explain(failure, "");
+}
+
+/** Tags, what it depends on, and what depends on it. */
+function Related({ target }: { target: TargetView }) {
+  const { store } = useLive();
+  const { version } = useList();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the store changes with its version
+  const children = useMemo(() => store.all().filter((one) => one.parent_id === target.id), [store, version, target.id]);
+  const parent = target.parent_id === null ? undefined : store.get(target.parent_id);
+  if (target.tags.length === 0 && !parent && children.length === 0) return null;
+  return (
+    <p className="related muted">
+      {target.tags.map((tag) => (
+        <Link key={tag} to="/" search={{ tag }} className="tag" title={`All targets with the tag ${tag}`}>
+          {tag}
+        </Link>
+      ))}
+      {parent && (
+        <span>
+          depends on{" "}
+          <Link to="/targets/$id" params={{ id: String(parent.id) }} className="link">
+            {parent.name}
+          </Link>
+          {parent.state === "down" && ", which is down: nobody is woken for this one meanwhile"}
+        </span>
+      )}
+      {children.length > 0 && <span>{plural(children.length, "target depends", "targets depend")} on it</span>}
+    </p>
+  );
 }
 
 function Address({ target }: { target: TargetView }) {

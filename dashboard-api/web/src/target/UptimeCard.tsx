@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/endpoints";
+import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, percent } from "../ui/words";
 
@@ -29,6 +30,8 @@ export function UptimeCard({ id, days, label }: { id: number; days: number; labe
           {count(measured)} checks, {count(u.down)} down
           <br />
           {u.coverage === null ? "nothing was planned" : `${percent(u.coverage, 1)} of planned measured`}
+          {u.kept_since && ", "}
+          <KeptNote of={u} brief />
         </p>
       )}
       {uptime.error && !u && <p className="muted">{(uptime.error as Error).message}</p>}

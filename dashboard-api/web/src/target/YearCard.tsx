@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { api } from "../api/endpoints";
 import { useZone } from "../app/preferences";
 import { ownZone } from "../targetform/zones";
+import { KeptNote } from "../ui/KeptNote";
 import { untilFresh } from "../ui/Stale";
 import { count, percent, plural, stateWords } from "../ui/words";
 import { FigureCard } from "./FigureCard";
@@ -61,6 +62,9 @@ export function YearCard({ id }: { id: number }) {
       numbers={numbers ?? null}
       query={year}
     >
+      <p className="pad-x muted">
+        <KeptNote of={data} />
+      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section ref={toTheEnd} className="scroll-x year" tabIndex={0} aria-label="A year of days, as a calendar">
         <svg

@@ -16,13 +16,3 @@ export const csvOf = (head: readonly string[], rows: readonly (readonly Cell[])[
     .map((row) => row.map(cellOf).join(","))
     .join("\r\n")
     .concat("\r\n");
-
-/** Hands a text over as a file. */
-export function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}

@@ -11,6 +11,8 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { type Draft, draftOf, type Errors, emptyDraft, errorsOf, toBody } from "./form";
 import { Choice, HeartbeatFields } from "./HeartbeatFields";
 import { emptyHeartbeat, heartbeatBody, heartbeatDraftOf } from "./heartbeat";
+import { PlaceFields } from "./PlaceFields";
+import { noPlace, placeBody, placeOf } from "./place";
 import { TargetFields } from "./TargetFields";
 import { ownZone } from "./zones";
 import "../styles/dialog.css";
@@ -53,6 +55,8 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
   const [beat, setBeat] = useState(target?.kind === "heartbeat");
   const [beatBefore] = useState(() => (target?.kind === "heartbeat" ? heartbeatDraftOf(target, ownZone()) : null));
   const [beatDraft, setBeatDraft] = useState(() => beatBefore ?? emptyHeartbeat(ownZone()));
+  const [placeBefore] = useState(() => (target ? placeOf(target) : noPlace));
+  const [place, setPlace] = useState(placeBefore);
   const [errors, setErrors] = useState<Errors>({});
   const [saving, setSaving] = useState(false);
 
@@ -69,12 +73,13 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
     if (saving) return;
     const parsed = beat ? heartbeatBody(beatDraft, beatBefore) : toBody(draft, before);
     if (!parsed.ok) return refuse(parsed.errors);
-    if (target && Object.keys(parsed.body).length === 0) return onClose();
+    const body = { ...parsed.body, ...placeBody(place, placeBefore) };
+    if (target && Object.keys(body).length === 0) return onClose();
     setSaving(true);
     try {
       const saved = target
-        ? await api.updateTarget(target.id, parsed.body, target.spec_version)
-        : await api.createTarget(parsed.body);
+        ? await api.updateTarget(target.id, body, target.spec_version)
+        : await api.createTarget(body);
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
       void queries.invalidateQueries({ queryKey: ["heartbeat", saved.id] });
@@ -124,6 +129,12 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
             onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
           />
         )}
+        <PlaceFields
+          id={target?.id ?? null}
+          place={place}
+          errors={errors}
+          onChange={(change) => setPlace((old) => ({ ...old, ...change }))}
+        />
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>

@@ -22,6 +22,8 @@ export type FieldName =
   | "cron"
   | "zone"
   | "grace"
+  | "tags"
+  | "parent"
   | "form";
 export type Errors = Partial<Record<FieldName, string>>;
 
@@ -87,6 +89,8 @@ const pointers: [string, FieldName][] = [
   ["/heartbeat/cron", "cron"],
   ["/heartbeat/zone", "zone"],
   ["/heartbeat/grace_s", "grace"],
+  ["/tags", "tags"],
+  ["/parent_id", "parent"],
 ];
 
 /** Puts each of the server's errors at the field its pointer names; the rest goes to the form. */

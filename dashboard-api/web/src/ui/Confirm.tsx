@@ -5,12 +5,16 @@ import { Dialog } from "./Dialog";
 export function Confirm({
   title,
   act,
+  keep = "Keep it",
+  consequences,
   onAct,
   onClose,
   children,
 }: {
   title: string;
   act: string;
+  keep?: string;
+  consequences?: readonly string[];
   onAct: () => Promise<void>;
   onClose: () => void;
   children: ReactNode;
@@ -25,10 +29,17 @@ export function Confirm({
     <Dialog title={title} onClose={onClose}>
       <div className="dialog-body">
         <p>{children}</p>
+        {consequences && (
+          <ul className="consequences">
+            {consequences.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>
+        )}
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>
-          Keep it
+          {keep}
         </button>
         <button type="button" className="btn primary" disabled={busy} onClick={() => void go()}>
           {act}

@@ -8,7 +8,8 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
-    dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    const first = dialog?.querySelector<HTMLElement>("input, select, textarea");
+    (first ?? dialog?.querySelector<HTMLElement>(".copy-text button"))?.focus();
     return () => dialog?.close();
   }, []);
   return (

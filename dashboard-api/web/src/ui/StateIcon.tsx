@@ -3,7 +3,7 @@ import { stateWords } from "./words";
 
 // Each state has its own outline and its own mark, so that it can be told in greyscale
 // and at a glance: disc and check, triangle and exclamation, square and cross,
-// broken ring and question, hollow ring and bars.
+// broken ring and question, lying block and wrench, hollow ring and bars.
 const outlines: Record<State, React.ReactNode> = {
   up: (
     <>
@@ -24,6 +24,15 @@ const outlines: Record<State, React.ReactNode> = {
     <>
       <rect x="1.75" y="1.75" width="16.5" height="16.5" rx="3" fill="currentColor" />
       <path d="m6.8 6.8 6.4 6.4m0-6.4-6.4 6.4" className="mark" />
+    </>
+  ),
+  maintenance: (
+    <>
+      <rect x="1" y="4" width="18" height="12" rx="3.5" fill="currentColor" />
+      <path
+        d="m6.2 12.6 4.3-4.3m0 0a2.1 2.1 0 0 1 2.7-2.2l-1 1.2.9 1.3 1.5-.2a2.1 2.1 0 0 1-4.1-.1z"
+        className="mark"
+      />
     </>
   ),
   no_data: (

@@ -14,6 +14,8 @@ export function TargetPicker({
   error,
   hint,
   clearable = false,
+  none = "All targets",
+  without,
   onChange,
 }: {
   label: string;
@@ -21,6 +23,10 @@ export function TargetPicker({
   error?: string | undefined;
   hint?: string;
   clearable?: boolean;
+  /** What choosing none means. */
+  none?: string;
+  /** Those that cannot be chosen. */
+  without?: ReadonlySet<number>;
   onChange: (id: number | null) => void;
 }) {
   const { store } = useLive();
@@ -34,11 +40,12 @@ export function TargetPicker({
     if (typed === null) return [];
     const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = store.all().filter((target) => {
+      if (without?.has(target.id)) return false;
       const text = `${target.name} ${target.url}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
     return matches.slice(0, SHOWN);
-  }, [typed, store, version]);
+  }, [typed, store, version, without]);
   const chosen = value === null ? "" : (store.get(value)?.name ?? `Target ${value}`);
 
   const choose = (target: number | undefined) => {
@@ -75,7 +82,7 @@ export function TargetPicker({
               aria-controls={`${id}-list`}
               aria-autocomplete="list"
               aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
-              placeholder={clearable && !open ? "All targets" : "Name or address"}
+              placeholder={clearable && !open ? none : "Name or address"}
               value={typed ?? chosen}
               onClick={() => !open && setTyped("")}
               onChange={(event) => {
@@ -86,7 +93,7 @@ export function TargetPicker({
               onBlur={() => setTyped(null)}
             />
             {clearable && value !== null && (
-              <button type="button" className="icon-btn" aria-label="All targets" onClick={() => onChange(null)}>
+              <button type="button" className="icon-btn" aria-label={none} onClick={() => onChange(null)}>
                 <X size={15} aria-hidden />
               </button>
             )}

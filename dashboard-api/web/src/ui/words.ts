@@ -1,13 +1,14 @@
 import type { Kind, State, Status } from "../api/types";
 
 /** Worst first: the order in which people want to see them. */
-export const states: readonly State[] = ["down", "degraded", "no_data", "up", "paused"];
+export const states: readonly State[] = ["down", "degraded", "no_data", "maintenance", "up", "paused"];
 
 export const stateWords: Record<State, string> = {
   up: "Up",
   degraded: "Degraded",
   down: "Down",
   no_data: "No data",
+  maintenance: "Maintenance",
   paused: "Paused",
 };
 

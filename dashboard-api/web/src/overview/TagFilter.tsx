@@ -1,0 +1,40 @@
+import { X } from "lucide-react";
+
+/** The tags that an address asks for. */
+export const tagsOf = (text: string | undefined): string[] => (text ? text.split(",").filter(Boolean) : []);
+
+/** Narrows the list to what has these tags; not there while there are none. */
+export function TagFilter({
+  known,
+  chosen,
+  onChange,
+}: {
+  known: ReadonlyMap<string, number>;
+  chosen: readonly string[];
+  onChange: (tags: string[]) => void;
+}) {
+  if (known.size === 0 && chosen.length === 0) return null;
+  const left = [...known.keys()].filter((tag) => !chosen.includes(tag)).sort();
+  return (
+    <>
+      {chosen.map((tag) => (
+        <button key={tag} type="button" className="chip" onClick={() => onChange(chosen.filter((one) => one !== tag))}>
+          {tag} <X size={14} aria-label={`Clear the tag ${tag}`} />
+        </button>
+      ))}
+      {left.length > 0 && (
+        <label className="sort">
+          <span className="sr">Filter by tag</span>
+          <select className="input" value="" onChange={(event) => onChange([...chosen, event.target.value])}>
+            <option value="">{chosen.length > 0 ? "And tag" : "Tag"}</option>
+            {left.map((tag) => (
+              <option key={tag} value={tag}>
+                {tag} ({known.get(tag)})
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </>
+  );
+}

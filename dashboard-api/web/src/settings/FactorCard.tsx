@@ -1,0 +1,110 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ShieldAlert, ShieldCheck } from "lucide-react";
+import { type FormEvent, lazy, Suspense, useState } from "react";
+import { accountApi } from "../api/accounts";
+import { useToast } from "../app/toasts";
+import { Dialog } from "../ui/Dialog";
+import { ErrorNote } from "../ui/ErrorNote";
+import { FormProblem } from "../ui/FormProblem";
+import { problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { plural } from "../ui/words";
+import { PasswordField } from "./PasswordField";
+
+const FactorDialog = lazy(() => import("./FactorDialog"));
+const FEW = 3;
+
+/** Codes of an app, beside the password. */
+export function FactorCard() {
+  const factor = useQuery({ queryKey: ["second-factor"], queryFn: accountApi.secondFactor });
+  const [open, setOpen] = useState<"enrol" | "remove" | null>(null);
+  const state = factor.data;
+  const close = () => setOpen(null);
+  return (
+    <section className="card" aria-labelledby="factor">
+      <div className="card-head">
+        <h2 id="factor">Second factor</h2>
+      </div>
+      {factor.error && !state && <ErrorNote error={factor.error} onRetry={() => void factor.refetch()} />}
+      {!state && !factor.error && <div className="skeleton factor-skeleton" />}
+      {state && (
+        <div className="factor">
+          {state.enabled ? (
+            <ShieldCheck size={26} aria-hidden className="s-up" />
+          ) : (
+            <ShieldAlert size={26} aria-hidden className="muted" />
+          )}
+          <div>
+            <b>{state.enabled ? "On: an authenticator app" : "Off: the password is enough to sign in"}</b>
+            <p className="muted">
+              {state.enabled
+                ? `Signing in asks for a code of the app. ${plural(state.recovery_codes_left, "recovery code")} left for when you do not have it.`
+                : "With an authenticator app on your phone, who learns your password still cannot come in."}
+            </p>
+            {state.enabled && state.recovery_codes_left <= FEW && (
+              <p className="muted">For new recovery codes, turn the second factor off and set it up again.</p>
+            )}
+          </div>
+          <button
+            type="button"
+            className={state.enabled ? "btn danger" : "btn primary"}
+            onClick={() => setOpen(state.enabled ? "remove" : "enrol")}
+          >
+            {state.enabled ? "Turn off" : "Set up"}
+          </button>
+        </div>
+      )}
+      {open === "enrol" && (
+        <Suspense fallback={null}>
+          <FactorDialog onClose={close} />
+        </Suspense>
+      )}
+      {open === "remove" && <RemoveDialog onClose={close} />}
+    </section>
+  );
+}
+
+function RemoveDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const { form, problems, refuse } = useProblems();
+  const [password, setPassword] = useState("");
+  const remove = useMutation({
+    mutationFn: () => accountApi.removeFactor(password),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ["second-factor"] });
+      void queries.invalidateQueries({ queryKey: ["members"] });
+      toast({ text: "The second factor is off. You can remove it from the app, too." });
+      onClose();
+    },
+    onError: (error) => refuse(problemsOf(error, ["/current_password"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!remove.isPending) remove.mutate();
+  };
+  return (
+    <Dialog title="Turn the second factor off?" onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <p>The password alone is enough to sign in then, and your recovery codes are worth nothing any more.</p>
+          <PasswordField
+            label="Your password"
+            value={password}
+            error={problems["/current_password"]}
+            onChange={setPassword}
+          />
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Keep it on
+          </button>
+          <button type="submit" className="btn primary" disabled={remove.isPending}>
+            Turn it off
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,165 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { type FormEvent, useMemo, useState } from "react";
+import { accountApi, type Enrolment } from "../api/accounts";
+import { CopyText } from "../ui/CopyText";
+import { Dialog } from "../ui/Dialog";
+import { download } from "../ui/download";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { PasswordField } from "./PasswordField";
+import { qrPath } from "./qr";
+import "../styles/dialog.css";
+import "../styles/heartbeat.css";
+
+/** Sets the second factor up: the password again, the app, a first code, the recovery codes. */
+export default function FactorDialog({ onClose }: { onClose: () => void }) {
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
+  const [codes, setCodes] = useState<string[] | null>(null);
+  if (codes) return <Recovery codes={codes} onClose={onClose} />;
+  if (enrolment) return <Scan enrolment={enrolment} onDone={setCodes} onClose={onClose} />;
+  return <Begin onDone={setEnrolment} onClose={onClose} />;
+}
+
+function Begin({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; onClose: () => void }) {
+  const { form, problems, refuse } = useProblems();
+  const [password, setPassword] = useState("");
+  const enrol = useMutation({
+    mutationFn: () => accountApi.enrol(password),
+    onSuccess: onDone,
+    onError: (error) => refuse(problemsOf(error, ["/current_password"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!enrol.isPending) enrol.mutate();
+  };
+  return (
+    <Dialog title="Set up a second factor" onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <p>
+            You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager.
+            Nothing changes before a first code of it was right.
+          </p>
+          <PasswordField
+            label="Your password"
+            value={password}
+            error={problems["/current_password"]}
+            onChange={setPassword}
+          />
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={enrol.isPending}>
+            Continue
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Scan({
+  enrolment,
+  onDone,
+  onClose,
+}: {
+  enrolment: Enrolment;
+  onDone: (codes: string[]) => void;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const { form, problems, refuse } = useProblems();
+  const [code, setCode] = useState("");
+  const qr = useMemo(() => qrPath(enrolment.url), [enrolment]);
+  const confirm = useMutation({
+    mutationFn: () => accountApi.confirmFactor(code.replace(/\s/g, "")),
+    onSuccess: ({ recovery_codes }) => {
+      void queries.invalidateQueries({ queryKey: ["second-factor"] });
+      void queries.invalidateQueries({ queryKey: ["members"] });
+      onDone(recovery_codes);
+    },
+    onError: (error) => refuse(problemsOf(error, ["/code"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!confirm.isPending) confirm.mutate();
+  };
+  return (
+    <Dialog title="Add it to the app" onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <p>Scan this with the app, or type the secret into it.</p>
+          <svg
+            className="qr"
+            viewBox={`0 0 ${qr.size} ${qr.size}`}
+            shapeRendering="crispEdges"
+            role="img"
+            aria-label="QR code for the app. The secret below says the same."
+          >
+            <rect width={qr.size} height={qr.size} className="qr-light" />
+            <path d={qr.path} className="qr-dark" />
+          </svg>
+          <CopyText label="secret" text={enrolment.secret} />
+          <Field label="Code" error={problems["/code"]} hint="The six digits that the app shows now.">
+            {(bound) => (
+              <input
+                {...bound}
+                className="input mono"
+                inputMode="numeric"
+                autoComplete="one-time-code"
+                value={code}
+                onChange={(event) => setCode(event.target.value)}
+              />
+            )}
+          </Field>
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={confirm.isPending}>
+            Turn it on
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Recovery({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const text = codes.join("\n");
+  return (
+    <Dialog title="Keep your recovery codes" onClose={onClose}>
+      <div className="dialog-body">
+        <p>
+          The second factor is on. Each of these codes counts once, in place of one of the app, when you do not have it.
+          They are shown only now: keep them where the app is not.
+        </p>
+        <div className="recovery">
+          <CopyText label="recovery codes" text={text} />
+        </div>
+        <div>
+          <button
+            type="button"
+            className="btn"
+            onClick={() => download("probefleet-recovery-codes.txt", `${text}\n`, "text/plain")}
+          >
+            <Download size={15} aria-hidden /> Download as a file
+          </button>
+        </div>
+      </div>
+      <div className="dialog-foot">
+        <button type="button" className="btn primary" onClick={onClose}>
+          I have kept them
+        </button>
+      </div>
+    </Dialog>
+  );
+}

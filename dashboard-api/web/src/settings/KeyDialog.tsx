@@ -1,0 +1,203 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { type ApiKey, accountApi, type KeyInput, type Role, type Scope, scopes } from "../api/accounts";
+import { useSession } from "../app/useSelf";
+import { CopyText } from "../ui/CopyText";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { type Problems, problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { Radios } from "./Radios";
+import { aRole, reaches, roles } from "./roles";
+import { keyMay, scopeRole, scopeWhat } from "./scopes";
+import { Until } from "./Until";
+import "../styles/dialog.css";
+import "../styles/heartbeat.css";
+
+const DAY_S = 86_400;
+const lasts: readonly [seconds: number, word: string][] = [
+  [30 * DAY_S, "in 30 days"],
+  [90 * DAY_S, "in 90 days"],
+  [365 * DAY_S, "in a year"],
+  [0, "never"],
+];
+
+/** Makes a key with some rights, for some time; it is shown once. */
+export default function KeyDialog({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const most = useSession()?.role ?? "viewer";
+  const { form, problems, refuse } = useProblems();
+  const [name, setName] = useState("");
+  const [by, setBy] = useState<"scopes" | "role">("scopes");
+  const [chosen, setChosen] = useState<Scope[]>(["read"]);
+  const [role, setRole] = useState<Role>("viewer");
+  const [expires, setExpires] = useState(90 * DAY_S);
+  const [made, setMade] = useState<ApiKey | null>(null);
+  const save = useMutation({
+    mutationFn: () => {
+      const body: KeyInput = { name: name.trim(), ...(by === "role" ? { role } : { scopes: chosen }) };
+      return accountApi.createKey(expires === 0 ? body : { ...body, expires_s: expires });
+    },
+    onSuccess: (key) => {
+      void queries.invalidateQueries({ queryKey: ["keys"] });
+      setMade(key);
+    },
+    onError: (error) => refuse(problemsOf(error, ["/name", "/scopes", "/role", "/expires_s"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found: Problems = {};
+    if (name.trim() === "") found["/name"] = "Give it a name, such as the program that will use it.";
+    if (by === "scopes" && chosen.length === 0) found["/scopes"] = "Tick what it may do.";
+    refuse(found);
+    if (Object.keys(found).length === 0 && !save.isPending) save.mutate();
+  };
+  if (made) return <Made of={made} onClose={onClose} />;
+  return (
+    <Dialog title="Make an API key" onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <Field label="Name" error={problems["/name"]} hint="What will use it, so that you know it again.">
+            {(bound) => (
+              <input
+                {...bound}
+                className="input"
+                autoComplete="off"
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            )}
+          </Field>
+          <Radios
+            label="It may do"
+            value={by}
+            of={[
+              ["scopes", "Only what is ticked", "The safer way: little is lost when it leaks."],
+              ["role", "All that a role may", "For programs that need most of the API."],
+            ]}
+            onChange={setBy}
+          />
+          {by === "scopes" ? (
+            <ScopeTicks most={most} chosen={chosen} error={problems["/scopes"]} onChange={setChosen} />
+          ) : (
+            <Field label="Role" error={problems["/role"]} hint="Never more than you may, also when your role changes.">
+              {(bound) => (
+                <select
+                  {...bound}
+                  className="input"
+                  value={role}
+                  onChange={(event) => setRole(event.target.value as Role)}
+                >
+                  {roles
+                    .filter((one) => reaches(most, one))
+                    .map((one) => (
+                      <option key={one} value={one}>
+                        {`All that ${aRole(one)} may`}
+                      </option>
+                    ))}
+                </select>
+              )}
+            </Field>
+          )}
+          <Field label="It expires" error={problems["/expires_s"]}>
+            {(bound) => (
+              <select
+                {...bound}
+                className="input"
+                value={expires}
+                onChange={(event) => setExpires(Number(event.target.value))}
+              >
+                {lasts.map(([seconds, word]) => (
+                  <option key={seconds} value={seconds}>
+                    {word}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={save.isPending}>
+            {save.isPending ? "Making" : "Make the key"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a key may, one by one; what is beyond one's own role is not offered. */
+function ScopeTicks({
+  most,
+  chosen,
+  error,
+  onChange,
+}: {
+  most: Role;
+  chosen: readonly Scope[];
+  error: string | undefined;
+  onChange: (chosen: Scope[]) => void;
+}) {
+  return (
+    <fieldset className="radios">
+      <legend>Rights</legend>
+      {scopes
+        .filter((scope) => reaches(most, scopeRole[scope]))
+        .map((scope) => (
+          <label key={scope} className="radio">
+            <input
+              type="checkbox"
+              aria-describedby={`scope-${scope}`}
+              aria-invalid={error ? true : undefined}
+              checked={chosen.includes(scope)}
+              onChange={(event) =>
+                onChange(event.target.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+              }
+            />
+            <span>
+              <b>{scope}</b>
+              <span className="muted" id={`scope-${scope}`}>
+                {scopeWhat[scope]}
+              </span>
+            </span>
+          </label>
+        ))}
+      {error && <p className="problem">{error}</p>}
+    </fieldset>
+  );
+}
+
+function Made({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
+  return (
+    <Dialog title="Keep this key" onClose={onClose}>
+      <div className="dialog-body">
+        <p>It may: {keyMay(key)}. It is shown only now: put it where the program finds it, and nowhere else.</p>
+        <CopyText label="key" text={key.key ?? ""} />
+        <p className="muted">Try it:</p>
+        <CopyText
+          label="command"
+          text={`curl -H "Authorization: Bearer ${key.key}" ${location.origin}/api/v1/targets`}
+        />
+        <p className="muted">
+          {key.expires_at ? (
+            <>
+              It <Until at={key.expires_at} />.
+            </>
+          ) : (
+            "It does not expire: revoke it when nothing uses it any more."
+          )}
+        </p>
+      </div>
+      <div className="dialog-foot">
+        <button type="button" className="btn primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}

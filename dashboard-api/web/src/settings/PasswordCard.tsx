@@ -1,0 +1,65 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { accountApi } from "../api/accounts";
+import { useToast } from "../app/toasts";
+import { useSelf } from "../app/useSelf";
+import { FormProblem } from "../ui/FormProblem";
+import { problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { PasswordField } from "./PasswordField";
+
+/** Another password; every other session ends with the old one. */
+export function PasswordCard() {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const self = useSelf();
+  const { form, problems, refuse } = useProblems();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const save = useMutation({
+    mutationFn: () => accountApi.changePassword(current, next),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ["sessions"] });
+      setCurrent("");
+      setNext("");
+      refuse({});
+      toast({ text: "The password is changed. You are signed out everywhere else." });
+    },
+    onError: (error) => refuse(problemsOf(error, ["/current_password", "/password"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!save.isPending) save.mutate();
+  };
+  return (
+    <section className="card" aria-labelledby="password">
+      <div className="card-head">
+        <h2 id="password">Password</h2>
+      </div>
+      <form ref={form} className="pad card-form" onSubmit={submit} noValidate>
+        <FormProblem problems={problems} />
+        {/* Tells password managers whose password it is. */}
+        <input type="hidden" autoComplete="username" value={self?.email ?? ""} readOnly />
+        <PasswordField
+          label="Current password"
+          value={current}
+          error={problems["/current_password"]}
+          onChange={setCurrent}
+        />
+        <PasswordField
+          label="New password"
+          hint="At least 8 characters. You are signed out everywhere else; API keys live on."
+          fresh
+          value={next}
+          error={problems["/password"]}
+          onChange={setNext}
+        />
+        <div>
+          <button type="submit" className="btn" disabled={save.isPending}>
+            {save.isPending ? "Changing" : "Change password"}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}

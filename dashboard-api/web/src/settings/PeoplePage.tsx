@@ -1,0 +1,181 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { CircleUser, Ellipsis, ShieldCheck, UserMinus, UserPlus, UserRoundCog } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { accountApi, type Member } from "../api/accounts";
+import { useKeys } from "../app/keys";
+import { useToast } from "../app/toasts";
+import { useSelf } from "../app/useSelf";
+import { Confirm } from "../ui/Confirm";
+import { ErrorNote } from "../ui/ErrorNote";
+import { Menu, MenuItem } from "../ui/Menu";
+import { briefly } from "../ui/problems";
+import { Ago } from "../ui/time";
+import { Invitations } from "./Invitations";
+import { OwnersOnly } from "./OwnersOnly";
+import { useMembers } from "./people";
+import { RoleDialog } from "./RoleDialog";
+import { nameOf, roleWords } from "./roles";
+import { SettingsTabs } from "./SettingsTabs";
+import "../styles/settings.css";
+import "../styles/people.css";
+
+const InviteDialog = lazy(() => import("./InviteDialog"));
+
+/** Who may come in, and as what. */
+export function PeoplePage() {
+  const owner = useSelf()?.role === "owner";
+  const [inviting, setInviting] = useState(false);
+  const invite = () => setInviting(true);
+  useKeys(owner ? { c: invite } : {});
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div>
+          <h1>People</h1>
+          <p className="muted">Who may come in, and what each may do.</p>
+        </div>
+        {owner && (
+          <button type="button" className="btn primary push" onClick={invite}>
+            <UserPlus size={16} aria-hidden /> Invite
+          </button>
+        )}
+      </div>
+      <SettingsTabs />
+      <OwnersOnly>
+        <Members onInvite={invite} />
+        <Invitations />
+      </OwnersOnly>
+      {inviting && (
+        <Suspense fallback={null}>
+          <InviteDialog onClose={() => setInviting(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Members({ onInvite }: { onInvite: () => void }) {
+  const members = useMembers();
+  const [changing, setChanging] = useState<Member | null>(null);
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const owners = members.data?.filter((one) => one.role === "owner").length ?? 0;
+  if (members.error && !members.data) return <ErrorNote error={members.error} onRetry={() => void members.refetch()} />;
+  if (!members.data) return <div className="card skeleton people-skeleton" />;
+  return (
+    <>
+      <ul className="card entries" aria-label="Users">
+        {members.data.map((one) => (
+          <MemberRow
+            key={one.id}
+            member={one}
+            onlyOwner={one.role === "owner" && owners === 1}
+            onChange={() => setChanging(one)}
+            onRemove={() => setRemoving(one)}
+          />
+        ))}
+        {members.data.length === 1 && (
+          <li className="entry-more muted">
+            You are alone here. With a second owner, nobody is locked out when one loses a phone or leaves.{" "}
+            <button type="button" className="link plain" onClick={onInvite}>
+              Invite somebody
+            </button>
+          </li>
+        )}
+      </ul>
+      {changing && <RoleDialog member={changing} onClose={() => setChanging(null)} />}
+      {removing && <Remove member={removing} onClose={() => setRemoving(null)} />}
+    </>
+  );
+}
+
+function MemberRow({
+  member,
+  onlyOwner,
+  onChange,
+  onRemove,
+}: {
+  member: Member;
+  onlyOwner: boolean;
+  onChange: () => void;
+  onRemove: () => void;
+}) {
+  const self = useSelf();
+  const name = nameOf(member);
+  return (
+    <li className="entry" data-member={member.id}>
+      <CircleUser size={20} aria-hidden />
+      <div>
+        <b className="entry-name">{name}</b>
+        {member.id === self?.id && <span className="tag">you</span>}
+        <p className="muted">{member.email}</p>
+        <p className="muted">
+          {member.last_seen_at ? (
+            <>
+              seen <Ago at={member.last_seen_at} />
+            </>
+          ) : (
+            "signed in nowhere"
+          )}
+          {" · "}
+          {member.second_factor ? (
+            <span className="with-icon s-up">
+              <ShieldCheck size={13} aria-hidden /> second factor
+            </span>
+          ) : (
+            "password only"
+          )}
+        </p>
+        {onlyOwner && <p className="muted">The only owner: stays one until there is another.</p>}
+      </div>
+      <span className="entry-state">{roleWords[member.role]}</span>
+      {onlyOwner ? (
+        <span className="no-menu" />
+      ) : (
+        <Menu label={`Actions for ${name}`} icon={<Ellipsis size={18} aria-hidden />}>
+          <MenuItem icon={<UserRoundCog size={16} aria-hidden />} onSelect={onChange}>
+            Change role
+          </MenuItem>
+          <hr />
+          <MenuItem icon={<UserMinus size={16} aria-hidden />} danger onSelect={onRemove}>
+            Remove
+          </MenuItem>
+        </Menu>
+      )}
+    </li>
+  );
+}
+
+function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const self = useSelf();
+  const name = nameOf(member);
+  const own = member.id === self?.id;
+  const remove = async () => {
+    try {
+      await accountApi.removeUser(member.id);
+      if (own) return location.assign("/login"); // a full load forgets everything that was shown
+      toast({ text: `${name} is removed.` });
+    } catch (error) {
+      toast({ bad: true, text: `${name} was not removed: ${briefly(error)}` });
+    }
+    void queries.invalidateQueries({ queryKey: ["members"] });
+    void queries.invalidateQueries({ queryKey: ["keys"] });
+  };
+  return (
+    <Confirm
+      title={own ? "Remove your own account?" : `Remove ${name}?`}
+      act={own ? "Remove my account" : `Remove ${name}`}
+      keep={own ? "Keep it" : `Keep ${name}`}
+      consequences={[
+        `${own ? "You are" : `${name} is`} signed out everywhere, and cannot sign in again.`,
+        `API keys of ${own ? "yours" : name} end, with those they made: programs that use them are refused.`,
+        "Targets, incidents, notes and the audit log stay as they are.",
+      ]}
+      onAct={remove}
+      onClose={onClose}
+    >
+      This cannot be undone. What happens at once:
+    </Confirm>
+  );
+}

@@ -1,0 +1,96 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { accountApi } from "../api/accounts";
+import { useToast } from "../app/toasts";
+import { useSession } from "../app/useSelf";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { PasswordField } from "./PasswordField";
+import { roleWhat, roleWords } from "./roles";
+
+/** Name and address; another address to sign in with needs the password. */
+export function ProfileCard() {
+  const session = useSession();
+  const queries = useQueryClient();
+  const toast = useToast();
+  const { form, problems, refuse } = useProblems();
+  const before = { name: session?.user?.name ?? "", email: session?.user?.email ?? "" };
+  const [name, setName] = useState(before.name);
+  const [email, setEmail] = useState(before.email);
+  const [password, setPassword] = useState("");
+  const moved = email.trim().toLowerCase() !== before.email;
+  const changed = moved || name.trim() !== before.name;
+  const save = useMutation({
+    mutationFn: () =>
+      accountApi.saveProfile({
+        ...(name.trim() === before.name ? {} : { name: name.trim() }),
+        ...(moved ? { email: email.trim(), current_password: password } : {}),
+      }),
+    onSuccess: (saved) => {
+      queries.setQueryData(["session"], saved);
+      void queries.invalidateQueries({ queryKey: ["members"] });
+      setPassword("");
+      refuse({});
+      toast({ text: moved ? `Saved. You sign in as ${saved.user?.email} from now on.` : "Saved." });
+    },
+    onError: (error) => refuse(problemsOf(error, ["/name", "/email", "/current_password"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (changed && !save.isPending) save.mutate();
+  };
+  return (
+    <section className="card" aria-labelledby="profile">
+      <div className="card-head">
+        <h2 id="profile">Profile</h2>
+        {session && (
+          <span className="muted" title={roleWhat[session.role]}>
+            {roleWords[session.role]}
+          </span>
+        )}
+      </div>
+      <form ref={form} className="pad card-form" onSubmit={submit} noValidate>
+        <FormProblem problems={problems} />
+        <Field label="Name" error={problems["/name"]}>
+          {(bound) => (
+            <input
+              {...bound}
+              className="input"
+              autoComplete="name"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="E-mail" error={problems["/email"]}>
+          {(bound) => (
+            <input
+              {...bound}
+              className="input"
+              type="email"
+              autoComplete="username"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+          )}
+        </Field>
+        {moved && (
+          <PasswordField
+            label="Your password"
+            hint="You sign in with this address: say the password again."
+            value={password}
+            error={problems["/current_password"]}
+            onChange={setPassword}
+          />
+        )}
+        <div>
+          <button type="submit" className="btn" disabled={!changed || save.isPending}>
+            {save.isPending ? "Saving" : "Save"}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+import { FactorCard } from "./FactorCard";
+import { PasswordCard } from "./PasswordCard";
+import { ProfileCard } from "./ProfileCard";
+import { SessionsCard } from "./SessionsCard";
+import { SettingsTabs } from "./SettingsTabs";
+import "../styles/settings.css";
+import "../styles/people.css";
+
+/** Who I am here, how I sign in, and where I am signed in. */
+export function YourAccountPage() {
+  return (
+    <div className="page">
+      <div className="page-head">
+        <div>
+          <h1>Your account</h1>
+          <p className="muted">Who you are here, how you sign in, and where you are signed in.</p>
+        </div>
+      </div>
+      <SettingsTabs />
+      <div className="settings-grid even">
+        <ProfileCard />
+        <PasswordCard />
+      </div>
+      <FactorCard />
+      <SessionsCard />
+    </div>
+  );
+}

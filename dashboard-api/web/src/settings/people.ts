@@ -1,0 +1,37 @@
+import { useQuery } from "@tanstack/react-query";
+import { accountApi } from "../api/accounts";
+import { useSession } from "../app/useSelf";
+import { nameOf } from "./roles";
+
+/** The users; none for who is no owner and so may not see them. */
+export function useMembers() {
+  const owner = useSession()?.role === "owner";
+  return useQuery({ queryKey: ["members"], queryFn: accountApi.members, enabled: owner });
+}
+
+/** API keys: those of everybody for an owner, else one's own. */
+export const useApiKeys = () => useQuery({ queryKey: ["keys"], queryFn: accountApi.keys });
+
+interface Named {
+  id: number;
+  name: string;
+}
+
+/** Who did something, as the log has it, in words: user:1 is Ann, key:2 the key Deploy. */
+export function actorName(
+  actor: string,
+  people: readonly (Named & { email: string })[],
+  keys: readonly Named[],
+): string {
+  const [kind, number] = actor.split(":");
+  const id = Number(number);
+  if (kind === "user") {
+    const person = people.find((one) => one.id === id);
+    return person ? nameOf(person) : `a removed user (${id})`;
+  }
+  if (kind === "key") {
+    const key = keys.find((one) => one.id === id);
+    return key ? `the key ${key.name}` : `an ended key (${id})`;
+  }
+  return actor === "" ? "nobody signed in" : actor;
+}
