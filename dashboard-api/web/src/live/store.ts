@@ -28,6 +28,8 @@ export interface ListView {
   regions: readonly Region[];
 }
 
+const none = (): Counts => ({ up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 });
+
 const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
 
 interface Entry {
@@ -53,7 +55,7 @@ export class LiveStore {
   private list: ListView = {
     ready: false,
     version: 0,
-    counts: { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 },
+    counts: none(),
     total: 0,
     regions: [],
   };
@@ -80,11 +82,7 @@ export class LiveStore {
   applyOps(ops: readonly Op[]): void {
     let structural = false;
     for (const op of ops) {
-      if (op.op === "remove") {
-        structural = this.drop(op.id) || structural;
-      } else {
-        structural = this.put(op.item) || structural;
-      }
+      structural = (op.item ? this.put(op.item) : this.drop(op.id)) || structural;
     }
     if (structural) this.publishList();
   }
@@ -92,7 +90,7 @@ export class LiveStore {
   /** Shows a target just saved, before the live feed confirms it. */
   applySaved(target: Target): void {
     const old = this.entries.get(target.id)?.item;
-    const { id, name, url, kind, interval_s, timeout_ms, regions, active } = target;
+    const { id, name, url, kind, interval_s, timeout_ms, regions, tags, parent_id, active } = target;
     const base = old ?? {
       since: null,
       last_result_at: null,
@@ -102,7 +100,7 @@ export class LiveStore {
       state: "no_data" as const,
       why: "Waiting for the first check.",
     };
-    const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], active };
+    const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions, tags, parent_id, active };
     if (!active) {
       item.state = "paused";
       item.why = "Paused.";
@@ -265,7 +263,7 @@ export class LiveStore {
   }
 
   private publishList(): void {
-    const counts: Counts = { up: 0, degraded: 0, down: 0, no_data: 0, paused: 0 };
+    const counts = none();
     let total = 0;
     for (const [id, entry] of this.entries) {
       if (this.hidden.has(id)) continue;

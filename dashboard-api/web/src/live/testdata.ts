@@ -23,6 +23,8 @@ export function liveTarget(id: number, change: Partial<LiveTarget> = {}): LiveTa
     interval_s: 10,
     timeout_ms: 5000,
     regions: [],
+    tags: [],
+    parent_id: null,
     active: true,
     state: "up",
     since: iso(start),

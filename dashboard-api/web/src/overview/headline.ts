@@ -10,6 +10,10 @@ export function headline(counts: Counts, total: number): string {
     return counts.degraded === 1 ? "1 target is degraded" : `${counts.degraded} targets are degraded`;
   if (counts.no_data > 0)
     return counts.no_data === 1 ? "1 target has no data" : `${counts.no_data} targets have no data`;
+  if (counts.maintenance > 0)
+    return counts.maintenance === 1
+      ? "1 target is in maintenance, nothing is wrong"
+      : `${counts.maintenance} targets are in maintenance, nothing is wrong`;
   if (watched === 0) return total === 0 ? "Nothing is watched yet" : "Everything is paused";
   return watched === 1 ? "The target is up" : `All ${watched} targets are up`;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { State } from "../api/types";
+import { headline } from "./headline";
 import { arrange, hold } from "./order";
 
 const row = (id: number, name: string, state: State, p50_us: number | null = null) => ({
@@ -19,6 +20,12 @@ test("the worst comes first, then names in human order", () => {
   expect(ids({ sort: "slow" })).toEqual([3, 1, 2, 4]);
 });
 
+test("what is planned stands after what is not known, and before what is up", () => {
+  const mixed = [row(1, "a", "up"), row(2, "b", "maintenance"), row(3, "c", "no_data"), row(4, "d", "paused")];
+  expect(arrange(mixed, { text: "", state: undefined, sort: "state" }).map((r) => r.id)).toEqual([3, 2, 1, 4]);
+  expect(arrange(mixed, { text: "", state: "maintenance", sort: "state" }).map((r) => r.id)).toEqual([2]);
+});
+
 test("search takes every word, in name or address; the state filters", () => {
   expect(ids({ text: "API example" })).toEqual([2, 3]);
   expect(ids({ text: "api", state: "up" })).toEqual([3]);
@@ -35,4 +42,13 @@ test("a held list keeps its places and counts what would change", () => {
     "deleted: goes at once",
   ).toEqual({ ids: [1, 3], pending: 0 });
   expect(hold([1, 2], [9, 1, 2], exists), "new: at the end").toEqual({ ids: [1, 2, 9], pending: 1 });
+});
+
+test("the headline tells of maintenance only when nothing is wrong", () => {
+  const counts = { up: 3, degraded: 0, down: 0, maintenance: 1, no_data: 0, paused: 0 };
+  expect(headline(counts, 4)).toBe("1 target is in maintenance, nothing is wrong");
+  expect(headline({ ...counts, maintenance: 2 }, 5)).toBe("2 targets are in maintenance, nothing is wrong");
+  expect(headline({ ...counts, no_data: 1 }, 5)).toBe("1 target has no data");
+  expect(headline({ ...counts, down: 1 }, 5)).toBe("1 target is down");
+  expect(headline({ ...counts, maintenance: 0 }, 3)).toBe("All 3 targets are up");
 });

@@ -3,7 +3,7 @@ import { stateWords } from "./words";
 
 // Each state has its own outline and its own mark, so that it can be told in greyscale
 // and at a glance: disc and check, triangle and exclamation, square and cross,
-// broken ring and question, hollow ring and bars.
+// diamond and wrench, broken ring and question, hollow ring and bars.
 const outlines: Record<State, React.ReactNode> = {
   up: (
     <>
@@ -24,6 +24,15 @@ const outlines: Record<State, React.ReactNode> = {
     <>
       <rect x="1.75" y="1.75" width="16.5" height="16.5" rx="3" fill="currentColor" />
       <path d="m6.8 6.8 6.4 6.4m0-6.4-6.4 6.4" className="mark" />
+    </>
+  ),
+  maintenance: (
+    <>
+      <path
+        d="M8.7 1.5a1.85 1.85 0 0 1 2.6 0l7.2 7.2a1.85 1.85 0 0 1 0 2.6l-7.2 7.2a1.85 1.85 0 0 1-2.6 0l-7.2-7.2a1.85 1.85 0 0 1 0-2.6z"
+        fill="currentColor"
+      />
+      <path d="m6.6 13.4 3.9-3.9M13.3 6.1a2.6 2.6 0 1 0 .9 2.6l-1.7.5-1.2-1.2z" className="mark thin" />
     </>
   ),
   no_data: (

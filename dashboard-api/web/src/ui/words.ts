@@ -1,12 +1,13 @@
 import type { Kind, State, Status } from "../api/types";
 
 /** Worst first: the order in which people want to see them. */
-export const states: readonly State[] = ["down", "degraded", "no_data", "up", "paused"];
+export const states: readonly State[] = ["down", "degraded", "no_data", "maintenance", "up", "paused"];
 
 export const stateWords: Record<State, string> = {
   up: "Up",
   degraded: "Degraded",
   down: "Down",
+  maintenance: "Maintenance",
   no_data: "No data",
   paused: "Paused",
 };
