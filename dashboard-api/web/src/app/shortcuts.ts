@@ -12,6 +12,7 @@ export const shortcuts: [keys: string[], what: string][] = [
   [["g", "o"], "Go to the overview"],
   [["g", "i"], "Go to the incidents"],
   [["g", "m"], "Go to maintenance"],
+  [["g", "p"], "Go to the status pages"],
   [["g", "r"], "Go to the reports"],
   [["g", "f"], "Go to the fleet"],
   [["g", "s"], "Go to the settings"],

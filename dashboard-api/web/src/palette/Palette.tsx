@@ -148,6 +148,7 @@ function useFixed(onHelp: () => void): Entry[] {
       page("Settings", "g s", () => void navigate({ to: "/settings" })),
       page("Channels", "where messages go", () => void navigate({ to: "/settings/channels" })),
       page("Notification rules", "who is told", () => void navigate({ to: "/settings/rules" })),
+      page("Status pages", "g p", () => void navigate({ to: "/settings/pages" })),
     ];
     const dark = theme === "dark";
     const utc = zone === "utc";

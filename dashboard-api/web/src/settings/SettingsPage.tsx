@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { BellRing, FileText, Radio, Wrench } from "lucide-react";
+import { BellRing, FileText, Globe, Radio, Wrench } from "lucide-react";
 import { type Theme, useTheme, useZone, type Zone } from "../app/preferences";
 import { useSession } from "../app/useSelf";
 import { Choice } from "../targetform/HeartbeatFields";
@@ -16,6 +16,7 @@ const places = [
     name: "Notification rules",
     what: "Which incidents are told to whom, and when.",
   },
+  { to: "/settings/pages", Icon: Globe, name: "Status pages", what: "What everybody may see, in your words." },
   { to: "/maintenance", Icon: Wrench, name: "Maintenance", what: "When nobody is to be told." },
   { to: "/reports", Icon: FileText, name: "Reports", what: "A month of all targets, to read or print." },
 ] as const;

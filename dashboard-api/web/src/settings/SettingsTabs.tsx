@@ -8,6 +8,7 @@ export function SettingsTabs() {
       </Link>
       <Link to="/settings/channels">Channels</Link>
       <Link to="/settings/rules">Notification rules</Link>
+      <Link to="/settings/pages">Status pages</Link>
     </nav>
   );
 }

@@ -5,12 +5,14 @@ import { Dialog } from "./Dialog";
 export function Confirm({
   title,
   act,
+  keep = "Keep it",
   onAct,
   onClose,
   children,
 }: {
   title: string;
   act: string;
+  keep?: string;
   onAct: () => Promise<void>;
   onClose: () => void;
   children: ReactNode;
@@ -28,7 +30,7 @@ export function Confirm({
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>
-          Keep it
+          {keep}
         </button>
         <button type="button" className="btn primary" disabled={busy} onClick={() => void go()}>
           {act}
