@@ -112,8 +112,9 @@ test("by keyboard: components come from targets, get names and an order, and are
   await page.keyboard.press("ArrowUp");
   assert.deepEqual(await order(), ["Hotline", "Shop", "API"]);
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^Move Hotline/);
+  await page.locator('[data-component="Hotline"] .component-name').click();
   await page.getByRole("button", { name: /^Move Hotline/ }).dragTo(page.locator('[data-component="API"]'), {
-    targetPosition: { x: 200, y: 40 },
+    targetPosition: { x: 200, y: 36 },
   });
   assert.deepEqual(await order(), ["Shop", "API", "Hotline"], "what is dragged goes where it is dropped");
 
@@ -136,7 +137,9 @@ test("by keyboard: components come from targets, get names and an order, and are
   await context.close();
 });
 
-test("colours that cannot be read are refused, language and theme are in the preview", { timeout: 60_000 }, async () => {
+test("colours that cannot be read are refused, language and theme are in the preview", {
+  timeout: 60_000,
+}, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const accent = page.getByLabel("Links, light theme", { exact: true });
   await accent.fill("#ffff00");
@@ -145,12 +148,12 @@ test("colours that cannot be read are refused, language and theme are in the pre
   await page.locator("input[aria-invalid=true]:focus").waitFor();
   assert.equal((await stored()).accent, null);
   await accent.fill("#7a1fa2");
-  await page.getByLabel("Language").selectOption("de");
+  await page.getByLabel("Language", { exact: true }).selectOption("de");
   await page.getByRole("region", { name: "Preview" }).getByText("Wartung", { exact: true }).waitFor();
   await page.getByLabel("A host name of its own (optional)").fill("status.example.com");
   await page.getByText("status.example.com. CNAME").waitFor();
   await page.getByLabel("A host name of its own (optional)").fill("");
-  await page.getByLabel("Language").selectOption("en");
+  await page.getByLabel("Language", { exact: true }).selectOption("en");
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("Everything is saved.").waitFor();
   assert.equal((await stored()).accent, "#7a1fa2");
@@ -246,7 +249,10 @@ test("a post and its updates come to who reads the page, without a reload, until
   await reader.getByRole("heading", { name: "Past incidents" }).waitFor();
   const [post] = (await must("GET", `/status-pages/${made.id}/posts`)).items;
   assert.ok(post.resolved_at);
-  assert.deepEqual(post.updates.map((one) => one.state), ["investigating", "identified", "resolved"]);
+  assert.deepEqual(
+    post.updates.map((one) => one.state),
+    ["investigating", "identified", "resolved"],
+  );
   assert.deepEqual(trouble, []);
   await context.close();
 });
@@ -305,7 +311,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       },
     ],
     ["page-post", `${editor()}/posts/${post.id}`, (page) => page.locator(".updates .sp-text p").first().waitFor()],
-    ["page-gone", "/settings/pages/999999999", (page) => page.getByRole("alert").waitFor()],
+    ["page-gone", "/settings/pages/999999999", (page) => page.getByText("There is no such status page").waitFor()],
   ]);
   assert.deepEqual(
     found.filter((line) => !/page-gone.*status of 404/.test(line)),

@@ -16,6 +16,7 @@ export const shortcuts: [keys: string[], what: string][] = [
   [["g", "r"], "Go to the reports"],
   [["g", "f"], "Go to the fleet"],
   [["g", "s"], "Go to the settings"],
+  [["Ctrl", "S"], "Save the open status page"],
   [["Esc"], "Close, leave the search, or select nothing"],
   [["?"], "This list"],
 ];

@@ -47,7 +47,7 @@ export function Basics({ draft, problems, onChange }: Props) {
         <Field
           label="Address"
           error={problems["/slug"]}
-          hint={`${location.origin}${pathOf({ slug: draft.slug.trim() || "…" })}. Links to the address of before end when it changes.`}
+          hint={`${location.origin}${pathOf({ slug: draft.slug.trim() || "…" })}. Links that people have stop working when you change it.`}
         >
           {(bound) => (
             <input

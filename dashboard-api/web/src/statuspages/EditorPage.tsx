@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { ApiError } from "../api/client";
 import { pagesApi, type StatusPage, tagOf } from "../api/statusPages";
 import { useList, useLive } from "../app/live";
@@ -68,17 +68,21 @@ function Editor({ page }: { page: StatusPage }) {
     refuse({});
     if (dirty && !save.isPending) save.mutate();
   };
-  const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
-    event.preventDefault();
-    event.currentTarget.requestSubmit();
-  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) form.current?.requestSubmit();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [form]);
 
   const preview = <PreviewCard page={page} draft={draft} />;
   if (!mayEdit) return preview;
   return (
     <div className="editor">
-      <form ref={form} onSubmit={submit} onKeyDown={onKey} noValidate className="editor-form" autoComplete="off">
+      <form ref={form} onSubmit={submit} noValidate className="editor-form" autoComplete="off">
         {stale ? (
           <div className="banner bad" role="alert" tabIndex={-1}>
             <div className="stack">

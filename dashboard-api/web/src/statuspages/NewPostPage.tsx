@@ -76,7 +76,7 @@ function NewPost({ page, incident }: { page: StatusPage; incident: Incident | nu
         <h2 id="post">New post</h2>
         <span className="muted">Readers who have the page open see it at once.</span>
       </div>
-      <form ref={form} onSubmit={submit} noValidate className="pad stack">
+      <form ref={form} onSubmit={submit} noValidate className="pad stack post-form">
         <FormProblem problems={problems} />
         {!page.published && (
           <div className="banner warn">

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronLeft, Ellipsis, ExternalLink, Eye, EyeOff, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { ApiError } from "../api/client";
 import { pagesApi, type StatusPage, tagOf } from "../api/statusPages";
 import { useToast } from "../app/toasts";
 import { useMayEdit } from "../app/useSelf";
@@ -27,6 +28,11 @@ export function PageFrame({ children }: { children: (page: StatusPage) => ReactN
           <Head page={page.data} />
           {children(page.data)}
         </>
+      ) : page.error instanceof ApiError && page.error.status === 404 ? (
+        <div className="empty">
+          <h1>There is no such status page</h1>
+          <p>It may have been deleted.</p>
+        </div>
       ) : page.error ? (
         <ErrorNote error={page.error} onRetry={() => void page.refetch()} />
       ) : (

@@ -43,7 +43,7 @@ export default function PostDialog({
   return (
     <Dialog title="Edit post" onClose={onClose}>
       <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
+        <div className="dialog-body post-form">
           <FormProblem problems={problems} />
           <PostHeadFields
             page={page}

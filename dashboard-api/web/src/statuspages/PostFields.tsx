@@ -51,14 +51,12 @@ export function PostHeadFields({
           />
         )}
       </Field>
-      <div className="field">
-        <Choice
-          label="How bad it is"
-          value={draft.impact}
-          options={impacts}
-          onChange={(impact) => onChange({ impact })}
-        />
-      </div>
+      <Choice
+        label="How bad it is"
+        value={draft.impact}
+        options={impacts}
+        onChange={(impact) => onChange({ impact })}
+      />
       {components.length > 0 && (
         <Checks
           label="Affects"
@@ -85,7 +83,7 @@ export function StateField({
   if (kind === "announcement") {
     return (
       <Choice<"on" | "over">
-        label="It"
+        label="The announcement"
         value={value === "resolved" ? "over" : "on"}
         options={[
           ["on", "Goes on"],

@@ -9,7 +9,6 @@ import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { FormProblem } from "../ui/FormProblem";
 import { briefly, problemsOf } from "../ui/problems";
-import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
 import { Unsaved } from "../ui/Unsaved";
 import { useProblems } from "../ui/useProblems";
@@ -19,8 +18,9 @@ import { MarkdownField, Shown } from "./MarkdownField";
 import { OurIncidents } from "./OurIncidents";
 import { PageFrame } from "./PageFrame";
 import { StateField } from "./PostFields";
+import { PostIcon } from "./PostIcon";
 import { PAGES } from "./pages";
-import { iconOf, kindWords, postStateWords } from "./posts";
+import { kindWords, postStateWords } from "./posts";
 import "../styles/incidents.css";
 
 const PostDialog = lazy(() => import("./PostDialog"));
@@ -49,6 +49,7 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const key = [PAGES, page.id, "posts"];
+  const names = namesOf(page, post.component_ids).join(", ");
   const saved = (now: Post) => {
     queries.setQueryData([...key, now.id], now);
     void queries.invalidateQueries({ queryKey: key });
@@ -67,14 +68,14 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
   return (
     <>
       <div className="target-head post-head">
-        <StateIcon state={iconOf(post)} size={30} />
+        <PostIcon post={post} size={30} />
         <div className="title">
           <h2>{post.title}</h2>
           <p className="verdict">
             <b>{post.kind === "incident" ? postStateWords[post.state] : kindWords[post.kind]}</b>
             {post.resolved_at ? ", over " : ", since "}
             <Ago at={post.resolved_at ?? post.begun_at} bare={!post.resolved_at} />
-            <span className="muted"> · {namesOf(page, post.component_ids).join(", ") || "of no component"}</span>
+            {names && <span className="muted"> · {names}</span>}
           </p>
         </div>
         {mayEdit && (
@@ -153,7 +154,7 @@ function Say({ page, post, onSaid }: { page: StatusPage; post: Post; onSaid: (po
       <div className="card-head">
         <h2 id="say">{post.resolved_at ? "It goes on after all?" : "Tell what is new"}</h2>
       </div>
-      <form ref={form} onSubmit={submit} noValidate className="pad stack">
+      <form ref={form} onSubmit={submit} noValidate className="pad stack post-form">
         <FormProblem problems={problems} />
         <StateField kind={post.kind} value={state} onChange={setState} />
         <MarkdownField label="Update" value={text} error={problems["/text"]} onChange={setText} />

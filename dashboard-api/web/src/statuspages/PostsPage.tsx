@@ -5,13 +5,13 @@ import { type Post, pagesApi, type StatusPage } from "../api/statusPages";
 import { useKeys } from "../app/keys";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
-import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
 import { plural } from "../ui/words";
 import { namesOf } from "./draft";
 import { PageFrame } from "./PageFrame";
+import { PostIcon } from "./PostIcon";
 import { PAGES } from "./pages";
-import { iconOf, kindWords, postStateWords } from "./posts";
+import { kindWords, postStateWords } from "./posts";
 import "../styles/incidents.css";
 
 /** What was told on a page, the newest first. */
@@ -90,7 +90,7 @@ function PostList({ title, page, posts }: { title: string; page: StatusPage; pos
       <ul>
         {posts.map((post) => (
           <li key={post.id} className="incident">
-            <StateIcon state={iconOf(post)} size={22} />
+            <PostIcon post={post} size={22} />
             <div>
               <Link
                 to="/settings/pages/$id/posts/$post"
@@ -99,7 +99,7 @@ function PostList({ title, page, posts }: { title: string; page: StatusPage; pos
               >
                 {post.title}
               </Link>
-              <p className="incident-why">{namesOf(page, post.component_ids).join(", ") || "Of no component"}</p>
+              <p className="incident-why">{namesOf(page, post.component_ids).join(", ")}</p>
               <p className="incident-meta">
                 <span className="word">
                   {post.kind === "incident" ? postStateWords[post.state] : kindWords[post.kind]}

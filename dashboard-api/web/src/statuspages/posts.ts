@@ -46,9 +46,9 @@ export const impacts: readonly (readonly [Impact | "", string])[] = [
   ["maintenance", "Maintenance"],
 ];
 
-/** The icon of a post: what is over is up, what has no impact says nothing of how things are. */
-export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State =>
-  post.resolved_at ? "up" : (post.impact ?? "no_data");
+/** The icon of a post: what is over is up; null: it says nothing of how things are. */
+export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State | null =>
+  post.resolved_at ? "up" : post.impact;
 
 /** What a post says of an incident of ours, to begin with: in the words of the page, not in ours. */
 export function fromIncident(page: StatusPage, incident: Pick<Incident, "target_id" | "severity">): PostDraft {
