@@ -45,7 +45,7 @@ after(async () => {
 async function signedIn(path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const trouble = watchPage(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
@@ -53,7 +53,7 @@ async function signedIn(path, options = {}) {
 const stored = () => must("GET", `/status-pages/${made.id}`);
 const editor = () => `/settings/pages/${made.id}`;
 
-test("by keyboard: a page is added as a draft, which nobody sees", { timeout: 90_000 }, async () => {
+test("by keyboard: a page is added as a draft, which nobody sees", { timeout: 150_000 }, async () => {
   const { context, page, trouble } = await signedIn("/settings/pages");
   await page.getByRole("button", { name: "Add status page" }).first().waitFor();
   if ((await must("GET", "/status-pages")).items.length === 0) {
@@ -81,7 +81,7 @@ test("by keyboard: a page is added as a draft, which nobody sees", { timeout: 90
 });
 
 test("by keyboard: components come from targets, get names and an order, and are saved", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const first = page.getByRole("combobox", { name: "Target of the first component" });
@@ -161,7 +161,7 @@ test("colours that cannot be read are refused, language and theme are in the pre
   await context.close();
 });
 
-test("changes of somebody else are not written over", { timeout: 60_000 }, async () => {
+test("changes of somebody else are not written over", { timeout: 120_000 }, async () => {
   const { context, page, trouble } = await signedIn(editor());
   await page.getByLabel("A sentence about it (optional)").fill("Mine.");
   await must("PATCH", `/status-pages/${made.id}`, { description: "Theirs." });
@@ -178,7 +178,7 @@ test("changes of somebody else are not written over", { timeout: 60_000 }, async
   await context.close();
 });
 
-test("what is published is read by others", { timeout: 90_000 }, async () => {
+test("what is published is read by others", { timeout: 150_000 }, async () => {
   const { context, page, trouble } = await signedIn(editor());
   await page.getByRole("button", { name: "Publish" }).click();
   const link = page.getByRole("link", { name: "Open the page" });
@@ -197,7 +197,7 @@ test("what is published is read by others", { timeout: 90_000 }, async () => {
 
   const outside = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   reader = await outside.newPage();
-  reader.setDefaultTimeout(20_000);
+  reader.setDefaultTimeout(30_000);
   await reader.goto(new URL(`/s/${slug}`, settings.base).href);
   await reader.getByRole("heading", { level: 1, name: title }).waitFor();
   await reader.locator("#systems").getByText("Shop", { exact: true }).waitFor();
@@ -207,7 +207,7 @@ test("what is published is read by others", { timeout: 90_000 }, async () => {
 });
 
 test("a post and its updates come to who reads the page, without a reload, until it is resolved", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const { context, page, trouble } = await signedIn(`${editor()}/posts`);
   await page.getByRole("heading", { name: "Nothing was told yet" }).waitFor();
@@ -257,7 +257,7 @@ test("a post and its updates come to who reads the page, without a reload, until
   await context.close();
 });
 
-test("an announcement is edited, and deleted with its consequences named", { timeout: 60_000 }, async () => {
+test("an announcement is edited, and deleted with its consequences named", { timeout: 120_000 }, async () => {
   const { context, page, trouble } = await signedIn(`${editor()}/posts/new`);
   await page.getByRole("button", { name: "Announcement" }).click();
   await page.getByLabel("Title").fill(`We move ${run}`);
@@ -278,7 +278,7 @@ test("an announcement is edited, and deleted with its consequences named", { tim
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 240_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 420_000 }, async () => {
   const [post] = (await must("GET", `/status-pages/${made.id}/posts`)).items;
   const found = await inEveryMode(browser, state, [
     ["pages", "/settings/pages", (page) => page.locator(".entry").first().waitFor()],
@@ -319,7 +319,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   );
 });
 
-test("unpublished nobody sees it, deleted it is gone", { timeout: 60_000 }, async () => {
+test("unpublished nobody sees it, deleted it is gone", { timeout: 120_000 }, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const menu = page.getByRole("button", { name: `Actions for ${title}` });
   await menu.focus();
