@@ -136,7 +136,7 @@ export function Look({ draft, problems, onChange }: Props) {
           label="Theme"
           value={draft.theme}
           options={[
-            ["auto", "As the reader's system"],
+            ["auto", "Reader's own"],
             ["light", "Light"],
             ["dark", "Dark"],
           ]}
