@@ -2,7 +2,8 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 // The page is served under a policy of `default-src 'self'`: nothing may be
-// inlined as a data: address, and no script may stand in the HTML.
+// inlined as a data: address, and no script may stand in the HTML. The words of status pages
+// are those of the public pages' own files.
 export default defineConfig({
   plugins: [react()],
   build: {
@@ -14,7 +15,11 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    proxy: { "/api": { target: "http://127.0.0.1:8080", ws: true, changeOrigin: false } },
+    proxy: {
+      "/api": { target: "http://127.0.0.1:8080", ws: true, changeOrigin: false },
+      "^/s/": { target: "http://127.0.0.1:8080", ws: true, changeOrigin: false },
+    },
+    fs: { allow: [".", "../internal/statuspage/locales"] },
   },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

@@ -29,7 +29,7 @@ func (f feed) items(v *View) (all []item) {
 		}
 		var html, text []string
 		for _, u := range e.Updates {
-			head := say(f.lang, u.State) + ", " + u.At.In(v.Zone).Format("2006-01-02 15:04 MST")
+			head := say(f.lang, e.Word(u.State)) + ", " + u.At.In(v.Zone).Format("2006-01-02 15:04 MST")
 			html = append(html, "<p><b>"+head+"</b></p>"+string(u.HTML))
 			text = append(text, head+": "+u.Text)
 		}

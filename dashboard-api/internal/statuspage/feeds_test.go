@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -98,4 +99,20 @@ func TestWhatFeedsSay(t *testing.T) {
 	if after := r.get("/s/demo/feed.atom").Header().Get("ETag"); after != before {
 		t.Errorf("%s became %s", before, after)
 	}
+}
+
+// An announcement is not investigated, neither on the page nor in feeds.
+func TestAnnouncementsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "x"}})
+	said := pagestore.Update{At: noon, State: pagestore.Investigating, Text: "On Sunday."}
+	r.post(page, pagestore.Body{Title: "We move", Kind: pagestore.KindAnnouncement, Updates: []pagestore.Update{said}}, time.Time{})
+	for _, path := range []string{"/s/main", "/s/main/feed.atom", "/s/main/feed.json"} {
+		contains(t, r.get(path).Body.String(), "On Sunday.", "Announcement", "!Investigating")
+	}
+	said.State = pagestore.Resolved
+	r.post(page, pagestore.Body{Title: "We moved", Kind: pagestore.KindAnnouncement, Updates: []pagestore.Update{said}}, noon)
+	r.pass(3 * time.Second)
+	contains(t, r.get("/s/main").Body.String(), "We moved", `<b class="tag resolved">Resolved</b>`)
 }

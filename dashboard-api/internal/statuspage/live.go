@@ -130,12 +130,12 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
 		p.unavailable(w)
 		return
 	}
-	defer done()
 	channel := "page:" + q.page.Slug
 	if q.rest == "live" {
-		p.Socket(channel, func(ctx context.Context, r *http.Request) error { return p.still(ctx, r, q.page.ID) }).ServeHTTP(w, r)
+		p.Socket(channel, func(ctx context.Context, r *http.Request) error { return p.still(ctx, r, q.page.ID) }, done).ServeHTTP(w, r)
 		return
 	}
+	defer done()
 	p.stream(w, r, q, channel)
 }
 

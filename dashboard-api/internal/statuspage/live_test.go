@@ -6,10 +6,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -75,5 +80,47 @@ func TestLiveStream(t *testing.T) {
 	}
 	r.pages.LetGo()
 	for lines.Scan() { // it ends
+	}
+}
+
+// Who reads by a socket is told as long as the socket is open, not only while it is opened.
+func TestLiveSocket(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = r.pages.Run(ctx) })
+	loops.Go(func() { _ = r.sockets.Run(ctx) })
+	server := httptest.NewServer(r.pages)
+	defer server.Close()
+	defer func() { cancel(); loops.Wait() }()
+
+	conn, _, err := websocket.Dial(ctx, server.URL+"/s/main/live", &websocket.DialOptions{Subprotocols: []string{wsconn.Subprotocol}, HTTPHeader: http.Header{"Origin": {server.URL}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow() //nolint:errcheck // the test is over
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"t":"sub","id":"1","ch":"page:main"}`)); err != nil {
+		t.Fatal(err)
+	}
+	until := func(wanted ...string) string {
+		t.Helper()
+		for {
+			_, text, err := conn.Read(ctx)
+			if err != nil {
+				t.Fatalf("no %v: %v", wanted, err)
+			}
+			if !slices.ContainsFunc(wanted, func(want string) bool { return !strings.Contains(string(text), want) }) {
+				return string(text)
+			}
+		}
+	}
+	until(`"t":"ok"`)
+	before := until(`"t":"delta"`, `"state":"up"`)
+	r.pass(3 * time.Second)
+	r.post(page, pagestore.Body{Title: "x", Kind: pagestore.KindIncident, Updates: []pagestore.Update{{At: noon, State: pagestore.Investigating, Text: "y"}}}, time.Time{})
+	if after := until(`"t":"delta"`); after == before {
+		t.Errorf("a post is no news: %s", after)
 	}
 }

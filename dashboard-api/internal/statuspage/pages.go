@@ -55,8 +55,9 @@ type Options struct {
 	Fingerprint func(text string) string // keyed; the same on every node
 	Secure      func(r *http.Request) bool
 	TrustProxy  bool
-	// Socket serves websockets of anybody that read one channel, as long as allowed says so.
-	Socket    func(channel string, allowed func(context.Context, *http.Request) error) http.Handler
+	// Socket serves websockets of anybody that read one channel, as long as allowed says so, and
+	// calls gone when one has ended.
+	Socket    func(channel string, allowed func(context.Context, *http.Request) error, gone func()) http.Handler
 	PublicURL string // where people reach this installation
 
 	Subscribers Subscribers // nil: nobody can subscribe

@@ -34,6 +34,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // rig is pages on a real database and hub, with a clock of their own and days that a test says.
 type rig struct {
+	sockets *wsconn.Server
 	testing.TB
 	db        *database.DB
 	pages     *statuspage.Pages
@@ -64,9 +65,9 @@ func newRig(t testing.TB, url string) *rig {
 	}
 	log := slog.New(slog.DiscardHandler)
 	sessions := session.New(accountstore.New(r.db), false, log)
-	sockets := wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
+	r.sockets = wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
-		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: sockets.Only,
+		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
 		PublicURL: "https://pf.example", Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
 	})
 	return r

@@ -3,6 +3,8 @@ package statuspage
 import (
 	"html/template"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
 )
 
 // View is all that is said of a page in public.
@@ -65,6 +67,14 @@ type Event struct {
 
 // Open says whether it goes on.
 func (e Event) Open() bool { return e.ResolvedAt.IsZero() }
+
+// Word is that of a state of it: an announcement is not investigated, it is made, until it is over.
+func (e Event) Word(state string) string {
+	if e.Kind == pagestore.KindAnnouncement && state != pagestore.Resolved {
+		return pagestore.KindAnnouncement
+	}
+	return state
+}
 
 // ChangedAt is when something was last said of it.
 func (e Event) ChangedAt() time.Time {

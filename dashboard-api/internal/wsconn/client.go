@@ -57,6 +57,7 @@ type client struct {
 	request *http.Request
 	holder  string // whose socket it is: the key or session of the request
 	allowed func(context.Context, *http.Request) error
+	gone    func()       // called when it has ended; nil: nobody asks
 	only    string       // the one channel it may read; "": all
 	heard   atomic.Int64 // when something was last read, in Unix seconds
 	pinged  int64        // the same of the last ping; of the server's round alone

@@ -108,36 +108,41 @@ func holder(r *http.Request) string {
 }
 
 // Only serves sockets of anybody, who may read one channel and no other, as long as allowed
-// says so. They take no more than three quarters of the places.
-func (s *Server) Only(channel string, allowed func(context.Context, *http.Request) error) http.Handler {
+// says so. They take no more than three quarters of the places. gone is called once, when the
+// socket has ended or was refused: the handler returns long before.
+func (s *Server) Only(channel string, allowed func(context.Context, *http.Request) error, gone func()) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := r.RemoteAddr // another one for each: nobody is judged by somebody else's address
-		s.accept(w, r, &client{allowed: allowed, only: channel, holder: from})
+		if !s.accept(w, r, &client{allowed: allowed, only: channel, holder: from, gone: gone}) {
+			gone()
+		}
 	})
 }
 
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) {
+// accept says whether a socket was counted in: then remove counts it out.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) bool {
 	if r.Header.Get("Origin") == "" && r.Header.Get("Authorization") == "" {
 		http.Error(w, "a websocket without an Origin needs a bearer key", http.StatusForbidden)
-		return
+		return false
 	}
 	if s.Secure(r) && !strings.HasPrefix(r.Header.Get("Origin"), "https://") && r.Header.Get("Origin") != "" {
 		http.Error(w, "the origin is not secure", http.StatusForbidden)
-		return
+		return false
 	}
 	c.server, c.request = s, lean(r)
 	if !s.admit(w, c) {
-		return
+		return false
 	}
 	// Accept itself refuses origins of other hosts.
 	conn, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		s.remove(c)
-		return // Accept has answered
+		return true // Accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
 	c.begin(webSocket{conn})
 	go c.read(conn)
+	return true
 }
 
 // admit counts a client in, or says why not.
@@ -180,6 +185,9 @@ func (s *Server) reserve(c *client) error {
 }
 
 func (s *Server) remove(c *client) {
+	if c.gone != nil {
+		c.gone()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)

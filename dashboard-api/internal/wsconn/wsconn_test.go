@@ -308,12 +308,13 @@ func TestOnlyOneChannel(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	var ended atomic.Bool
+	gone := make(chan struct{}, 10)
 	f.http.Config.Handler = f.server.Only("page:main", func(context.Context, *http.Request) error {
 		if ended.Load() {
 			return errors.New("a draft again")
 		}
 		return nil
-	})
+	}, func() { gone <- struct{}{} })
 	dial := func(header http.Header) (*websocket.Conn, error) {
 		conn, _, err := websocket.Dial(t.Context(), f.http.URL, &websocket.DialOptions{Subprotocols: []string{Subprotocol}, HTTPHeader: header})
 		return conn, err
@@ -321,6 +322,11 @@ func TestOnlyOneChannel(t *testing.T) {
 	if _, err := dial(http.Header{"Origin": {"https://evil.example"}}); err == nil {
 		t.Error("a foreign origin was accepted")
 	}
+	if _, err := dial(nil); err == nil {
+		t.Error("a socket without an origin was accepted")
+	}
+	<-gone
+	<-gone
 	conn, err := dial(http.Header{"Origin": {f.http.URL}})
 	if err != nil {
 		t.Fatal(err)
@@ -337,6 +343,9 @@ func TestOnlyOneChannel(t *testing.T) {
 	if got := read(t, conn); got["t"] != "ok" {
 		t.Fatalf("%v", got)
 	}
+	if len(gone) > 0 {
+		t.Error("an open socket counts as gone")
+	}
 	f.hub.Page("other", "not for it")
 	f.hub.Page("main", map[string]string{"state": "up"})
 	if got := read(t, conn); got["t"] != "delta" || got["ch"] != "page:main" || len(got["ops"].([]any)) != 1 {
@@ -347,5 +356,9 @@ func TestOnlyOneChannel(t *testing.T) {
 	defer cancel()
 	if _, _, err := conn.Read(ctx); websocket.CloseStatus(err) != closeRevoked {
 		t.Errorf("goes on: %v", err)
+	}
+	<-gone
+	if len(gone) > 0 {
+		t.Error("it is told more than once that a socket is gone")
 	}
 }

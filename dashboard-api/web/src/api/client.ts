@@ -19,7 +19,8 @@ export class ApiError extends Error {
 interface Options {
   method?: string;
   body?: unknown;
-  ifVersion?: number;
+  /** What a write must find: the ETag. */
+  ifVersion?: number | string;
   signal?: AbortSignal;
   /** Lets the request outlive the page: used for a delete that is due when the page closes. */
   keepalive?: boolean;

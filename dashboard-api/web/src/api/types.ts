@@ -1,15 +1,29 @@
 // The shapes of the public API, in one place. Instants are RFC 3339 UTC strings;
 // durations carry their unit in the name (_s, _ms, _us). What is asked of a target is in
-// spec.ts, what a visit saw in checks.ts.
+// spec.ts, what a visit saw in checks.ts. What comes over the socket is in live.gen.ts, which
+// is written from the server's own types.
 
+import type {
+  CheckDelta,
+  IncidentDelta,
+  Target as LiveTarget,
+  NodeMessage,
+  Region,
+  RegionDelta,
+  TargetOp,
+  Tick,
+} from "./live.gen";
 import type { Policy } from "./policy";
 import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
-export type Status = "up" | "degraded" | "down" | "unknown" | "missed";
-export type State = "up" | "degraded" | "down" | "maintenance" | "no_data" | "paused";
+export type { Position, RegionState } from "./live.gen";
+export type { LiveTarget, Region, Tick };
+
+export type Status = Tick["status"];
+export type State = LiveTarget["state"];
 
 /** What a URL's scheme asks for. */
-export type Kind = "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket" | "heartbeat";
+export type Kind = LiveTarget["kind"];
 
 export interface Target {
   id: number;
@@ -226,56 +240,6 @@ export interface Uptime extends Figures {
   to: string;
 }
 
-export interface Tick {
-  at: string;
-  region: string;
-  status: Status;
-  total_us: number;
-  failure: string;
-  reason: string;
-}
-
-export interface RegionState {
-  region: string;
-  status: Status;
-  failure: string;
-  reason: string;
-  http_status: number;
-  scheduled_at: string;
-  checked_at: string | null;
-  total_us: number;
-  fresh: boolean;
-}
-
-export interface LiveTarget {
-  id: number;
-  name: string;
-  url: string;
-  kind: Kind;
-  interval_s: number;
-  timeout_ms: number;
-  regions: string[];
-  tags: string[];
-  parent_id: number | null;
-  active: boolean;
-  state: State;
-  since: string | null;
-  why: string;
-  last_result_at: string | null;
-  fresh_until: string | null;
-  p50_us: number | null;
-  region_states: RegionState[];
-  /** In a snapshot: what the node remembers. In a delta: only what is new since the last frame. */
-  ticks: Tick[];
-}
-
-export interface Region {
-  region: string;
-  probers: number;
-  live: boolean;
-  heartbeat_at: string | null;
-}
-
 export interface Snapshot {
   epoch: string;
   seq: number;
@@ -379,17 +343,8 @@ export interface Problem {
   setup_needed?: boolean;
 }
 
-export type ServerMessage =
-  | { t: "welcome"; epoch: string; server_time: string }
-  | { t: "ok"; id: string; ch: string; epoch: string; seq: number; recovered: boolean }
-  | { t: "delta"; ch: string; from_seq: number; seq: number; ops: Op[] }
-  | { t: "resync"; ch: string; reason: string }
-  | { t: "err"; id?: string; code: string; message: string }
-  | { t: "ping" };
+/** What a node says of the one channel that pages read: `targets`. */
+export type ServerMessage = Exclude<NodeMessage, CheckDelta | IncidentDelta | RegionDelta>;
 
-export type Op = { op: "upsert"; id: number; item: LiveTarget } | { op: "remove"; id: number };
-
-export interface Position {
-  epoch: string;
-  seq: number;
-}
+/** In a delta an item's ticks are only those that are new since the last frame. */
+export type Op = TargetOp;

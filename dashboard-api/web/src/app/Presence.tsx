@@ -12,6 +12,7 @@ const titles: Record<string, string> = {
   "/settings": "Settings",
   "/settings/channels": "Channels",
   "/settings/rules": "Notification rules",
+  "/settings/pages": "Status pages",
 };
 
 /** Carries the down count to the title and the tab icon, and says state changes aloud. */

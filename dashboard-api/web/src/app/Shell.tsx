@@ -38,6 +38,7 @@ export function Shell({ session }: { session: Session }) {
     "g i": () => void navigate({ to: "/incidents" }),
     "g m": () => void navigate({ to: "/maintenance" }),
     "g s": () => void navigate({ to: "/settings" }),
+    "g p": () => void navigate({ to: "/settings/pages" }),
     "g r": () => void navigate({ to: "/reports" }),
     "g f": () => void navigate({ to: "/fleet" }),
   });

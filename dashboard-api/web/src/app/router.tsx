@@ -182,6 +182,44 @@ const audit = createRoute({
   },
 });
 
+const statusPages = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages",
+  component: lazyRouteComponent(() => import("../statuspages/PagesPage"), "PagesPage"),
+});
+
+const statusPage = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages/$id",
+  component: lazyRouteComponent(() => import("../statuspages/EditorPage"), "EditorPage"),
+});
+
+const statusPosts = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages/$id/posts",
+  component: lazyRouteComponent(() => import("../statuspages/PostsPage"), "PostsPage"),
+});
+
+const statusPostNew = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages/$id/posts/new",
+  component: lazyRouteComponent(() => import("../statuspages/NewPostPage"), "NewPostPage"),
+  validateSearch: (search: Record<string, unknown>): { incident?: string } =>
+    /^[1-9]\d*$/.test(String(search.incident)) ? { incident: String(search.incident) } : {},
+});
+
+const statusPost = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages/$id/posts/$post",
+  component: lazyRouteComponent(() => import("../statuspages/PostPage"), "PostPage"),
+});
+
+const statusShare = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/pages/$id/share",
+  component: lazyRouteComponent(() => import("../statuspages/SharePage"), "SharePage"),
+});
+
 const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
@@ -239,6 +277,12 @@ export const createAppRouter = () =>
         account,
         apiKeys,
         audit,
+        statusPages,
+        statusPage,
+        statusPosts,
+        statusPostNew,
+        statusPost,
+        statusShare,
       ]),
       login,
       setup,

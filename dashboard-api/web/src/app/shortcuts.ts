@@ -12,9 +12,11 @@ export const shortcuts: [keys: string[], what: string][] = [
   [["g", "o"], "Go to the overview"],
   [["g", "i"], "Go to the incidents"],
   [["g", "m"], "Go to maintenance"],
+  [["g", "p"], "Go to the status pages"],
   [["g", "r"], "Go to the reports"],
   [["g", "f"], "Go to the fleet"],
   [["g", "s"], "Go to the settings"],
+  [["Ctrl", "S"], "Save the open status page"],
   [["Esc"], "Close, leave the search, or select nothing"],
   [["?"], "This list"],
 ];

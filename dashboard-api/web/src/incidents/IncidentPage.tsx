@@ -11,6 +11,7 @@ import { Ago, Clock } from "../ui/time";
 import { duration } from "../ui/words";
 import { IncidentActions } from "./IncidentActions";
 import { IncidentRow } from "./IncidentRow";
+import { TellReaders } from "./TellReaders";
 import { Timeline } from "./Timeline";
 import { timelineOf } from "./timeline";
 import { actorWord, cause, iconOf, severityWord, stateWord, subjectWord } from "./words";
@@ -87,6 +88,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
             <Link to="/targets/$id" params={{ id: String(incident.target_id) }} className="btn">
               Open the target
             </Link>
+            <TellReaders incident={incident} />
           </div>
         )}
       </div>

@@ -46,7 +46,7 @@ test("deltas before the answer do not count", () => {
 test("not recovered, another epoch, an error or a resync message ask for a snapshot", () => {
   expect(subscribed().receive(ok(50, false)).do).toBe("resync");
   expect(subscribed().receive(ok(10, true, "e2")).do).toBe("resync");
-  expect(subscribed().receive({ t: "err", id: "1", code: "bad_from", message: "" }).do).toBe("resync");
+  expect(subscribed().receive({ t: "err", id: "1", code: "malformed", message: "" }).do).toBe("resync");
   const live = subscribed();
   live.receive(ok(10));
   expect(live.receive({ t: "resync", ch: "targets", reason: "slow" })).toEqual({ do: "resync", reason: "slow" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { foldSlot, mergeSlots } from "./history";
-import { start, tick } from "./testdata";
+import { foldSlot, maintained, maintainedSince, mergeSlots } from "./history";
+import { iso, start, tick } from "./testdata";
 
 test("the same results in any order and any number of times give the same bar", () => {
   const ticks = Array.from({ length: 60 }, (_, i) => tick(i, i % 7 === 0 ? "down" : "up", i % 2 ? "eu" : "us"));
@@ -49,4 +49,11 @@ test("a measurement replaces a reason and never the other way round", () => {
   const measured = mergeSlots(missed, [tick(1, "up")]);
   expect(measured[0]?.mark).toBe("up");
   expect(mergeSlots(measured, [tick(1, "missed")])).toBe(measured);
+});
+
+test("what was measured while a target is maintained is drawn as maintenance, what was before is not", () => {
+  const slots = mergeSlots([], [tick(1, "up"), tick(2, "down"), tick(3, "up")]);
+  const since = maintainedSince({ state: "maintenance", since: iso(start + 20_000) });
+  expect(maintained(slots, since).map((slot) => slot.mark)).toEqual(["up", "maintenance", "maintenance"]);
+  expect(maintained(slots, maintainedSince({ state: "down", since: iso(start) }))).toBe(slots);
 });

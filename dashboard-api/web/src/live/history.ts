@@ -1,4 +1,4 @@
-import type { LatestResult, Status, Tick } from "../api/types";
+import type { LatestResult, State, Status, Tick } from "../api/types";
 
 export const BAR_SLOTS = 90;
 
@@ -18,8 +18,8 @@ export interface SlotView {
   mark: Mark;
 }
 
-/** How a slot is drawn: what the regions that measured it agree on. */
-export type Mark = "up" | "degraded" | "down" | "none";
+/** How a slot is drawn: what the regions that measured it agree on, unless it was of maintenance. */
+export type Mark = "up" | "degraded" | "down" | "maintenance" | "none";
 
 type Input = Pick<Tick, "region" | "status" | "total_us" | "failure" | "reason"> & { at: string };
 
@@ -42,6 +42,17 @@ export function foldSlot(cells: readonly Cell[]): Mark {
   if (down * 2 > seen) return "down";
   return troubled > 0 ? "degraded" : "up";
 }
+
+/** The slots as they are drawn while a target is maintained; the same array when it is not. */
+export function maintained(slots: readonly SlotView[], since: string | null): readonly SlotView[] {
+  if (since === null) return slots;
+  const from = Date.parse(since);
+  return slots.map((slot) => (slot.at < from ? slot : { ...slot, mark: "maintenance" }));
+}
+
+/** Since when a target is maintained; null: it is not. */
+export const maintainedSince = (target: { state: State; since: string | null }): string | null =>
+  target.state === "maintenance" ? target.since : null;
 
 /**
  * Merges results into a target's slots by (scheduled instant, region), keeping

@@ -122,3 +122,15 @@ test("a gap while an answer is under way is filled again, and a failed request i
   expect(calls).toBe(4);
   expect(store.unfilled([1])).toEqual([]);
 });
+
+test("maintenance is counted by itself, and does not go stale: it says nothing of what is measured", () => {
+  const store = loaded(liveTarget(1), liveTarget(2));
+  const seen: Transition[] = [];
+  store.onTransition((t) => seen.push(t));
+  store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1, { state: "maintenance" }) }]);
+  vi.setSystemTime(start + 25_001);
+  store.sweep();
+  expect(store.get(1)?.state).toBe("maintenance");
+  expect(store.getList().counts).toEqual({ up: 0, degraded: 0, down: 0, maintenance: 1, no_data: 1, paused: 0 });
+  expect(seen[0]).toMatchObject({ id: 1, from: "up", to: "maintenance" });
+});

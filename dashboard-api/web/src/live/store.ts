@@ -30,6 +30,8 @@ export interface ListView {
   tags: ReadonlyMap<string, number>;
 }
 
+const none = (): Counts => ({ up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 });
+
 const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
 
 interface Entry {
@@ -55,7 +57,7 @@ export class LiveStore {
   private list: ListView = {
     ready: false,
     version: 0,
-    counts: { up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 },
+    counts: none(),
     total: 0,
     regions: [],
     tags: new Map(),
@@ -83,11 +85,7 @@ export class LiveStore {
   applyOps(ops: readonly Op[]): void {
     let structural = false;
     for (const op of ops) {
-      if (op.op === "remove") {
-        structural = this.drop(op.id) || structural;
-      } else {
-        structural = this.put(op.item) || structural;
-      }
+      structural = (op.item ? this.put(op.item) : this.drop(op.id)) || structural;
     }
     if (structural) this.publishList();
   }
@@ -281,7 +279,7 @@ export class LiveStore {
   }
 
   private publishList(): void {
-    const counts: Counts = { up: 0, degraded: 0, down: 0, maintenance: 0, no_data: 0, paused: 0 };
+    const counts = none();
     const tags = new Map<string, number>();
     let total = 0;
     for (const [id, entry] of this.entries) {

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Activity, Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { memo } from "react";
 import { useTargetView } from "../app/live";
+import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
 import { KindBadge } from "../ui/KindBadge";
 import { Menu, MenuItem } from "../ui/Menu";
@@ -74,10 +75,10 @@ export const TargetRow = memo(function TargetRow({
         </div>
       </div>
       <div className="bar">
-        <Ticks slots={target.slots} />
+        <Ticks slots={target.slots} maintainedSince={maintainedSince(target)} />
       </div>
       <div className="regions">
-        <RegionDots kind={target.kind} regions={target.region_states} />
+        <RegionDots kind={target.kind} state={target.state} regions={target.region_states} />
       </div>
       <div className="p50">
         <span className="sr">Median response </span>

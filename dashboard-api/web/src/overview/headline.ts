@@ -14,6 +14,10 @@ export function headline(counts: Counts, total: number): string {
     if (total === 0) return "Nothing is watched yet";
     return counts.maintenance > 0 ? "Everything is in maintenance" : "Everything is paused";
   }
+  if (counts.maintenance > 0)
+    return counts.maintenance === 1
+      ? "1 target is in maintenance, nothing is wrong"
+      : `${counts.maintenance} targets are in maintenance, nothing is wrong`;
   return watched === 1 ? "The target is up" : `All ${watched} targets are up`;
 }
 

@@ -25,6 +25,14 @@ test("the worst comes first, then names in human order", () => {
   expect(ids({ sort: "slow" })).toEqual([3, 1, 2, 4]);
 });
 
+test("what is planned stands after what is not known, and before what is up", () => {
+  const mixed = [row(1, "a", "up"), row(2, "b", "maintenance"), row(3, "c", "no_data"), row(4, "d", "paused")];
+  expect(arrange(mixed, { text: "", state: undefined, sort: "state", tags: [] }).map((r) => r.id)).toEqual([
+    3, 2, 1, 4,
+  ]);
+  expect(arrange(mixed, { text: "", state: "maintenance", sort: "state", tags: [] }).map((r) => r.id)).toEqual([2]);
+});
+
 test("search takes every word, in name or address; the state filters", () => {
   expect(ids({ text: "API example" })).toEqual([2, 3]);
   expect(ids({ text: "api", state: "up" })).toEqual([3]);

@@ -161,6 +161,7 @@ function useFixed(onHelp: () => void): Entry[] {
             page("Audit log", "who changed what", () => void navigate({ to: "/settings/audit" })),
           ]
         : []),
+      page("Status pages", "g p", () => void navigate({ to: "/settings/pages" })),
     ];
     const dark = theme === "dark";
     const utc = zone === "utc";

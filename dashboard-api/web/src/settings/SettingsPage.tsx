@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { BellRing, CircleUser, FileText, KeyRound, Radio, ScrollText, Users, Wrench } from "lucide-react";
+import { BellRing, CircleUser, FileText, Globe, KeyRound, Radio, ScrollText, Users, Wrench } from "lucide-react";
 import { type Theme, useTheme, useZone, type Zone } from "../app/preferences";
 import { useSession } from "../app/useSelf";
 import { Choice } from "../targetform/HeartbeatFields";
@@ -24,6 +24,7 @@ const places = [
     name: "Notification rules",
     what: "Which incidents are told to whom, and when.",
   },
+  { to: "/settings/pages", Icon: Globe, name: "Status pages", what: "What everybody may see, in your words." },
   { to: "/maintenance", Icon: Wrench, name: "Maintenance", what: "When nobody is to be told." },
   { to: "/reports", Icon: FileText, name: "Reports", what: "A month of all targets, to read or print." },
   { to: "/settings/audit", Icon: ScrollText, name: "Audit log", what: "Who changed what.", owner: true },

@@ -19,6 +19,7 @@ export function SettingsTabs() {
       <Link to="/settings/keys">API keys</Link>
       <Link to="/settings/channels">Channels</Link>
       <Link to="/settings/rules">Notification rules</Link>
+      <Link to="/settings/pages">Status pages</Link>
       {owner && <Link to="/settings/audit">Audit log</Link>}
     </nav>
   );

@@ -96,12 +96,12 @@ export function MatrixCard({ id, range, intervalS }: { id: number; range: Range;
   );
 }
 
-// As ticks: up is full, degraded the upper part, down lower and wider, no data a thin line.
+// As ticks: up is full, degraded the upper part, down lower and wider, maintenance the middle, no data a thin line.
 const shapes = {
   up: { y: 2, height: 20, width: 8 },
   degraded: { y: 2, height: 12, width: 8 },
   down: { y: 10, height: 13, width: 10 },
-  maintenance: { y: 8, height: 8, width: 10 },
+  maintenance: { y: 7, height: 10, width: 8 },
   no_data: { y: 2, height: 20, width: 2 },
   paused: { y: 2, height: 20, width: 2 },
 } as const;

@@ -18,7 +18,7 @@ export function RegionCards({ target }: { target: TargetView }) {
           {[...target.region_states]
             .sort((a, b) => (a.region < b.region ? -1 : 1))
             .map((region) => {
-              const state = regionStateOf(region);
+              const state = regionStateOf(region, target.state);
               const why = explain(region.failure, region.reason, tellingStatus(target.kind, region.http_status));
               return (
                 <li key={region.region}>

@@ -8,6 +8,7 @@ import { useFilled, useList, useLive, useTargetView } from "../app/live";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
 import { useTest } from "../app/useTest";
+import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { KindBadge } from "../ui/KindBadge";
@@ -126,7 +127,7 @@ function Details({ target }: { target: TargetView }) {
       )}
 
       <section className="card strip-card" aria-label={beats ? "Last 90 pings" : "Last 90 checks"}>
-        <Ticks slots={target.slots} height={40} />
+        <Ticks slots={target.slots} maintainedSince={maintainedSince(target)} height={40} />
         <div className="row spread muted">
           <span>{target.slots[0] ? <Ago at={target.slots[0].at} /> : beats ? "No pings yet" : "No checks yet"}</span>
           <span>

@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useEffect, useId, useState } from "react";
 import { useAnnounce } from "../app/announcer";
+import "../styles/copy.css";
 
 const SAID_MS = 2_000;
 

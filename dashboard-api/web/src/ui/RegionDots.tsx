@@ -4,16 +4,29 @@ import { explain, latency, stateOfStatus, stateWords, tellingStatus } from "./wo
 
 const shownAtMost = 5;
 
-export const regionStateOf = (region: RegionState): State => (region.fresh ? stateOfStatus(region.status) : "no_data");
+/** What a region says of a target; what goes wrong while the target is maintained was expected. */
+export function regionStateOf(region: RegionState, target: State): State {
+  const state = region.fresh ? stateOfStatus(region.status) : "no_data";
+  return target === "maintenance" && state !== "up" ? "maintenance" : state;
+}
 
 /** One small state icon per region; a silent region is no data. */
-export function RegionDots({ kind, regions }: { kind: string; regions: readonly RegionState[] }) {
+export function RegionDots({
+  kind,
+  state: whole,
+  regions,
+}: {
+  kind: string;
+  /** Of the target. */
+  state: State;
+  regions: readonly RegionState[];
+}) {
   if (regions.length === 0) return <span className="muted">–</span>;
   const rest = regions.length - shownAtMost;
   return (
     <ul className="dots" aria-label="Regions">
       {regions.slice(0, shownAtMost).map((region) => {
-        const state = regionStateOf(region);
+        const state = regionStateOf(region, whole);
         const why = explain(region.failure, region.reason, tellingStatus(kind, region.http_status));
         const detail = region.fresh ? why || latency(region.total_us) : "not reporting";
         return (

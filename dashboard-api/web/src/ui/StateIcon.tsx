@@ -3,7 +3,7 @@ import { stateWords } from "./words";
 
 // Each state has its own outline and its own mark, so that it can be told in greyscale
 // and at a glance: disc and check, triangle and exclamation, square and cross,
-// broken ring and question, lying block and wrench, hollow ring and bars.
+// diamond and wrench, broken ring and question, hollow ring and bars.
 const outlines: Record<State, React.ReactNode> = {
   up: (
     <>
@@ -28,11 +28,11 @@ const outlines: Record<State, React.ReactNode> = {
   ),
   maintenance: (
     <>
-      <rect x="1" y="4" width="18" height="12" rx="3.5" fill="currentColor" />
       <path
-        d="m6.2 12.6 4.3-4.3m0 0a2.1 2.1 0 0 1 2.7-2.2l-1 1.2.9 1.3 1.5-.2a2.1 2.1 0 0 1-4.1-.1z"
-        className="mark"
+        d="M8.7 1.5a1.85 1.85 0 0 1 2.6 0l7.2 7.2a1.85 1.85 0 0 1 0 2.6l-7.2 7.2a1.85 1.85 0 0 1-2.6 0l-7.2-7.2a1.85 1.85 0 0 1 0-2.6z"
+        fill="currentColor"
       />
+      <path d="m6.6 13.4 3.9-3.9M13.3 6.1a2.6 2.6 0 1 0 .9 2.6l-1.7.5-1.2-1.2z" className="mark thin" />
     </>
   ),
   no_data: (

@@ -1,6 +1,6 @@
 import { memo, type PointerEvent, useMemo, useState } from "react";
 import { createPortal } from "react-dom";
-import { BAR_SLOTS, type Mark, type SlotView } from "../live/history";
+import { BAR_SLOTS, type Mark, maintained, type SlotView } from "../live/history";
 import { absolute } from "./time";
 import { explain, latency, plural, statusWords } from "./words";
 
@@ -8,22 +8,24 @@ const PITCH = 4;
 const WIDTH = BAR_SLOTS * PITCH;
 const HEIGHT = 28;
 
-// Shape carries the meaning: full, upper part, lower and wider, thin line.
+// Shape carries the meaning: full, upper part, lower and wider, middle block, thin line.
 const shapes: Record<Mark, (x: number) => string> = {
   up: (x) => `M${x + 0.6} 1h2.6v26h-2.6z`,
   degraded: (x) => `M${x + 0.6} 1h2.6v13h-2.6z`,
   down: (x) => `M${x + 0.1} 12h3.7v16h-3.7z`,
+  maintenance: (x) => `M${x + 0.3} 9h3.2v10h-3.2z`,
   none: (x) => `M${x + 1.6} 1h.8v26h-.8z`,
 };
-const marks: readonly Mark[] = ["none", "up", "degraded", "down"];
+const marks: readonly Mark[] = ["none", "up", "degraded", "maintenance", "down"];
 
 function summary(slots: readonly SlotView[]): string {
   if (slots.length === 0) return "No checks yet";
-  const n = { up: 0, degraded: 0, down: 0, none: 0 };
+  const n = { up: 0, degraded: 0, down: 0, maintenance: 0, none: 0 };
   for (const slot of slots) n[slot.mark]++;
   const parts = [`${n.up} up`];
   if (n.degraded) parts.push(`${n.degraded} degraded`);
   if (n.down) parts.push(`${n.down} down`);
+  if (n.maintenance) parts.push(`${n.maintenance} in maintenance`);
   if (n.none) parts.push(`${n.none} without data`);
   return `Last ${plural(slots.length, "check")}: ${parts.join(", ")}`;
 }
@@ -35,10 +37,20 @@ interface Tip {
 }
 
 /** The last 90 checks, newest at the right. Hovering names the check; the label sums them up. */
-export const Ticks = memo(function Ticks({ slots, height = HEIGHT }: { slots: readonly SlotView[]; height?: number }) {
+export const Ticks = memo(function Ticks({
+  slots: measured,
+  maintainedSince = null,
+  height = HEIGHT,
+}: {
+  slots: readonly SlotView[];
+  /** What is from then on does not count, whatever was measured. */
+  maintainedSince?: string | null;
+  height?: number;
+}) {
   const [tip, setTip] = useState<Tip | null>(null);
+  const slots = useMemo(() => maintained(measured, maintainedSince), [measured, maintainedSince]);
   const paths = useMemo(() => {
-    const d: Record<Mark, string> = { up: "", degraded: "", down: "", none: "" };
+    const d: Record<Mark, string> = { up: "", degraded: "", down: "", maintenance: "", none: "" };
     const first = BAR_SLOTS - slots.length;
     slots.forEach((slot, i) => {
       d[slot.mark] += shapes[slot.mark]((first + i) * PITCH);
@@ -84,6 +96,7 @@ function TickTip({ tip }: { tip: Tip }) {
   return (
     <div className="tip" style={{ left: tip.x, top: tip.y }} aria-hidden="true">
       <b>{absolute(tip.slot.at)}</b>
+      {tip.slot.mark === "maintenance" && <span>In maintenance</span>}
       {tip.slot.cells.map((cell) => (
         <span key={cell.region}>
           {cell.region}: {statusWords[cell.status]}

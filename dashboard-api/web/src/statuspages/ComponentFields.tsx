@@ -1,0 +1,118 @@
+import { X } from "lucide-react";
+import type { PageState, Rule } from "../api/statusPages";
+import { useLive } from "../app/live";
+import { Choice } from "../targetform/HeartbeatFields";
+import { Field } from "../ui/Field";
+import type { Problems } from "../ui/problems";
+import { StateIcon } from "../ui/StateIcon";
+import { TargetPicker } from "../ui/TargetPicker";
+import { stateWords } from "../ui/words";
+import type { ComponentDraft } from "./draft";
+import { pageStates } from "./fold";
+
+const rules: Record<Rule, string> = {
+  worst: "It is as bad as the worst of its targets.",
+  majority: "It is what more than half of its targets are, and degraded while fewer are in trouble.",
+  manual: "It is what you say here, until you say something else; the page says that somebody states it.",
+};
+
+/** What a component is called, and how its state comes about. */
+export function ComponentFields({
+  component,
+  pointer,
+  problems,
+  onChange,
+}: {
+  component: ComponentDraft;
+  pointer: string;
+  problems: Problems;
+  onChange: (change: Partial<ComponentDraft>) => void;
+}) {
+  const { store } = useLive();
+  const { targets } = component;
+  const setRule = (rule: Rule) => onChange({ rule, state: rule === "manual" ? (component.state ?? "up") : null });
+  return (
+    <div className="component-fields stack">
+      <Field label="Name" error={problems[`${pointer}/name`]} hint="As readers call it.">
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            value={component.name}
+            onChange={(event) => onChange({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="A sentence about it (optional)" error={problems[`${pointer}/description`]}>
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            value={component.description}
+            onChange={(event) => onChange({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      <Choice<Rule>
+        label="Its state is"
+        value={component.rule}
+        options={[
+          ["worst", "Worst of"],
+          ["majority", "Majority"],
+          ["manual", "By hand"],
+        ]}
+        onChange={setRule}
+      />
+      <p className="hint muted">{rules[component.rule]}</p>
+      {component.rule === "manual" && (
+        <Field label="State" error={problems[`${pointer}/state`]}>
+          {(bound) => (
+            <select
+              {...bound}
+              className="input"
+              value={component.state ?? "up"}
+              onChange={(event) => onChange({ state: event.target.value as PageState })}
+            >
+              {[...pageStates].reverse().map((state) => (
+                <option key={state} value={state}>
+                  {stateWords[state]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      <TargetPicker
+        label={component.rule === "manual" ? "Targets (optional)" : "Targets"}
+        value={null}
+        error={problems[`${pointer}/target_ids`]}
+        hint={
+          component.rule === "manual"
+            ? "They do not count for its state; their maintenance is announced here, and their days are shown."
+            : targets.length === 0
+              ? "Without a target there is no evidence: the page says “no data”."
+              : ""
+        }
+        onChange={(id) => id !== null && !targets.includes(id) && onChange({ targets: [...targets, id] })}
+      />
+      {targets.length > 0 && (
+        <div className="chips">
+          {targets.map((id) => {
+            const target = store.get(id);
+            return (
+              <button
+                key={id}
+                type="button"
+                className="chip"
+                onClick={() => onChange({ targets: targets.filter((one) => one !== id) })}
+              >
+                {target && <StateIcon state={target.state} size={14} />} {target?.name ?? `Target ${id}`}{" "}
+                <X size={14} aria-label="Remove" />
+              </button>
+            );
+          })}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+import { ArrowDown, ArrowUp, ChevronRight, Ellipsis, GripVertical, Trash2 } from "lucide-react";
+import { type KeyboardEvent, useRef } from "react";
+import { useList, useLive } from "../app/live";
+import { Menu, MenuItem } from "../ui/Menu";
+import type { Problems } from "../ui/problems";
+import { StateIcon } from "../ui/StateIcon";
+import { plural, stateWords } from "../ui/words";
+import { ComponentFields } from "./ComponentFields";
+import type { ComponentDraft } from "./draft";
+import { stateOf } from "./fold";
+
+const rules = { worst: "worst of", majority: "majority of" } as const;
+
+/** A component as a line, which opens to be edited and moves by its handle. */
+export function ComponentRow({
+  component,
+  pointer,
+  problems,
+  open,
+  dragged,
+  mark,
+  onOpen,
+  onChange,
+  onStep,
+  onRemove,
+  onDrag,
+  onOver,
+  onDragEnd,
+}: {
+  component: ComponentDraft;
+  pointer: string;
+  problems: Problems;
+  open: boolean;
+  dragged: boolean;
+  /** What is dragged would come to stand here. */
+  mark: "before" | "after" | null;
+  onOpen: (open: boolean) => void;
+  onChange: (change: Partial<ComponentDraft>) => void;
+  onStep: (by: -1 | 1) => void;
+  onRemove: () => void;
+  onDrag: () => void;
+  onOver: (after: boolean) => void;
+  onDragEnd: () => void;
+}) {
+  const { store } = useLive();
+  useList(); // states change
+  const row = useRef<HTMLLIElement>(null);
+  const wrong = Object.keys(problems).some((at) => at.startsWith(`${pointer}/`));
+  const shown = open || wrong;
+  const state = stateOf(component, (id) => store.get(id)?.state);
+  const name = component.name || "New component";
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    onStep(event.key === "ArrowUp" ? -1 : 1);
+  };
+  return (
+    <li
+      ref={row}
+      className="component"
+      data-component={component.name}
+      data-dragged={dragged || undefined}
+      data-mark={mark ?? undefined}
+      onDragOver={(event) => {
+        const box = event.currentTarget.getBoundingClientRect();
+        onOver(event.clientY > box.top + box.height / 2);
+      }}
+    >
+      <div className="component-line">
+        <button
+          type="button"
+          className="icon-btn handle"
+          draggable
+          data-handle={component.key}
+          aria-label={`Move ${name}: arrow up or down`}
+          title="Drag, or press an arrow key"
+          onKeyDown={onKey}
+          onDragStart={(event) => {
+            event.dataTransfer.effectAllowed = "move";
+            event.dataTransfer.setData("text/plain", name);
+            if (row.current) event.dataTransfer.setDragImage(row.current, 12, 18);
+            onDrag();
+          }}
+          onDragEnd={onDragEnd}
+        >
+          <GripVertical size={16} aria-hidden />
+        </button>
+        <StateIcon state={state} size={18} />
+        <button type="button" className="component-name" aria-expanded={shown} onClick={() => onOpen(!shown)}>
+          <b className="cut">{name}</b>
+          <span className="muted cut">
+            {stateWords[state]},{" "}
+            {component.rule === "manual"
+              ? "stated by hand"
+              : component.targets.length === 0
+                ? "no target yet"
+                : component.targets.length === 1
+                  ? "one target"
+                  : `${rules[component.rule]} ${plural(component.targets.length, "target")}`}
+          </span>
+          <ChevronRight size={16} aria-hidden />
+        </button>
+        <Menu label={`Actions for ${name}`} icon={<Ellipsis size={18} aria-hidden />}>
+          <MenuItem icon={<ArrowUp size={16} aria-hidden />} onSelect={() => onStep(-1)}>
+            Move up
+          </MenuItem>
+          <MenuItem icon={<ArrowDown size={16} aria-hidden />} onSelect={() => onStep(1)}>
+            Move down
+          </MenuItem>
+          <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={onRemove}>
+            Remove
+          </MenuItem>
+        </Menu>
+      </div>
+      {shown && <ComponentFields component={component} pointer={pointer} problems={problems} onChange={onChange} />}
+    </li>
+  );
+}

@@ -1,0 +1,89 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { pagesApi } from "../api/statusPages";
+import { useToast } from "../app/toasts";
+import { ownZone } from "../targetform/zones";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { type Problems, problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { slugOf } from "./draft";
+import { pathOf, usePageSaved } from "./pages";
+import "../styles/dialog.css";
+
+/** Makes a draft of a page: the rest is said in its editor. */
+export default function NewPageDialog({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate();
+  const toast = useToast();
+  const saved = usePageSaved();
+  const { form, problems, refuse } = useProblems();
+  const [title, setTitle] = useState("");
+  const [own, setOwn] = useState<string | null>(null); // null: that of the name
+  const slug = own ?? slugOf(title);
+  const save = useMutation({
+    mutationFn: () => pagesApi.create({ title: title.trim(), slug: slug.trim(), zone: ownZone() }),
+    onSuccess: (page) => {
+      saved(page);
+      toast({ text: `${page.title} added as a draft. Add its components, then publish it.` });
+      onClose();
+      void navigate({ to: "/settings/pages/$id", params: { id: String(page.id) } });
+    },
+    onError: (error) => refuse(problemsOf(error, ["/title", "/slug"])),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found: Problems = {};
+    if (title.trim() === "") found["/title"] = "Give it a name, such as “Acme status”.";
+    else if (slug.trim() === "") found["/slug"] = "Needed: it is the end of the page's address.";
+    if (Object.keys(found).length > 0) return refuse(found);
+    refuse({});
+    if (!save.isPending) save.mutate();
+  };
+  return (
+    <Dialog title="Add status page" onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          <Field label="Name" error={problems["/title"]} hint="Stands at its top.">
+            {(bound) => (
+              <input
+                {...bound}
+                className="input"
+                autoComplete="off"
+                placeholder="Acme status"
+                value={title}
+                onChange={(event) => setTitle(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field
+            label="Address"
+            error={problems["/slug"]}
+            hint={`It will be at ${location.origin}${pathOf({ slug: slug || "…" })}, once it is published.`}
+          >
+            {(bound) => (
+              <input
+                {...bound}
+                className="input mono"
+                autoComplete="off"
+                spellCheck={false}
+                value={slug}
+                onChange={(event) => setOwn(event.target.value)}
+              />
+            )}
+          </Field>
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={save.isPending}>
+            {save.isPending ? "Saving" : "Add as a draft"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,126 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import { type Incident, incidentApi } from "../api/incidents";
+import { pagesApi, type StatusPage } from "../api/statusPages";
+import { useToast } from "../app/toasts";
+import { FormProblem } from "../ui/FormProblem";
+import { type Problems, problemsOf } from "../ui/problems";
+import { Unsaved } from "../ui/Unsaved";
+import { useProblems } from "../ui/useProblems";
+import { MarkdownField } from "./MarkdownField";
+import { PageFrame } from "./PageFrame";
+import { headFields, PostHeadFields, StateField } from "./PostFields";
+import { PAGES } from "./pages";
+import { emptyPost, fromIncident, headOf, type PostDraft } from "./posts";
+import "../styles/dialog.css";
+
+/** Tells readers of something for the first time. */
+export function NewPostPage() {
+  const { incident } = useSearch({ strict: false });
+  const ours = useQuery({
+    queryKey: ["incidents", "one", Number(incident)],
+    queryFn: () => incidentApi.get(Number(incident)),
+    enabled: incident !== undefined,
+  });
+  return (
+    <PageFrame>
+      {(page) =>
+        incident !== undefined && ours.isPending ? (
+          <div className="skeleton page-skeleton" />
+        ) : (
+          <NewPost page={page} incident={ours.data ?? null} />
+        )
+      }
+    </PageFrame>
+  );
+}
+
+function NewPost({ page, incident }: { page: StatusPage; incident: Incident | null }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const toast = useToast();
+  const { form, problems, refuse } = useProblems();
+  const [start] = useState(() => (incident ? fromIncident(page, incident) : emptyPost));
+  const [draft, setDraft] = useState<PostDraft>(start);
+  const [made, setMade] = useState(0);
+  const change = (next: Partial<PostDraft>) => setDraft((old) => ({ ...old, ...next }));
+  const save = useMutation({
+    mutationFn: () => pagesApi.createPost(page.id, { ...headOf(draft), state: draft.state, text: draft.text.trim() }),
+    onSuccess: (post) => {
+      queries.setQueryData([PAGES, page.id, "posts", post.id], post);
+      void queries.invalidateQueries({ queryKey: [PAGES, page.id, "posts"] });
+      toast({ text: page.published ? "Posted: the page shows it." : "Posted. Nobody sees it: the page is a draft." });
+      setMade(post.id);
+    },
+    onError: (error) => refuse(problemsOf(error, [...headFields, "/state", "/text"])),
+  });
+  useEffect(() => {
+    if (made === 0) return;
+    const params = { id: String(page.id), post: String(made) };
+    void navigate({ to: "/settings/pages/$id/posts/$post", params, replace: true, ignoreBlocker: true });
+  }, [made, navigate, page.id]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const found: Problems = {};
+    if (!draft.title.trim()) found["/title"] = "Say in a few words what it is about.";
+    if (!draft.text.trim()) found["/text"] = "Say what you know, and when you will say more.";
+    if (Object.keys(found).length > 0) return refuse(found);
+    refuse({});
+    if (!save.isPending) save.mutate();
+  };
+  const dirty = made === 0 && JSON.stringify(draft) !== JSON.stringify(start);
+  return (
+    <section className="card narrow" aria-labelledby="post">
+      <div className="card-head">
+        <h2 id="post">New post</h2>
+        <span className="muted">Readers who have the page open see it at once.</span>
+      </div>
+      <form ref={form} onSubmit={submit} noValidate className="pad stack post-form">
+        <FormProblem problems={problems} />
+        {!page.published && (
+          <div className="banner warn">
+            <p>This page is a draft: nobody sees what you post until it is published.</p>
+          </div>
+        )}
+        {incident && (
+          <p className="muted">
+            From the incident of{" "}
+            <Link className="link" to="/incidents/$id" params={{ id: String(incident.id) }}>
+              {incident.target.name}
+            </Link>
+            . Readers see only what you write here.
+          </p>
+        )}
+        <PostHeadFields page={page} draft={draft} problems={problems} onChange={change} />
+        {draft.impact === "maintenance" && (
+          <p className="hint muted">
+            Maintenance that is planned under{" "}
+            <Link className="link" to="/maintenance">
+              Maintenance
+            </Link>{" "}
+            is announced on the page by itself, two weeks ahead.
+          </p>
+        )}
+        {draft.kind === "incident" && (
+          <StateField kind={draft.kind} value={draft.state} onChange={(state) => change({ state })} />
+        )}
+        <MarkdownField
+          label="What you tell"
+          value={draft.text}
+          error={problems["/text"]}
+          onChange={(text) => change({ text })}
+        />
+        <div className="row wrap">
+          <button type="submit" className="btn primary" disabled={save.isPending}>
+            {save.isPending ? "Posting" : "Post"}
+          </button>
+          <Link to="/settings/pages/$id/posts" params={{ id: String(page.id) }} className="btn">
+            Cancel
+          </Link>
+        </div>
+      </form>
+      <Unsaved when={dirty} what="What you wrote was not posted, and would be lost." />
+    </section>
+  );
+}

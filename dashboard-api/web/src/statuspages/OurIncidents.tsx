@@ -1,0 +1,40 @@
+import { useQueries } from "@tanstack/react-query";
+import { incidentApi } from "../api/incidents";
+import type { Post, StatusPage } from "../api/statusPages";
+import { IncidentRow } from "../incidents/IncidentRow";
+import { componentsOf } from "./draft";
+import { during } from "./posts";
+
+const MOST = 5; // targets that are asked for
+
+/** What was found of the targets behind a post while it went on: for us, not for readers. */
+export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
+  const targets = componentsOf(page)
+    .filter((one) => post.component_ids.includes(one.id))
+    .flatMap((one) => one.target_ids);
+  const found = useQueries({
+    queries: [...new Set(targets)].slice(0, MOST).map((target_id) => ({
+      queryKey: ["incidents", "target", target_id, "post"],
+      queryFn: () => incidentApi.list({ target_id, limit: 20 }),
+    })),
+    combine: (all) =>
+      during(
+        all.flatMap((one) => one.data?.items ?? []),
+        post,
+      ),
+  });
+  if (found.length === 0) return null;
+  return (
+    <section className="card" aria-labelledby="ours">
+      <div className="card-head">
+        <h2 id="ours">Our incidents of that time</h2>
+        <span className="muted">not shown to readers</span>
+      </div>
+      <ul className="incidents">
+        {found.map((one) => (
+          <IncidentRow key={one.id} incident={one} />
+        ))}
+      </ul>
+    </section>
+  );
+}

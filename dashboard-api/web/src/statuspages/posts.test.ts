@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { Incident } from "../api/incidents";
+import type { StatusPage } from "../api/statusPages";
+import { during, fromIncident, headOf, iconOf } from "./posts";
+import { badgeOf } from "./share";
+
+const component = (id: number, name: string, target_ids: number[]) => ({
+  id,
+  name,
+  description: "",
+  rule: "worst" as const,
+  state: null,
+  target_ids,
+});
+const page = {
+  groups: [{ name: "", components: [component(1, "Shop", [7]), component(2, "API", [8]), component(3, "Till", [7])] }],
+} as unknown as StatusPage;
+
+test("a post of an incident begins with the names that readers know", () => {
+  const draft = fromIncident(page, { target_id: 7, severity: "down" });
+  expect(headOf(draft)).toEqual({ title: "Shop, Till: down", kind: "incident", impact: "down", component_ids: [1, 3] });
+  expect(headOf(fromIncident(page, { target_id: 9, severity: "down" }))).toMatchObject({
+    title: "",
+    component_ids: [],
+  });
+  expect(headOf(fromIncident(page, { target_id: 8, severity: "no_data" }))).toMatchObject({ title: "", impact: null });
+});
+
+test("incidents of the time of a post are those that went on around it", () => {
+  const at = (began_at: string, resolved_at: string | null) => ({ began_at, resolved_at }) as Incident;
+  const all = [
+    at("2026-03-01T08:00:00Z", "2026-03-01T08:30:00Z"),
+    at("2026-03-01T09:00:00Z", "2026-03-01T09:55:00Z"),
+    at("2026-03-01T10:30:00Z", null),
+    at("2026-03-01T12:00:00Z", null),
+  ];
+  const post = { begun_at: "2026-03-01T10:00:00Z", resolved_at: "2026-03-01T11:00:00Z" };
+  expect(during(all, post)).toEqual([all[1], all[2]]);
+  expect(during(all, { ...post, resolved_at: null })).toEqual(all.slice(1));
+});
+
+test("what is over is never shown as down", () => {
+  expect(iconOf({ impact: "down", resolved_at: null })).toBe("down");
+  expect(iconOf({ impact: "down", resolved_at: "2026-03-01T11:00:00Z" })).toBe("up");
+  expect(iconOf({ impact: null, resolved_at: null })).toBeNull();
+});
+
+test("badges can be pasted, whatever a name has in it", () => {
+  const badge = badgeOf("https://a.example/s/main", "https://status.example/", 'Shop [1] "& co"', 3);
+  expect(badge.path).toBe("/s/main/components/3/badge.svg");
+  expect(badge.markdown).toBe(
+    '[![Status of Shop \\[1\\] "& co"](https://a.example/s/main/components/3/badge.svg)](https://status.example/)',
+  );
+  expect(badge.html).toContain('alt="Status of Shop [1] &quot;&amp; co&quot;"');
+  expect(badge.shields).toContain("https%3A%2F%2Fa.example%2Fs%2Fmain%2Fcomponents%2F3%2Fbadge.json");
+  expect(badgeOf("https://a.example/s/main", "x", "y", null).path).toBe("/s/main/badge.svg");
+});

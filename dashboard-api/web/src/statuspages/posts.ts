@@ -1,0 +1,91 @@
+import type { Incident } from "../api/incidents";
+import type { Impact, Post, PostKind, PostState, StatusPage } from "../api/statusPages";
+import type { State } from "../api/types";
+import { componentsOf } from "./draft";
+
+export interface PostDraft {
+  title: string;
+  kind: PostKind;
+  impact: Impact | "";
+  components: number[];
+  state: PostState;
+  text: string;
+}
+
+export const emptyPost: PostDraft = {
+  title: "",
+  kind: "incident",
+  impact: "",
+  components: [],
+  state: "investigating",
+  text: "",
+};
+
+/** In the order in which they are gone through. */
+export const postStates: readonly PostState[] = ["investigating", "identified", "monitoring", "resolved"];
+
+export const postStateWords: Record<PostState, string> = {
+  investigating: "Investigating",
+  identified: "Identified",
+  monitoring: "Monitoring",
+  resolved: "Resolved",
+};
+
+export const postStateHints: Record<PostState, string> = {
+  investigating: "You know of it, and look for the cause.",
+  identified: "You know the cause, and work on it.",
+  monitoring: "It is mended, and you watch whether it stays so.",
+  resolved: "It is over: the page moves it to the past.",
+};
+
+export const kindWords: Record<PostKind, string> = { incident: "Incident", announcement: "Announcement" };
+export const impacts: readonly (readonly [Impact | "", string])[] = [
+  ["", "Not stated"],
+  ["degraded", "Degraded"],
+  ["down", "Down"],
+  ["maintenance", "Maintenance"],
+];
+
+/** The icon of a post: what is over is up; null: it says nothing of how things are. */
+export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State | null =>
+  post.resolved_at ? "up" : post.impact;
+
+/** What a post says of an incident of ours, to begin with: in the words of the page, not in ours. */
+export function fromIncident(page: StatusPage, incident: Pick<Incident, "target_id" | "severity">): PostDraft {
+  const about = componentsOf(page).filter((one) => one.target_ids.includes(incident.target_id));
+  const impact = incident.severity === "no_data" ? "" : incident.severity;
+  const names = about.map((one) => one.name).join(", ");
+  return {
+    ...emptyPost,
+    title: names && impact ? `${names}: ${impact}` : "",
+    impact,
+    components: about.map((one) => one.id),
+  };
+}
+
+export const headOf = (draft: PostDraft) => ({
+  title: draft.title.trim(),
+  kind: draft.kind,
+  impact: draft.impact || null,
+  component_ids: draft.components,
+});
+
+export const draftOfPost = (post: Post): PostDraft => ({
+  title: post.title,
+  kind: post.kind,
+  impact: post.impact ?? "",
+  components: post.component_ids,
+  state: post.state,
+  text: "",
+});
+
+/** Incidents of ours that went on at the time of a post. */
+export function during(incidents: readonly Incident[], post: Pick<Post, "begun_at" | "resolved_at">): Incident[] {
+  const from = Date.parse(post.begun_at) - AROUND_MS;
+  const to = post.resolved_at ? Date.parse(post.resolved_at) : Number.POSITIVE_INFINITY;
+  return incidents.filter((one) => {
+    const over = one.resolved_at ? Date.parse(one.resolved_at) : Number.POSITIVE_INFINITY;
+    return Date.parse(one.began_at) <= to && over >= from;
+  });
+}
+const AROUND_MS = 3_600_000; // people post after it began, some when it is over

@@ -1,0 +1,33 @@
+// What can be put elsewhere: badges as Markdown and HTML, and the addresses of feeds.
+
+export interface Badge {
+  /** On this installation. */
+  path: string;
+  markdown: string;
+  html: string;
+  shields: string;
+}
+
+const inMarkdown = (text: string): string => text.replaceAll(/[\\[\]]/g, "\\$&");
+const inHtml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** The badge of a page, or of a component of it. */
+export function badgeOf(base: string, address: string, name: string, component: number | null): Badge {
+  const file = `${base}${component === null ? "" : `/components/${component}`}/badge`;
+  const alt = `Status of ${name}`;
+  return {
+    path: new URL(`${file}.svg`).pathname,
+    markdown: `[![${inMarkdown(alt)}](${file}.svg)](${address})`,
+    html: `<a href="${inHtml(address)}"><img src="${inHtml(file)}.svg" alt="${inHtml(alt)}" height="20"></a>`,
+    shields: `https://img.shields.io/endpoint?url=${encodeURIComponent(`${file}.json`)}`,
+  };
+}
+
+export const feedsOf = (base: string) => [
+  { name: "Atom", what: "for feed readers and chats", url: `${base}/feed.atom` },
+  { name: "RSS", what: "the same, older", url: `${base}/feed.rss` },
+  { name: "JSON Feed", what: "the same, for programs", url: `${base}/feed.json` },
+  { name: "Calendar", what: "incidents and maintenance, for calendars", url: `${base}/calendar.ics` },
+  { name: "Summary", what: "as Atlassian Statuspage gives it", url: `${base}/api/v2/summary.json` },
+];
