@@ -41,6 +41,13 @@ type Config struct {
 	SocketsOfAccount int            `env:"API_SOCKETS_PER_ACCOUNT" default:"500" min:"1" help:"live connections that one session or API key may have on this node"`
 	DeadmanURL       secret.Text    `env:"API_DEADMAN_URL" help:"URL of an alarm outside that rings when it is not called: it is posted to every 20 seconds while the whole fleet is well; let it wait for 60"`
 	DeadmanFail      secret.Text    `env:"API_DEADMAN_FAIL_URL" help:"URL that is posted to instead while something is wrong, with what it is as plain text; empty: nothing is sent then"`
+	OIDCIssuer       string         `env:"API_OIDC_ISSUER" help:"issuer of single sign-on (OpenID Connect), such as https://accounts.google.com, to the letter as it calls itself; empty: there is none. Its redirect URI is API_PUBLIC_URL/api/v1/session/provider/callback"`
+	OIDCClientID     string         `env:"API_OIDC_CLIENT_ID" help:"who we are to the issuer"`
+	OIDCClientSecret secret.Text    `env:"API_OIDC_CLIENT_SECRET" help:"the client's secret; empty: a public client"`
+	OIDCLabel        string         `env:"API_OIDC_LABEL" default:"single sign-on" help:"what people call the issuer, on the login page"`
+	OIDCDomains      []string       `env:"API_OIDC_DOMAINS" help:"domains of the e-mail addresses that may come in by single sign-on for the first time, such as example.com; empty: any"`
+	OIDCNewRole      string         `env:"API_OIDC_NEW_ROLE" oneof:"viewer,editor" help:"role of people of these domains who were not invited; empty: they do not come in"`
+	OIDCAllowCIDRs   []netip.Prefix `env:"API_OIDC_ALLOW_CIDRS" help:"private ranges that the issuer may be in; it may then be http://, too"`
 	SetupLinkFile    string         `env:"API_SETUP_LINK_FILE" help:"file to write the one-time set-up link to, readable by its owner alone"`
 }
 
@@ -77,6 +84,7 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	if cfg.DeadmanURL.IsZero() && !cfg.DeadmanFail.IsZero() {
 		found.Mistakes = append(found.Mistakes, "API_DEADMAN_FAIL_URL: needs API_DEADMAN_URL too: who is told only while something is wrong does not notice that nobody is left to tell")
 	}
+	found.Mistakes = append(found.Mistakes, cfg.judgeOIDC()...)
 	slices.Sort(found.Mistakes)
 	if len(found.Mistakes) > 0 {
 		return cfg, &found

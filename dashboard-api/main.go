@@ -105,6 +105,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 
 	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
 	sessions := session.New(accounts, cfg.TrustProxy, s.Log).WithBox(box).WithPasskeys(cfg.PublicURL)
+	cfg.signOn(sessions)
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
 	}

@@ -91,7 +91,11 @@ func (s *Store) InvitationValid(ctx context.Context, tokenHash string, now time.
 	return database.Translate(ctx, err)
 }
 
-const open = "token_hash = ? AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL AND expires_at_ms > ?"
+// unused is true of invitations that can be used at an instant, open of the one with a token.
+const (
+	unused = "accepted_at_ms IS NULL AND revoked_at_ms IS NULL AND expires_at_ms > ?"
+	open   = "token_hash = ? AND " + unused
+)
 
 // AcceptInvitation uses an invitation up and creates its user, or does neither. Of
 // any number of calls at once one wins: the others find it used, ErrBadInvitation.

@@ -128,3 +128,62 @@ func TestPasskeysAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Of any number of first sign-ins at once one makes the account, and uses one invitation up.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := accountstore.New(db)
+		ada := owner(t, store)
+		who := accountstore.Identity{Issuer: "https://id.example", Subject: "1"}
+		join := func(who accountstore.Identity, strangers accountstore.Role) (accountstore.User, bool, error) {
+			return store.Join(t.Context(), who, " Eve@Example.com", "Eve", strangers)
+		}
+		if _, _, err := join(who, ""); !errors.Is(err, accountstore.ErrUnknownPerson) {
+			t.Errorf("not invited: %v", err)
+		}
+		for i, role := range []accountstore.Role{accountstore.RoleViewer, accountstore.RoleEditor} {
+			if _, err := store.Invite(t.Context(), fmt.Sprint(i), "eve@example.com", role, "user:1", time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		outcomes := make(chan error, 8)
+		for range cap(outcomes) {
+			go func() {
+				user, invited, err := join(who, accountstore.RoleViewer)
+				if err == nil && (!invited || user.Role != accountstore.RoleEditor || !user.Passwordless || user.Email != "eve@example.com") {
+					err = fmt.Errorf("%+v, invited: %v", user, invited)
+				}
+				outcomes <- err
+			}()
+		}
+		var won int
+		for range cap(outcomes) {
+			if err := <-outcomes; err == nil {
+				won++
+			} else if !errors.Is(err, accountstore.ErrConflict) {
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d joined", won)
+		}
+		if err := store.InvitationValid(t.Context(), "0", time.Now()); err != nil {
+			t.Errorf("the other invitation: %v", err)
+		}
+		if user, err := store.IdentityUser(t.Context(), who); err != nil || user.Email != "eve@example.com" {
+			t.Errorf("%+v, %v", user, err)
+		}
+		if err := store.BindIdentity(t.Context(), ada.ID, who); !errors.Is(err, accountstore.ErrOtherIdentity) {
+			t.Errorf("another user's: %v", err)
+		}
+		who.Subject = "2"
+		if err := store.BindIdentity(t.Context(), ada.ID, who); err != nil {
+			t.Error(err)
+		}
+		who.Subject = "3"
+		if err := store.BindIdentity(t.Context(), ada.ID, who); !errors.Is(err, accountstore.ErrOtherIdentity) {
+			t.Errorf("a second one: %v", err)
+		}
+	})
+}

@@ -31,6 +31,8 @@ var rules = []rule{
 	{"github.com/alicebob/miniredis", []string{"deploy/embedded", "internal/testbackend"}, false, "a test server: used only where it says so to the operator"},
 	{"github.com/teambition/rrule-go", []string{"internal/maintenance"}, true, "rules are bounded, and clocks that change are judged, in one place"},
 	{"github.com/go-webauthn/", []string{"dashboard-api/internal/session"}, true, "what a passkey must prove is judged in one place"},
+	{"github.com/coreos/go-oidc/", []string{"dashboard-api/internal/signon"}, true, "tokens are believed in one place, which dials through the guard"},
+	{"github.com/zitadel/oidc/", nil, false, "a provider for tests"},
 	{"github.com/ebitengine/purego", []string{"deploy/embedded"}, true, "foreign code is loaded in one child process only"},
 }
 

@@ -21,7 +21,7 @@ type Audit interface {
 // their heartbeat, sent with no account.
 func unaudited(pattern string) bool {
 	switch pattern {
-	case "POST /api/v1/policies:replay", "POST /api/v1/session/passkey:begin", "POST /api/v1/heartbeats/{token}", "POST /api/v1/heartbeats/{token}/{signal}":
+	case "POST /api/v1/policies:replay", "POST /api/v1/session/passkey:begin", "POST /api/v1/session/provider", "POST /api/v1/heartbeats/{token}", "POST /api/v1/heartbeats/{token}/{signal}":
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/signon"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
@@ -164,6 +165,15 @@ var mapping = [...]struct {
 	}},
 	{session.ErrNotBegun, func(error) *Problem {
 		return problem(http.StatusConflict, "registration_over", "this registration is over, took too long or was begun elsewhere: begin again")
+	}},
+	{session.ErrNoProvider, func(error) *Problem {
+		return problem(http.StatusConflict, "no_provider", "there is no single sign-on here: the operator sets API_OIDC_ISSUER")
+	}},
+	{signon.ErrUnavailable, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, "provider_unavailable", "the provider of single sign-on cannot be reached at this moment").retryAfter(retryWhenDown)
+	}},
+	{signon.ErrUntrue, func(error) *Problem {
+		return problem(http.StatusBadGateway, "provider_untrue", "the provider of single sign-on says something that cannot be: the log knows more")
 	}},
 	{accountstore.ErrPasskeyKnown, func(error) *Problem {
 		return problem(http.StatusConflict, "passkey_known", "this passkey is registered already")

@@ -200,13 +200,23 @@ func (a *api) logInWithPasskey(ctx context.Context, in *struct{ Body document[Si
 
 type waysBody struct {
 	Passkeys bool `json:"passkeys" doc:"whether browsers can have passkeys for this address: it needs https and a name"`
+
+	Provider nullable[providerBody] `json:"provider" doc:"of single sign-on; null: there is none"`
+}
+
+type providerBody struct {
+	Label string `json:"label" example:"Example Ltd"`
 }
 
 type waysOutput struct{ Body waysBody }
 
 // ways is the same for everybody: nothing of who has an account is in it.
 func (a *api) ways(context.Context, *struct{}) (*waysOutput, error) {
-	return &waysOutput{waysBody{Passkeys: a.Sessions.HasPasskeys()}}, nil
+	out := &waysOutput{waysBody{Passkeys: a.Sessions.HasPasskeys()}}
+	if label, there := a.Sessions.ProviderLabel(); there {
+		out.Body.Provider = some(providerBody{label})
+	}
+	return out, nil
 }
 
 // passkeyProblem is the answer to who holds a blocked passkey.

@@ -96,6 +96,8 @@ var policies = map[string]Policy{
 	"GET /api/v1/session/ways":                         Public,
 	"POST /api/v1/session/passkey:begin":               Public,
 	"POST /api/v1/session/passkey:finish":              Public,
+	"POST /api/v1/session/provider":                    Public,
+	"GET /api/v1/session/provider/callback":            Public,
 	"GET /api/v1/session/passkeys":                     Viewer,
 	"POST /api/v1/session/passkeys":                    Viewer,
 	"POST /api/v1/session/passkeys:finish":             Viewer,

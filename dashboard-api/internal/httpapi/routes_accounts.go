@@ -33,6 +33,8 @@ func (a *api) accountRoutes(r *router) {
 	add(r, operation{"GET", "/api/v1/session/ways", Public, "getWays", "How people can sign in here besides a password", 0}, a.ways)
 	add(r, operation{"POST", "/api/v1/session/passkey:begin", Public, "askPasskey", "Begin to sign in with a passkey", http.StatusOK}, a.askPasskey)
 	add(r, operation{"POST", "/api/v1/session/passkey:finish", Public, "logInWithPasskey", "Sign in with a passkey alone, from the browser that began", http.StatusOK}, a.logInWithPasskey)
+	add(r, operation{"POST", "/api/v1/session/provider", Public, "askProvider", "Begin to sign in with the provider of single sign-on", http.StatusOK}, a.askProvider)
+	raw(r, operation{"GET", ProviderCallback, Public, "arrive", "Come back from the provider: leads to the dashboard, or to /login with ?problem= or #challenge=", 0}, http.HandlerFunc(a.arrive))
 	add(r, operation{"GET", "/api/v1/session/passkeys", Viewer, "listPasskeys", "My passkeys by id", 0}, a.listPasskeys)
 	add(r, operation{"POST", "/api/v1/session/passkeys", Viewer, "beginPasskey", "Begin to register a passkey", http.StatusOK}, a.beginPasskey)
 	add(r, operation{"POST", "/api/v1/session/passkeys:finish", Viewer, "addPasskey", "Finish registering a passkey, from the session that began", http.StatusCreated}, a.addPasskey)

@@ -111,17 +111,18 @@ type begun struct {
 	Data      webauthn.SessionData `json:"data"`
 }
 
-func (s *Sessions) keep(ctx context.Context, kind string, user accountstore.User, b begun) (token string, expires time.Time, err error) {
-	payload, err := json.Marshal(b)
+// keep stores what was begun, for who holds the token.
+func (s *Sessions) keep(ctx context.Context, kind string, user accountstore.User, what any, lasts time.Duration) (token string, expires time.Time, err error) {
+	payload, err := json.Marshal(what)
 	if err != nil {
 		return "", expires, fmt.Errorf("keep what was begun: %w", err)
 	}
-	token, expires = NewToken(), s.now().Add(challengeLasts)
+	token, expires = NewToken(), s.now().Add(lasts)
 	return token, expires, s.store.SaveChallenge(ctx, HashToken(token), accountstore.Challenge{Kind: kind, User: user, Payload: string(payload), Expires: expires})
 }
 
 // take gives what was begun, to whoever is first: whatever becomes of it, it was used.
-func (s *Sessions) take(ctx context.Context, token, kind string) (c accountstore.Challenge, found bool, err error) {
+func (s *Sessions) take(ctx context.Context, token, kind string, what any) (c accountstore.Challenge, found bool, err error) {
 	c, err = s.store.Challenge(ctx, HashToken(token), kind, s.now())
 	if errors.Is(err, accountstore.ErrNotFound) {
 		return c, false, nil
@@ -129,7 +130,13 @@ func (s *Sessions) take(ctx context.Context, token, kind string) (c accountstore
 	if err == nil {
 		found, err = s.store.EndChallenge(ctx, HashToken(token))
 	}
-	return c, found, err
+	if err != nil || !found {
+		return c, false, err
+	}
+	if err := json.Unmarshal([]byte(c.Payload), what); err != nil {
+		return c, false, fmt.Errorf("read what was begun: %w", err)
+	}
+	return c, true, nil
 }
 
 // Registration is what a browser makes a passkey from.
@@ -173,7 +180,7 @@ func (s *Sessions) BeginPasskey(r *http.Request, identity Identity, password str
 		return begin, fmt.Errorf("begin to register a passkey: %w", err)
 	}
 	begin.Options = options
-	begin.Challenge, begin.ExpiresAt, err = s.keep(ctx, challengeRegister, user, begun{identity.SessionID, *data})
+	begin.Challenge, begin.ExpiresAt, err = s.keep(ctx, challengeRegister, user, begun{identity.SessionID, *data}, challengeLasts)
 	return begin, err
 }
 
@@ -183,15 +190,10 @@ func (s *Sessions) AddPasskey(r *http.Request, identity Identity, challenge, nam
 	if s.passkeys == nil {
 		return accountstore.Passkey{}, ErrNoPasskeys
 	}
-	c, found, err := s.take(ctx, challenge, challengeRegister)
+	var b begun
+	c, found, err := s.take(ctx, challenge, challengeRegister, &b)
 	if err != nil {
 		return accountstore.Passkey{}, err
-	}
-	var b begun
-	if found {
-		if err := json.Unmarshal([]byte(c.Payload), &b); err != nil {
-			return accountstore.Passkey{}, fmt.Errorf("read what was begun: %w", err)
-		}
 	}
 	if !found || c.User.ID != identity.User.ID || b.SessionID != identity.SessionID {
 		return accountstore.Passkey{}, ErrNotBegun
@@ -220,7 +222,11 @@ func (s *Sessions) RemovePasskey(r *http.Request, identity Identity, id int64, p
 	if err != nil {
 		return err
 	}
-	return s.store.RemovePasskey(r.Context(), user.ID, id, "")
+	issuer := ""
+	if s.provider != nil {
+		issuer = s.provider.Issuer()
+	}
+	return s.store.RemovePasskey(r.Context(), user.ID, id, issuer)
 }
 
 // AskPasskey begins to sign in with a passkey, whosoever: the answer is the same for
@@ -233,7 +239,7 @@ func (s *Sessions) AskPasskey(r *http.Request) (*protocol.CredentialAssertion, *
 	if err != nil {
 		return nil, nil, fmt.Errorf("begin to sign in with a passkey: %w", err)
 	}
-	token, expires, err := s.keep(r.Context(), challengePasskey, accountstore.User{}, begun{Data: *data})
+	token, expires, err := s.keep(r.Context(), challengePasskey, accountstore.User{}, begun{Data: *data}, challengeLasts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,7 +250,7 @@ func (s *Sessions) AskPasskey(r *http.Request) (*protocol.CredentialAssertion, *
 // person by a finger or a number: no second factor is asked for. Whatever is wrong is ErrBadPasskey,
 // or *BlockedPasskeyError for who holds the passkey.
 func (s *Sessions) LogInWithPasskey(r *http.Request, signed []byte) (accountstore.User, *http.Cookie, error) {
-	ctx, address := r.Context(), s.ClientAddress(r)
+	address := s.ClientAddress(r)
 	if s.passkeys == nil {
 		return accountstore.User{}, nil, ErrNoPasskeys
 	}
@@ -259,7 +265,7 @@ func (s *Sessions) LogInWithPasskey(r *http.Request, signed []byte) (accountstor
 	if err := s.LogOut(r); err != nil {
 		return accountstore.User{}, nil, err
 	}
-	cookie, err := s.start(r.WithContext(ctx), user)
+	cookie, err := s.start(r, user)
 	return user, cookie, err
 }
 
@@ -270,16 +276,13 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if !found {
 		return accountstore.User{}, ErrBadChallenge
 	}
-	c, found, err := s.take(ctx, token, challengePasskey)
+	var b begun
+	_, found, err := s.take(ctx, token, challengePasskey, &b)
 	if err != nil {
 		return accountstore.User{}, err
 	}
 	if !found {
 		return accountstore.User{}, ErrBadChallenge
-	}
-	var b begun
-	if err := json.Unmarshal([]byte(c.Payload), &b); err != nil {
-		return accountstore.User{}, fmt.Errorf("read what was begun: %w", err)
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(signed)
 	if err != nil {

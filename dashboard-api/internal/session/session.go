@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/signon"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/seal"
 )
@@ -30,6 +31,7 @@ type Accounts interface {
 	AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (accountstore.User, error)
 	Factors
 	Passkeys
+	Identities
 	Owners
 }
 
@@ -71,6 +73,8 @@ type Sessions struct {
 	proxied  bool
 	box      *seal.Box          // of second factors' secrets
 	passkeys *webauthn.WebAuthn // nil: browsers can have none
+	provider *signon.Provider   // nil: there is none
+	terms    Terms
 	now      func() time.Time
 	log      *slog.Logger
 }

@@ -25,7 +25,6 @@ CREATE TABLE identities (
     issuer         TEXT NOT NULL,
     subject        TEXT NOT NULL,
     created_at_ms  BIGINT NOT NULL,
-    used_at_ms     BIGINT NOT NULL,
     UNIQUE (issuer, subject),
     UNIQUE (user_id, issuer)
 );

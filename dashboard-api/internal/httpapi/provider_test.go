@@ -1,0 +1,427 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/zitadel/oidc/v3/example/server/storage"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/signon"
+	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/guard"
+	"github.com/probefleet/probefleet/internal/secret"
+)
+
+// issuer is a provider of single sign-on, with people.
+type issuer struct {
+	*testing.T
+	server *httptest.Server
+	store  *storage.Storage
+	op     op.OpenIDProvider
+
+	mu     sync.Mutex
+	people map[string]*storage.User     // by subject
+	forge  func(answer, claims jsonMap) // of tokens, before they are signed
+	key    any                          // nil: its own
+}
+
+type jsonMap = map[string]any
+
+func (i *issuer) GetUserByID(id string) *storage.User         { return i.people[id] }
+func (i *issuer) GetUserByUsername(name string) *storage.User { return i.people[name] }
+func (i *issuer) ExampleClientID() string                     { return "none" }
+
+const clientSecret = "the client's secret"
+
+func newIssuer(t *testing.T) *issuer {
+	t.Helper()
+	i := &issuer{T: t, people: map[string]*storage.User{}}
+	i.server = httptest.NewUnstartedServer(nil)
+	client := storage.WebClient("probefleet", clientSecret, "https://pf.example"+ProviderCallback)
+	i.store = storage.NewStorageWithClients(i, map[string]*storage.Client{"probefleet": client})
+	var err error
+	i.op, err = op.NewProvider(&op.Config{CryptoKey: [32]byte{1}, CodeMethodS256: true}, i.store, op.StaticIssuer(i.url()), op.WithAllowInsecure())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.server.Config.Handler = http.HandlerFunc(i.serve)
+	i.server.Start()
+	t.Cleanup(i.server.Close)
+	return i
+}
+
+func (i *issuer) url() string { return "http://" + i.server.Listener.Addr().String() }
+
+// serve is the provider, whose tokens a test may spoil.
+func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	forge, key := i.forge, i.key
+	i.mu.Unlock()
+	if forge == nil || r.URL.Path != "/oauth/token" {
+		i.op.ServeHTTP(w, r)
+		return
+	}
+	said := httptest.NewRecorder()
+	i.op.ServeHTTP(said, r)
+	answer, claims := jsonMap{}, jsonMap{}
+	if err := json.Unmarshal(said.Body.Bytes(), &answer); err != nil {
+		i.Error(err)
+	}
+	raw, _ := answer["id_token"].(string)
+	if token, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256}); err == nil {
+		if err := json.Unmarshal(token.UnsafePayloadWithoutVerification(), &claims); err != nil {
+			i.Error(err)
+		}
+		own, err := i.store.SigningKey(r.Context())
+		if err != nil {
+			i.Error(err)
+		}
+		if key == nil {
+			key = own.Key()
+		}
+		answer["id_token"] = nil
+		forge(answer, claims)
+		if answer["id_token"] == nil {
+			signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: own.ID()}}, nil)
+			if err != nil {
+				i.Error(err)
+			}
+			payload, _ := json.Marshal(claims)
+			signed, err := signer.Sign(payload)
+			if err != nil {
+				i.Error(err)
+			}
+			answer["id_token"], _ = signed.CompactSerialize()
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(said.Code)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (i *issuer) person(subject, email string, verified bool) {
+	i.people[subject] = &storage.User{ID: subject, Username: subject, Password: "x", FirstName: "Eve", LastName: "Doe\u0007", Email: email, EmailVerified: verified}
+}
+
+// with is how a bench has people sign in with the provider.
+func (i *issuer) with(terms session.Terms, change ...func(*signon.Options)) func(*bench, *Options) {
+	o := signon.Options{
+		Issuer: i.url(), ClientID: "probefleet", ClientSecret: secret.New(clientSecret), Label: "Example Ltd", RedirectURL: "https://pf.example" + ProviderCallback,
+		Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}),
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	return func(_ *bench, options *Options) { options.Sessions.WithProvider(signon.New(o), terms) }
+}
+
+// depart begins to sign in: where the browser is sent.
+func (w *browser) depart() *url.URL {
+	w.Helper()
+	got := w.do("POST", "/api/v1/session/provider", `{}`)
+	var out struct{ URL string }
+	got.into(w, &out)
+	to, err := url.Parse(out.URL)
+	if got.Code != http.StatusOK || err != nil || to.Host == "" {
+		w.Fatalf("%d %s %v", got.Code, got.text, err)
+	}
+	return to
+}
+
+// asks is what a person's browser does at the provider: the query that it comes back with.
+func (i *issuer) asks(to *url.URL, subject string) url.Values {
+	i.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	get := func(to string) *url.URL {
+		i.Helper()
+		r, err := http.NewRequestWithContext(i.Context(), http.MethodGet, to, nil)
+		if err != nil {
+			i.Fatal(err)
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			i.Fatal(err)
+		}
+		answer.Body.Close()
+		next, err := answer.Location()
+		if err != nil {
+			i.Fatalf("%s: %d %v", to, answer.StatusCode, err)
+		}
+		return next
+	}
+	login := get(to.String())
+	id := login.Query().Get("authRequestID")
+	if err := i.store.CheckUsernamePassword(subject, "x", id); err != nil {
+		i.Fatal(err)
+	}
+	back := get(op.AuthCallbackURL(i.op)(op.ContextWithIssuer(context.Background(), i.url()), id))
+	if base, _, _ := strings.Cut(back.String(), "?"); base != "https://pf.example"+ProviderCallback {
+		i.Fatalf("the provider leads back to %s", back)
+	}
+	return back.Query()
+}
+
+func (w *browser) arrive(query url.Values) (to string) {
+	w.Helper()
+	got := w.do("GET", ProviderCallback+"?"+query.Encode(), "")
+	if got.Code != http.StatusSeeOther {
+		w.Fatalf("%d %s", got.Code, got.text)
+	}
+	return got.Header().Get("Location")
+}
+
+func TestSingleSignOn(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{Domains: []string{"example.com"}}))
+	b.setUp()
+	if got := b.do("GET", "/api/v1/session/ways", ""); strings.TrimSpace(got.text) != `{"passkeys":true,"provider":{"label":"Example Ltd"}}` {
+		t.Errorf("ways: %s", got.text)
+	}
+	i.person("s-ann", "Ann@Example.com", true)
+	w := b.browser()
+	to := w.depart()
+	for name, want := range map[string]string{"response_type": "code", "code_challenge_method": "S256", "scope": "openid email profile"} {
+		if to.Query().Get(name) != want {
+			t.Errorf("%s is %q", name, to.Query().Get(name))
+		}
+	}
+	back := i.asks(to, "s-ann")
+	if got := b.browser().arrive(back); got != "/login?problem=bad_challenge" {
+		t.Errorf("in another browser: %s", got)
+	}
+	if got := w.arrive(back); got != "/" || w.who() != "ann@example.com" {
+		t.Fatalf("%s as %q: %s", got, w.who(), b.log)
+	}
+	if got := w.arrive(back); got != "/login?problem=bad_challenge" {
+		t.Errorf("again: %s", got)
+	}
+	again := b.browser()
+	replayed := again.depart().Query()
+	back.Set("state", replayed.Get("state"))
+	if got := again.arrive(back); got != "/login?problem=provider_refused" || again.who() != "" {
+		t.Errorf("a used code: %s", got)
+	}
+	stolen := b.browser()
+	fresh := i.asks(b.browser().depart(), "s-ann") // somebody else's code, that nobody has used
+	fresh.Set("state", stolen.depart().Query().Get("state"))
+	if got := stolen.arrive(fresh); got != "/login?problem=provider_refused" {
+		t.Errorf("a code that another browser asked for: %s", got)
+	}
+
+	i.person("s-ann", "ann@elsewhere.example", false) // bound: the address counts no more
+	if w := b.browser(); w.arrive(i.asks(w.depart(), "s-ann")) != "/" || w.who() != "ann@example.com" {
+		t.Errorf("with another address: %s", b.log)
+	}
+	i.person("s-eve", "ann@example.com", true)
+	if got := b.browser(); got.arrive(i.asks(got.depart(), "s-eve")) == "/" {
+		t.Error("somebody else with that address comes in")
+	}
+	text := b.actions()
+	for want, times := range map[string]int{"user:1 identity.bound user:1 (ann@example.com as owner, by Example Ltd)": 1, "user:1 session.created user:1 (with Example Ltd)": 2} {
+		if strings.Count(text, want) != times {
+			t.Errorf("%q is not there %d times:\n%s", want, times, text)
+		}
+	}
+}
+
+// Who comes for the first time, and what the login page is told of who may not.
+func TestWhoComesBySingleSignOn(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	invited := newBenchWith(t, i.with(session.Terms{Domains: []string{"example.com"}}))
+	open := newBenchWith(t, i.with(session.Terms{Domains: []string{"example.com"}, Strangers: accountstore.RoleViewer}))
+	for _, b := range []*bench{invited, open} {
+		b.setUp()
+	}
+	invite := func(body string) {
+		t.Helper()
+		if got := invited.do("POST", "/api/v1/invitations", body, as(ownerKey)); got.Code != http.StatusCreated {
+			t.Fatalf("%d %s", got.Code, got.text)
+		}
+	}
+	invite(`{"email":"eve@example.com","role":"editor"}`)
+	invite(`{"role":"owner"}`) // a link, for whoever has it
+	invite(`{"email":"late@example.com","role":"owner"}`)
+	invited.exec("UPDATE invitations SET expires_at_ms = 1 WHERE email = 'late@example.com'")
+	i.person("eve", "eve@example.com", true)
+	i.person("eve2", "eve@example.com", true)
+	i.person("mallory", "eve@example.com", false)
+	i.person("late", "late@example.com", true)
+	i.person("ann2", "ann@example.com", false)
+	i.person("far", "far@example.org", true)
+	i.person("near", "x@example.com@example.org", true)
+	i.person("none", "", true)
+	for n, c := range []struct {
+		b       *bench
+		subject string
+		to      string
+	}{
+		{invited, "mallory", "/login?problem=email_not_verified"},
+		{invited, "ann2", "/login?problem=email_not_verified"},
+		{invited, "none", "/login?problem=email_not_verified"},
+		{invited, "far", "/login?problem=domain_not_allowed"},
+		{invited, "near", "/login?problem=domain_not_allowed"},
+		{invited, "late", "/login?problem=unknown_person"},
+		{invited, "eve", "/"},
+		{invited, "eve", "/"},
+		{invited, "eve2", "/login?problem=other_identity"},
+		{open, "mallory", "/login?problem=email_not_verified"},
+		{open, "far", "/login?problem=domain_not_allowed"},
+		{open, "late", "/"},
+	} {
+		w := c.b.browser()
+		w.client.Transport = from(t, fmt.Sprint("person", n))
+		if got := w.arrive(i.asks(w.depart(), c.subject)); got != c.to || (w.who() != "") != (c.to == "/") {
+			t.Errorf("%s: %s as %q, want %s", c.subject, got, w.who(), c.to)
+		}
+	}
+	for b, want := range map[*bench]string{
+		invited: "user:2 invitation.accepted user:2 (eve@example.com as editor, by Example Ltd)",
+		open:    "user:2 user.created user:2 (late@example.com as viewer, by Example Ltd)",
+	} {
+		if text := b.actions(); strings.Count(text, want) != 1 {
+			t.Errorf("audit log without %q:\n%s", want, text)
+		}
+		var name string
+		if err := b.db.Read().Raw("SELECT name FROM users WHERE id = 2 AND password_hash = ''").Scan(&name).Error; err != nil || name != "Eve Doe" {
+			t.Errorf("called %q, %v", name, err)
+		}
+	}
+}
+
+// A token that is not exactly what was asked for signs nobody in.
+func TestTokensThatAreNotBelieved(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{}))
+	b.setUp()
+	i.person("s-ann", "ann@example.com", true)
+	foreign, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const untrue = "/login?problem=provider_untrue"
+	for name, c := range map[string]struct {
+		forge func(answer, claims jsonMap)
+		key   any
+		ask   func(url.Values) // spoils what the provider is asked
+		back  func(url.Values) // and what the browser brings back
+		to    string
+	}{
+		"nothing":               {forge: func(jsonMap, jsonMap) {}, to: "/"},
+		"in the token":          {forge: func(_, c jsonMap) { c["email"], c["email_verified"] = "ann@example.com", "true" }, to: "/"},
+		"another audience":      {forge: func(_, c jsonMap) { c["aud"] = "other" }, to: untrue},
+		"also another audience": {forge: func(_, c jsonMap) { c["aud"] = []string{"other", "probefleet"}; delete(c, "azp") }, to: untrue},
+		"another party":         {forge: func(_, c jsonMap) { c["azp"] = "other" }, to: untrue},
+		"expired":               {forge: func(_, c jsonMap) { c["exp"] = 1 }, to: untrue},
+		"another issuer":        {forge: func(_, c jsonMap) { c["iss"] = "https://evil.example" }, to: untrue},
+		"nobody":                {forge: func(_, c jsonMap) { delete(c, "sub") }, to: untrue},
+		"somebody else":         {forge: func(_, c jsonMap) { c["sub"] = "s-eve" }, to: untrue}, // than the user info is of
+		"no nonce":              {forge: func(_, c jsonMap) { delete(c, "nonce") }, to: untrue},
+		"another access token":  {forge: func(_, c jsonMap) { c["at_hash"] = "AAAA" }, to: untrue},
+		"another key":           {forge: func(jsonMap, jsonMap) {}, key: foreign, to: untrue},
+		"no token":              {forge: func(a, _ jsonMap) { a["id_token"] = 1 }, to: untrue},
+		"no signature": {forge: func(a, _ jsonMap) {
+			a["id_token"] = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzLWFubiJ9."
+		}, to: untrue},
+		"another nonce":          {ask: func(q url.Values) { q.Set("nonce", "guessed") }, to: untrue},
+		"another state":          {back: func(q url.Values) { q.Set("state", "guessed") }, to: "/login?problem=bad_challenge"},
+		"no state":               {back: func(q url.Values) { q.Del("state") }, to: "/login?problem=bad_challenge"},
+		"another code":           {back: func(q url.Values) { q.Set("code", "guessed") }, to: "/login?problem=provider_refused"},
+		"refused":                {back: func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, to: "/login?problem=provider_refused"},
+		"from another provider":  {back: func(q url.Values) { q.Set("iss", "https://evil.example") }, to: untrue},
+		"another code challenge": {ask: func(q url.Values) { q.Set("code_challenge", "guessed") }, to: "/login?problem=provider_refused"},
+	} {
+		i.mu.Lock()
+		i.forge, i.key = c.forge, c.key
+		i.mu.Unlock()
+		w := b.browser()
+		w.client.Transport = from(t, name)
+		to := w.depart()
+		if query := to.Query(); c.ask != nil {
+			c.ask(query)
+			to.RawQuery = query.Encode()
+		}
+		back := i.asks(to, "s-ann")
+		if c.back != nil {
+			c.back(back)
+		}
+		if got := w.arrive(back); got != c.to || (w.who() != "") != (c.to == "/") {
+			t.Errorf("%s: %s, want %s", name, got, c.to)
+		}
+	}
+	if strings.Contains(b.log.String(), clientSecret) {
+		t.Error("the client's secret is in the log")
+	}
+}
+
+func TestSingleSignOnAndSecondFactor(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{}))
+	_, key, _ := enrolled(b)
+	i.person("s-ann", "ann@example.com", true)
+	w := b.browser()
+	challenge, is := strings.CutPrefix(w.arrive(i.asks(w.depart(), "s-ann")), "/login#challenge=")
+	if !is || w.who() != "" {
+		t.Fatalf("signed in as %q without the second step", w.who())
+	}
+	if got := w.do("POST", "/api/v1/session:verify", fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))); got.Code != http.StatusOK || w.who() != "ann@example.com" {
+		t.Errorf("second step: %d %s", got.Code, got.text)
+	}
+}
+
+func TestProviderThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	i.person("s-ann", "ann@example.com", true)
+	for name, c := range map[string]struct {
+		change func(*signon.Options)
+		code   string
+	}{
+		"private":      {func(o *signon.Options) { o.Guard = guard.New(nil) }, "provider_unavailable"},
+		"another port": {func(o *signon.Options) { o.Issuer = "http://127.0.0.1:1" }, "provider_unavailable"},
+		"another path": {func(o *signon.Options) { o.Issuer += "/tenant" }, "provider_unavailable"},
+		"another name": {func(o *signon.Options) { o.Issuer += "/" }, "provider_untrue"},
+		"not over TLS": {func(o *signon.Options) { o.Issuer = strings.Replace(o.Issuer, "http://", "https://", 1) }, "provider_unavailable"},
+	} {
+		b := newBenchWith(t, i.with(session.Terms{}, c.change))
+		b.setUp()
+		w := b.browser()
+		if got := w.do("POST", "/api/v1/session/provider", `{}`); got.Code < 500 || got.problem(t).Code != c.code {
+			t.Errorf("%s: %d %s", name, got.Code, got.text)
+		}
+	}
+	b := newBenchWith(t, i.with(session.Terms{}, func(o *signon.Options) { o.ClientSecret = secret.New("other") }))
+	b.setUp()
+	w := b.browser()
+	if got := w.arrive(i.asks(w.depart(), "s-ann")); got != "/login?problem=provider_refused" {
+		t.Errorf("wrong secret: %s", got)
+	}
+	b = newBenchWith(t, i.with(session.Terms{}))
+	b.setUp()
+	w = b.browser()
+	back := i.asks(w.depart(), "s-ann")
+	i.server.Close()
+	if got := w.arrive(back); got != "/login?problem=provider_unavailable" || w.who() != "" {
+		t.Errorf("away since the browser left: %s", got)
+	}
+	if got := newBench(t).do("POST", "/api/v1/session/provider", `{}`); got.Code != http.StatusConflict || got.problem(t).Code != "no_provider" {
+		t.Errorf("none is set: %d %s", got.Code, got.text)
+	}
+}
