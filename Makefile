@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live sim outages faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ bench-history: ## every question of the history at 10, 25, 50 and 100 million re
 
 bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and how soon 2,000 are back that were cut off at once
 	$(GO) test -count=1 -v -timeout 15m -tags bench ./dashboard-api/internal/wsconn/fanout
+
+bench-page: ## a status page of 50 components asked for over loopback: rate, p50, p99 and gzipped size, within their bounds
+	$(GO) test -count=1 -v -timeout 5m -tags bench -run '^TestPageUnderLoad$$' ./dashboard-api
 
 sim: ## faults of regions and outages of targets against the rules of verdicts, RUNS (200) times each: false pages, blindness, detection
 	$(GO) test -count=1 -v -timeout 60m -tags bench -run '^TestSimulation$$' ./internal/sim -args -runs $${RUNS:-200}

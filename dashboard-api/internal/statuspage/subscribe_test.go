@@ -76,7 +76,7 @@ func (o *office) workWith(kind string, outbox notify.Outbox) {
 	w.Wake()
 	for begun := time.Now(); ; {
 		due, err := o.told.Outbox(kind).Waiting(ctx, o.now())
-		if err != nil || time.Since(begun) > 20*time.Second {
+		if err != nil || time.Since(begun) > time.Minute {
 			o.Fatal("still waiting: ", due, err)
 		}
 		if len(due) == 0 {

@@ -1,0 +1,261 @@
+// What people write runs nowhere as a script: every field that somebody may fill is filled with
+// each of these texts, and shown on the public page and in the dashboard in a real browser.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
+
+const hit = "top.__ran=1";
+const handlers = [
+  "<img src=x onerror=H>",
+  "<img src=x onerror='H'>",
+  '<img/src="x"/onerror="H">',
+  "<IMG SRC=x OnErRoR=H>",
+  "<img src=x onerror\n=\nH>",
+  '"><img src=x onerror=H>',
+  "'><img src=x onerror=H>",
+  "--><img src=x onerror=H>",
+  "]]><img src=x onerror=H>",
+  "</title><img src=x onerror=H>",
+  "</textarea><img src=x onerror=H>",
+  "</style><img src=x onerror=H>",
+  "</script><img src=x onerror=H>",
+  "</noscript><img src=x onerror=H>",
+  "</template><img src=x onerror=H>",
+  "</svg><img src=x onerror=H>",
+  "</option></select><img src=x onerror=H>",
+  "<image src=x onerror=H>",
+  "<svg onload=H>",
+  "<svg/onload=H>",
+  "<svg><g onload=H></g></svg>",
+  "<svg><script>H</script></svg>",
+  "<svg><script href=data:,H /></svg>",
+  "<svg><animate onbegin=H attributeName=x dur=1s>",
+  "<svg><set onbegin=H attributename=x to=y>",
+  "<svg><foreignObject><img src=x onerror=H></foreignObject></svg>",
+  "<math><mtext><img src=x onerror=H></mtext></math>",
+  "<script>H</script>",
+  "<SCRIPT>H</SCRIPT>",
+  "<script >H</script >",
+  "<scr<script>ipt>H</scr</script>ipt>",
+  "<script src=data:text/javascript,H></script>",
+  "<script type=module>H</script>",
+  "</script><script>H</script>",
+  "<body onload=H>",
+  "<body onpageshow=H>",
+  "<iframe srcdoc='<script>H</script>'></iframe>",
+  "<iframe src=javascript:H></iframe>",
+  "<iframe onload=H></iframe>",
+  "<object data=javascript:H></object>",
+  "<object data=data:text/html,<script>H</script>></object>",
+  "<embed src=javascript:H>",
+  "<video src=x onerror=H></video>",
+  "<video><source onerror=H></video>",
+  "<audio src=x onerror=H>",
+  "<details open ontoggle=H>x</details>",
+  "<input autofocus onfocus=H>",
+  "<button autofocus onfocus=H>x</button>",
+  "<a autofocus tabindex=1 onfocus=H>x</a>",
+  "<select autofocus onfocus=H></select>",
+  "<marquee onstart=H>x</marquee>",
+  "<style onload=H></style>",
+  "<link rel=stylesheet href=x onerror=H>",
+  "<meta http-equiv=refresh content='0;url=javascript:H'>",
+  "<base href=javascript:H//>",
+  "<form action=javascript:H><button autofocus>x</button></form>",
+  '" autofocus onfocus=H x="',
+  "' autofocus onfocus=H x='",
+  '" onmouseover=H style="position:fixed;inset:0',
+  "` autofocus onfocus=H x=`",
+  "[click](javascript:H)",
+  "[click](JaVaScRiPt:H)",
+  "[click](java&#x09;script:H)",
+  "![x](x\"onerror=\"H)",
+  "[x]: javascript:H\n[x]",
+  "<javascript:H>",
+  "<a href=javascript:H>click</a>",
+  "<a href=&#106;avascript:H>click</a>",
+  "{{H}}",
+  "${H}",
+  "{{constructor.constructor('H')()}}",
+  "\\x3cimg src=x onerror=H\\x3e",
+  "\\u003cimg src=x onerror=H\\u003e",
+  "&lt;img src=x onerror=H&gt;",
+  "%3Cimg%20src=x%20onerror=H%3E",
+  "\uFF1Cimg src=x onerror=H\uFF1E",
+  "+ADw-script+AD4-H+ADw-/script+AD4-",
+];
+const payloads = handlers.map((text) => text.replaceAll("H", hit).replaceAll(`src=${hit}`, "src=H"));
+const oneLine = payloads.map((text) => text.replaceAll("\n", " "));
+const some = (every) => oneLine.filter((_, i) => i % every === 0);
+
+/** Texts one after the other, as many as go into a field. */
+function packed(texts, most) {
+  const all = [""];
+  for (const text of texts) {
+    if (all.at(-1).length + text.length + 1 > most) all.push("");
+    all[all.length - 1] = `${all.at(-1)} ${text}`.trim();
+  }
+  return all;
+}
+
+let browser;
+let state;
+let page;
+let trouble = [];
+
+before(async () => {
+  browser = await startBrowser();
+  state = await signIn(browser);
+});
+after(() => browser?.close());
+
+/** A tab that notes every script of a text that runs, or that the policy kept from running. */
+async function tab(storageState) {
+  const context = await browser.newContext({ storageState, viewport: { width: 1280, height: 860 } });
+  const found = [];
+  await context.exposeFunction("__note", (what) => found.push(what));
+  await context.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.__note(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`),
+    );
+  });
+  const opened = await context.newPage();
+  opened.setDefaultTimeout(60_000);
+  opened.on("dialog", (dialog) => {
+    found.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { context, page: opened, found };
+}
+
+/** What ran on a page: it is read as links are clicked and what takes the focus is given it. */
+async function ran({ page, found }, path) {
+  await page.waitForTimeout(150);
+  for (const frame of page.frames()) {
+    const marked = await frame.evaluate(() => top.__ran === 1 || window.__ran === 1).catch(() => false);
+    if (marked) found.push(`ran on ${path}`);
+  }
+  const links = await page.evaluate(() =>
+    [...document.querySelectorAll("a[href],form[action],iframe,object,embed,base")].map(
+      (e) => e.href || e.action || e.src || e.data || "",
+    ),
+  );
+  for (const link of links) if (/^\s*(javascript|data|vbscript):/i.test(link)) found.push(`${path}: ${link}`);
+  return found.splice(0);
+}
+
+function strict(policy, what) {
+  assert.ok(policy, `${what} has a policy`);
+  const scripts = /(?:^|;)\s*(?:script-src|default-src)\s+([^;]*)/.exec(
+    /script-src/.test(policy) ? policy.replace(/default-src[^;]*/, "") : policy,
+  )[1];
+  assert.doesNotMatch(scripts, /unsafe-inline|unsafe-eval|\*|data:|blob:|https?:(?:\s|$)/, `${what}: ${policy}`);
+}
+
+async function open(t, path) {
+  const answer = await t.page.goto(new URL(path, settings.base).href, { waitUntil: "load" });
+  strict(answer.headers()["content-security-policy"], path);
+  return ran(t, path);
+}
+
+test("there are enough of them, and the watch sees them where they are let through", { timeout: 600_000 }, async () => {
+  assert.ok(payloads.length >= 60, `${payloads.length}`);
+  const t = await tab();
+  const seen = { ran: 0, kept: 0 };
+  for (const text of some(3)) {
+    for (const policy of ["", "default-src 'none'; img-src 'self'; script-src 'self'"]) {
+      await t.page.route("**/hole", (route) =>
+        route.fulfill({
+          contentType: "text/html",
+          headers: policy ? { "content-security-policy": policy } : {},
+          body: `<!doctype html><title>x</title><main>${text}</main>`,
+        }),
+      );
+      await t.page.goto(new URL("/hole", settings.base).href, { waitUntil: "load" }).catch(() => {});
+      if ((await ran(t, "/hole").catch(() => [])).length > 0) seen[policy ? "kept" : "ran"]++;
+      await t.page.unroute("**/hole");
+    }
+  }
+  await t.context.close();
+  assert.ok(seen.ran >= 10 && seen.kept >= 10, JSON.stringify(seen));
+});
+
+test("on the public page", { timeout: 600_000 }, async () => {
+  page = await must("POST", "/status-pages", {
+    slug: "corpus",
+    title: oneLine[0],
+    published: true,
+    subscribe_email: true,
+    subscribe_webhook: true,
+    groups: oneLine.slice(0, 40).map((name, i) => ({
+      name,
+      components: [
+        { name: oneLine[i], description: oneLine[i], rule: "manual", state: "down" },
+        ...(oneLine[i + 40]
+          ? [{ name: oneLine[i + 40], description: oneLine[i + 40], rule: "manual", state: "up" }]
+          : []),
+      ],
+    })),
+  });
+  for (const [i, text] of payloads.entries()) {
+    const post = await must("POST", `/status-pages/${page.id}/posts`, {
+      title: oneLine[i],
+      text,
+      kind: i % 2 ? "announcement" : "incident",
+      component_ids: [1],
+    });
+    await must("POST", `/status-pages/${page.id}/posts/${post.id}/updates`, { state: "monitoring", text: `${text}\n\n${text}` });
+  }
+  const t = await tab();
+  for (const text of packed(oneLine, 120)) {
+    await must("PATCH", `/status-pages/${page.id}`, { title: text, description: text });
+    trouble.push(...(await open(t, "/s/corpus")));
+  }
+  await until("the page has all posts", async () => (await t.page.locator("article.event").count()) === payloads.length);
+  trouble.push(...(await open(t, "/s/corpus/subscribe")));
+  for (const text of some(9)) {
+    trouble.push(...(await open(t, `/s/corpus?lang=${encodeURIComponent(text)}`)));
+    for (const path of ["/s/-/unsubscribe/", "/s/-/confirm/"]) trouble.push(...(await open(t, path + encodeURIComponent(text))));
+  }
+  // What was wrong is shown again: five tries are free.
+  for (const text of oneLine.slice(0, 3)) {
+    const form = await t.page.goto(new URL("/s/corpus/subscribe", settings.base).href);
+    assert.equal(form.status(), 200);
+    await t.page.locator("#e").evaluate((input, value) => {
+      input.type = "text";
+      input.value = value;
+    }, text);
+    await Promise.all([t.page.waitForNavigation(), t.page.locator("form").first().locator("button").click()]);
+    assert.equal(await t.page.locator("#e").inputValue(), text);
+    trouble.push(...(await ran(t, "the form again")));
+  }
+  await t.context.close();
+  assert.deepEqual(trouble, []);
+});
+
+test("in the dashboard", { timeout: 600_000 }, async () => {
+  trouble = [];
+  const ids = [];
+  for (const [i, name] of oneLine.entries()) {
+    const made = await must("POST", "/targets", { url: `https://t${i}.example.invalid/`, name, interval_s: 3600 });
+    ids.push(made.id);
+    await must("POST", "/channels", {
+      name,
+      kind: "webhook",
+      settings: { url: "https://hooks.example.invalid/", secret: "0123456789abcdef" },
+    }).catch((error) => assert.match(error.message, /422|name/));
+  }
+  const t = await tab(state);
+  for (const path of ["/", "/settings", "/incidents", "/fleet", "/status-pages", "/alerts", "/maintenance"]) {
+    trouble.push(...(await open(t, path)));
+    await t.page.waitForTimeout(1000);
+    trouble.push(...(await ran(t, path)));
+  }
+  for (const id of ids.filter((_, i) => i % 7 === 0)) {
+    trouble.push(...(await open(t, `/targets/${id}`)));
+    await t.page.locator("h1").first().waitFor();
+    trouble.push(...(await ran(t, `/targets/${id}`)));
+  }
+  await t.context.close();
+  assert.deepEqual(trouble, []);
+});
