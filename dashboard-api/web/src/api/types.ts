@@ -257,6 +257,7 @@ export interface Region {
 export interface Snapshot {
   epoch: string;
   seq: number;
+  mark?: string;
   now: string;
   items: LiveTarget[];
   regions: Region[];
@@ -359,8 +360,8 @@ export interface Problem {
 
 export type ServerMessage =
   | { t: "welcome"; epoch: string; server_time: string }
-  | { t: "ok"; id: string; ch: string; epoch: string; seq: number; recovered: boolean }
-  | { t: "delta"; ch: string; from_seq: number; seq: number; ops: Op[] }
+  | { t: "ok"; id: string; ch: string; epoch: string; seq: number; mark?: string; recovered: boolean }
+  | { t: "delta"; ch: string; from_seq: number; seq: number; mark?: string; ops: Op[] }
   | { t: "resync"; ch: string; reason: string }
   | { t: "err"; id?: string; code: string; message: string }
   | { t: "ping" };
@@ -370,4 +371,6 @@ export type Op = { op: "upsert"; id: number; item: LiveTarget } | { op: "remove"
 export interface Position {
   epoch: string;
   seq: number;
+  /** A place in the stream of results, by which another node goes on. */
+  mark?: string;
 }
