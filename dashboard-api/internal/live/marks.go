@@ -2,7 +2,6 @@ package live
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,9 +130,12 @@ func (h *Hub) since(s *Subscription, from Mark) []byte {
 		if s.only != "" && s.only != strconv.FormatInt(id, 10) {
 			continue
 		}
-		fresh := slices.DeleteFunc(slices.Clone(e.ticks), func(t Tick) bool {
-			return t.mark != 0 && t.mark <= at || t.mark == 0 && t.came.Before(around)
-		})
+		var fresh []Tick
+		for i := range e.ticks {
+			if t := &e.ticks[i]; t.mark > at || t.mark == 0 && !t.came.Before(around) {
+				fresh = append(fresh, *t)
+			}
+		}
 		if len(fresh) > 0 || e.changed.After(around) {
 			ops = append(ops, encodeOp("upsert", id, e.item(now, fresh)))
 		}
