@@ -3,6 +3,11 @@ import type { Op, Position, ServerMessage } from "../api/types";
 /** What the connection must do about a message. */
 export type Action = { do: "nothing" } | { do: "apply"; ops: Op[] } | { do: "live" } | { do: "resync"; reason: string };
 
+/** A position; without a mark where the server has none. */
+export function place(epoch: string, seq: number, mark: string | undefined): Position {
+  return mark ? { epoch, seq, mark } : { epoch, seq };
+}
+
 const nothing: Action = { do: "nothing" };
 
 /**
@@ -63,7 +68,7 @@ export class Channel {
     if (message.epoch !== this.position.epoch) {
       if (!message.mark) return this.lose("another epoch");
       // Another node goes on by the mark: what was missed is its first delta.
-      this.position = { epoch: message.epoch, seq: message.seq, mark: message.mark };
+      this.position = place(message.epoch, message.seq, message.mark);
     }
     this.live = true;
     return { do: "live" };
@@ -73,7 +78,7 @@ export class Channel {
     if (message.ch !== this.name || !this.live || !this.position) return nothing;
     if (message.seq <= this.position.seq) return nothing;
     if (message.from_seq > this.position.seq) return this.lose("gap");
-    this.position = { epoch: this.position.epoch, seq: message.seq, mark: message.mark ?? this.position.mark };
+    this.position = place(this.position.epoch, message.seq, message.mark ?? this.position.mark);
     return { do: "apply", ops: message.ops };
   }
 
