@@ -90,10 +90,11 @@ func (f *feed) load(ctx context.Context, now time.Time, regions []string, record
 // followResults takes results in from a little before now on.
 func (f *feed) followResults(now time.Time) func(context.Context) error {
 	from := strconv.FormatInt(now.Add(-livefeed.Keep).UnixMilli(), 10) + "-0"
+	f.hub.Reading(live.Mark(from))
 	return func(ctx context.Context) error {
-		return f.follower.Follow(ctx, from, func(_ string, results []uptime.Result) error {
+		return f.follower.Follow(ctx, from, func(id string, results []uptime.Result) error {
 			f.kept.Arriving(answercache.Slots(results)...)
-			f.hub.Apply(results)
+			f.hub.Announced(id, results)
 			return nil
 		})
 	}

@@ -6,7 +6,9 @@
 // epoch (one life of a node). Results of one target that arrive within a frame
 // (100 ms) share one operation, and none of their ticks is dropped. The feed keeps
 // at least five minutes of frames up to a size bound; a reader that fell behind it
-// is told to take a new snapshot. Nothing a reader does can block the hub: readers
+// is told to take a new snapshot. A reader that comes from another node goes on by the
+// mark of its position, a place in the stream that all nodes read: it gets each result
+// after it, once, in one delta; where that cannot be told it takes a new snapshot. Nothing a reader does can block the hub: readers
 // hold a position in the shared feed, not a queue. A target whose evidence went
 // stale turns no_data within a second, by itself.
 package live

@@ -36,6 +36,7 @@ type Region struct {
 type Snapshot struct {
 	Epoch   string    `json:"epoch"`
 	Seq     uint64    `json:"seq"`
+	Mark    Mark      `json:"mark,omitempty" doc:"where another node goes on"`
 	Now     time.Time `json:"now"`
 	Items   []Target  `json:"items" nullable:"false"`
 	Regions []Region  `json:"regions" nullable:"false"`
@@ -71,10 +72,13 @@ type Hub struct {
 	targets, fleet, checks, pages feed                // the channels of these names
 	incidents                     feed
 	changed                       chan struct{} // closed and replaced when a feed grew
+	marks                         marks
+	reached                       chan struct{} // closed and replaced when the stream was read further
 }
 
 type orphan struct {
 	result uptime.Result
+	mark   mark
 	at     time.Time
 }
 
@@ -86,7 +90,9 @@ func New(o Options) *Hub {
 	if o.Removed == nil {
 		o.Removed = func(int64) {}
 	}
-	return &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{})}
+	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{})}
+	h.targets.seq = 1 // 0 is where nobody is: see Subscribe
+	return h
 }
 
 // Run sends frames and lets evidence go stale until ctx ends.
@@ -135,7 +141,7 @@ func (h *Hub) Upsert(target uptime.Target) {
 	e.surround(h)
 	e.judgeBy(h.active, now)
 	for _, waiting := range h.orphans[target.ID] {
-		e.apply(waiting.result, now)
+		e.apply(waiting.result, waiting.mark, now)
 	}
 	delete(h.orphans, target.ID)
 	e.fold(now)
@@ -175,16 +181,21 @@ func (h *Hub) IDs() map[int64]int64 {
 func (h *Hub) Apply(results []uptime.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.apply(results, 0)
+}
+
+// apply takes results in that stand at a mark of the stream; 0: they did not come by it.
+func (h *Hub) apply(results []uptime.Result, at mark) {
 	now := h.now()
 	for _, r := range results {
 		e, found := h.entries[r.TargetID]
 		if !found {
-			h.keepOrphan(r, now)
+			h.keepOrphan(r, at, now)
 			continue
 		}
-		if e.apply(r, now) {
+		if e.apply(r, at, now) {
 			e.fold(now)
-			h.mark(e)
+			h.queue(e)
 		}
 	}
 	h.metrics.results(len(results))
@@ -206,14 +217,14 @@ func (h *Hub) Confirm(targetID int64, look *uptime.Look) {
 }
 
 // keepOrphan holds results of a target created a moment ago on another node.
-func (h *Hub) keepOrphan(r uptime.Result, now time.Time) {
+func (h *Hub) keepOrphan(r uptime.Result, at mark, now time.Time) {
 	if _, gone := h.gone[r.TargetID]; gone {
 		return
 	}
 	if len(h.orphans) >= orphanMost {
 		clear(h.orphans)
 	}
-	h.orphans[r.TargetID] = append(h.orphans[r.TargetID], orphan{r, now})
+	h.orphans[r.TargetID] = append(h.orphans[r.TargetID], orphan{r, at, now})
 }
 
 // SetRegions states which regions are adopted and how they are.
@@ -257,7 +268,7 @@ func (h *Hub) Snapshot() Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
-	s := Snapshot{Epoch: h.epoch, Seq: h.targets.seq, Now: now.UTC().Truncate(time.Millisecond), Items: make([]Target, 0, len(h.entries)), Regions: orEmpty(slices.Clone(h.regions))}
+	s := Snapshot{Epoch: h.epoch, Seq: h.targets.seq, Mark: h.marks.told.text(), Now: now.UTC().Truncate(time.Millisecond), Items: make([]Target, 0, len(h.entries)), Regions: orEmpty(slices.Clone(h.regions))}
 	for _, id := range slices.Sorted(maps.Keys(h.entries)) {
 		e := h.entries[id]
 		if e.lapsed(now) && e.fold(now) {
@@ -268,8 +279,13 @@ func (h *Hub) Snapshot() Snapshot {
 	return s
 }
 
-// mark queues an entry for the next frame.
+// mark queues an entry for the next frame: something else than a result has changed it.
 func (h *Hub) mark(e *entry) {
+	e.changed = h.now()
+	h.queue(e)
+}
+
+func (h *Hub) queue(e *entry) {
 	if !e.dirty {
 		e.dirty = true
 		h.dirty = append(h.dirty, e)
@@ -279,6 +295,12 @@ func (h *Hub) mark(e *entry) {
 func (h *Hub) flush() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.frame()
+}
+
+// frame sends what was gathered.
+func (h *Hub) frame() {
+	h.marks.told = h.marks.newest
 	if len(h.dirty) == 0 {
 		return
 	}

@@ -97,7 +97,7 @@ func TestNoTickIsLostByCoalescing(t *testing.T) {
 		h.Load([]uptime.Target{target(1)}, nil, []string{"eu", "us"})
 		frameNow()
 		snapshot := h.Snapshot()
-		sub, _, recovered, err := h.Subscribe("targets", &Position{snapshot.Epoch, snapshot.Seq})
+		sub, _, recovered, err := h.Subscribe("targets", &Position{Epoch: snapshot.Epoch, Seq: snapshot.Seq})
 		if err != nil || !recovered {
 			t.Fatal(recovered, err)
 		}
@@ -158,10 +158,10 @@ func TestResumeAndResync(t *testing.T) {
 		_, at, _, _ := h.Subscribe("targets", nil)
 		h.Apply([]uptime.Result{result(1, "eu", time.Now(), uptime.StatusUp)})
 		frameNow()
-		if _, _, recovered, _ := h.Subscribe("targets", &Position{"another", at.Seq}); recovered {
+		if _, _, recovered, _ := h.Subscribe("targets", &Position{Epoch: "another", Seq: at.Seq}); recovered {
 			t.Fatal("recovered in another epoch")
 		}
-		if _, _, recovered, _ := h.Subscribe("targets", &Position{at.Epoch, at.Seq + 100}); recovered {
+		if _, _, recovered, _ := h.Subscribe("targets", &Position{Epoch: at.Epoch, Seq: at.Seq + 100}); recovered {
 			t.Fatal("recovered from the future")
 		}
 		sub, _, recovered, _ := h.Subscribe("targets", &at)

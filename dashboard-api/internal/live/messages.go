@@ -31,7 +31,7 @@ type (
 	// Welcome is the first message of a node.
 	Welcome struct {
 		T          string `json:"t" enum:"welcome"`
-		Epoch      string `json:"epoch" doc:"this node's life: positions of another one cannot be gone on from"`
+		Epoch      string `json:"epoch" doc:"this node's life: from a position of another one it goes on by the mark, as long as it can"`
 		ServerTime string `json:"server_time" format:"date-time"`
 	}
 
@@ -42,6 +42,7 @@ type (
 		Ch        string `json:"ch"`
 		Epoch     string `json:"epoch"`
 		Seq       uint64 `json:"seq"`
+		Mark      Mark   `json:"mark,omitempty"`
 		Recovered bool   `json:"recovered" doc:"everything since the position that was given follows"`
 	}
 
@@ -51,6 +52,7 @@ type (
 		Ch      string `json:"ch"`
 		FromSeq uint64 `json:"from_seq"`
 		Seq     uint64 `json:"seq"`
+		Mark    Mark   `json:"mark,omitempty" doc:"of targets: where another node goes on"`
 		Ops     []Op   `json:"ops" nullable:"false"`
 	}
 

@@ -9,23 +9,26 @@ import (
 	"sync"
 )
 
-// Position is where a reader is in a channel.
+// Position is where a reader is in a channel. The mark, where there is one, says the same to other
+// nodes: how far the stream of results that all of them read was in what the reader was told.
 type Position struct {
 	Epoch string `json:"epoch"`
 	Seq   uint64 `json:"seq"`
+	Mark  Mark   `json:"mark,omitempty" doc:"of targets, to go on from at another node"`
 }
 
 // String is the position as one word, for ids of events; ParsePosition reads it.
-func (p Position) String() string { return fmt.Sprintf("%s.%d", p.Epoch, p.Seq) }
+func (p Position) String() string { return fmt.Sprintf("%s.%d.%s", p.Epoch, p.Seq, p.Mark) }
 
 // ParsePosition reads where a reader stopped; nil: nowhere we know.
 func ParsePosition(text string) *Position {
-	epoch, seq, _ := strings.Cut(text, ".")
+	epoch, rest, _ := strings.Cut(text, ".")
+	seq, mark, _ := strings.Cut(rest, ".")
 	n, err := strconv.ParseUint(seq, 10, 64)
 	if err != nil {
 		return nil
 	}
-	return &Position{Epoch: epoch, Seq: n}
+	return &Position{Epoch: epoch, Seq: n, Mark: Mark(mark)}
 }
 
 // Subscription is a reader's place in one channel. It is used by one goroutine.
@@ -36,6 +39,8 @@ type Subscription struct {
 	only    string // id to filter by; empty for all
 	cursor  uint64 // how far the feed was read
 	told    uint64 // the sequence the reader knows: behind the cursor while nothing was for it
+	mark    Mark   // of the last message of Poll
+	missed  []byte // all that has changed since the reader left another node; it goes first
 }
 
 // ErrUnknownChannel says that there is no such channel.
@@ -75,8 +80,15 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 			s.cursor, recovered = from.Seq, true
 		}
 	}
-	s.told = s.cursor
-	return s, Position{h.epoch, s.cursor}, recovered, nil
+	s.told, s.mark = s.cursor, h.markOf(s.feed)
+	at = Position{h.epoch, s.cursor, s.mark}
+	if from != nil && !recovered && s.feed == &h.targets && h.reaches(from.Mark) {
+		at, recovered = Position{h.epoch, 0, from.Mark}, true // until it has what it missed
+		s.missed = h.since(s, from.Mark)
+		s.told = s.feed.seq
+		s.cursor = s.told
+	}
+	return s, at, recovered, nil
 }
 
 // Epoch is this hub's life.
@@ -95,14 +107,19 @@ func (h *Hub) Changed() <-chan struct{} {
 // resync message and goes on from the present.
 func (s *Subscription) Poll() []byte {
 	s.hub.mu.Lock()
+	if missed := s.missed; missed != nil {
+		s.missed = nil
+		s.hub.mu.Unlock()
+		return missed
+	}
 	if s.cursor == s.feed.seq {
 		s.hub.mu.Unlock()
 		return nil
 	}
 	frames, known := s.feed.after(s.cursor)
-	told, now := s.told, s.feed.seq
+	told, now, mark := s.told, s.feed.seq, s.hub.markOf(s.feed)
 	s.cursor = now
-	compose := func() []byte { return message(s.channel, s.only, told, now, frames) } // frames are never changed after they were appended
+	compose := func() []byte { return message(s.channel, s.only, told, now, mark, frames) } // frames are never changed after they were appended
 	if known && s.only == "" {
 		if s.feed.whole == nil {
 			s.feed.whole = map[uint64]func() []byte{}
@@ -115,19 +132,19 @@ func (s *Subscription) Poll() []byte {
 	s.hub.mu.Unlock()
 
 	if !known {
-		s.told = now
+		s.told, s.mark = now, mark
 		body, _ := json.Marshal(Resync{T: "resync", Ch: s.channel, Reason: "too far behind"})
 		return body
 	}
 	body := compose()
 	if body != nil {
-		s.told = now
+		s.told, s.mark = now, mark
 	}
 	return body
 }
 
 // message is the delta of a channel, or of one id in it; nil when nothing is for it.
-func message(name, only string, told, now uint64, frames []frame) []byte {
+func message(name, only string, told, now uint64, mark Mark, frames []frame) []byte {
 	var ops [][]byte
 	for _, f := range frames {
 		for _, o := range f.ops {
@@ -139,11 +156,18 @@ func message(name, only string, told, now uint64, frames []frame) []byte {
 	if len(ops) == 0 {
 		return nil
 	}
+	return deltaOf(name, told, now, mark, ops)
+}
+
+func deltaOf(name string, told, now uint64, mark Mark, ops [][]byte) []byte {
 	channel, _ := json.Marshal(name)
-	message := fmt.Appendf(make([]byte, 0, 256), `{"t":"delta","ch":%s,"from_seq":%d,"seq":%d,"ops":[`, channel, told, now)
-	message = append(message, bytes.Join(ops, []byte{','})...)
+	message := fmt.Appendf(make([]byte, 0, 256), `{"t":"delta","ch":%s,"from_seq":%d,"seq":%d,`, channel, told, now)
+	if mark != "" {
+		message = fmt.Appendf(message, `"mark":%q,`, mark)
+	}
+	message = append(append(message, `"ops":[`...), bytes.Join(ops, []byte{','})...)
 	return append(message, "]}"...)
 }
 
 // At is how far the reader was told, by the last message of Poll.
-func (s *Subscription) At() Position { return Position{s.hub.epoch, s.told} }
+func (s *Subscription) At() Position { return Position{s.hub.epoch, s.told, s.mark} }

@@ -58,6 +58,8 @@ type Tick struct {
 	Reason  uptime.Reason  `json:"reason"`
 
 	revision uint64
+	mark     mark      // where it came in the stream of results; 0: by another way
+	came     time.Time // of one that did not come by the stream
 }
 
 // measured says whether the tick is evidence.
@@ -77,12 +79,16 @@ type entry struct {
 	folded  time.Time       // when the verdict was last brought up to date
 	parent  string          // the name of what it depends on, while that is down
 	dirty   bool
+	changed time.Time   // by something else than a result
 	removed atomic.Bool // read outside the hub's lock
 }
 
 // apply takes one result in that came at now; it answers false when the hub knew it already.
-func (e *entry) apply(r uptime.Result, now time.Time) bool {
-	tick := Tick{At: r.ScheduledAt.UTC(), Region: r.Region, Status: r.Status, TotalUS: r.TotalUS, Failure: r.Failure, Reason: r.Reason, revision: r.Revision()}
+func (e *entry) apply(r uptime.Result, at mark, now time.Time) bool {
+	tick := Tick{At: r.ScheduledAt.UTC(), Region: r.Region, Status: r.Status, TotalUS: r.TotalUS, Failure: r.Failure, Reason: r.Reason, revision: r.Revision(), mark: at}
+	if at == 0 {
+		tick.came = now
+	}
 	if !e.addTick(tick) {
 		return false
 	}
@@ -117,6 +123,9 @@ func (e *entry) addTick(tick Tick) bool {
 		return 0
 	})
 	if found {
+		if e.ticks[i].revision == tick.revision && e.ticks[i].mark == 0 {
+			e.ticks[i].mark = tick.mark // it was recorded before it was heard of
+		}
 		if e.ticks[i].revision >= tick.revision {
 			return false // a replay, or a reason for what was measured
 		}

@@ -137,12 +137,13 @@ func (c *client) subscribe(cmd command) {
 		c.refuse(cmd.ID, "forbidden_channel", "this socket reads "+c.only+" alone")
 		return
 	}
+	c.server.Hub.Await(cmd.From, catchUp)
 	sub, at, recovered, err := c.server.Hub.Subscribe(cmd.Ch, cmd.From)
 	if err != nil {
 		c.refuse(cmd.ID, "unknown_channel", err.Error())
 		return
 	}
-	ok := encode(live.OK{T: "ok", ID: cmd.ID, Ch: cmd.Ch, Epoch: at.Epoch, Seq: at.Seq, Recovered: recovered})
+	ok := encode(live.OK{T: "ok", ID: cmd.ID, Ch: cmd.Ch, Epoch: at.Epoch, Seq: at.Seq, Mark: at.Mark, Recovered: recovered})
 	c.mu.Lock()
 	if !c.forget(cmd.Ch) && len(c.subs) >= maxChannels {
 		c.mu.Unlock()

@@ -103,7 +103,7 @@ func (f *fixture) measured() {
 func TestAStreamSaysTheSame(t *testing.T) {
 	t.Parallel()
 	f := withStreams(t)
-	from := fmt.Sprintf("targets@%s.0", f.hub.Epoch())
+	from := fmt.Sprintf("targets@%s.%d", f.hub.Epoch(), f.hub.Snapshot().Seq)
 	one := f.stream(t, "ch=targets&ch=target:1&ch=secrets&from="+url.QueryEscape(from), nil)
 	if got := one.response.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Fatalf("%d, %s", one.response.StatusCode, got)

@@ -41,6 +41,7 @@ const (
 	maxChannels   = 64
 	maxAnswers    = 64 // that wait to be written: who asks for more does not read
 	writeTimeout  = 10 * time.Second
+	catchUp       = 3 * time.Second // that this node may take to read as far as another one that a reader left
 	pingEvery     = 15 * time.Second
 	silentAfter   = 35 * time.Second
 	reauthEvery   = 3 * time.Second

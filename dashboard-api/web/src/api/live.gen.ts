@@ -29,6 +29,7 @@ export interface Check {
 export interface CheckDelta {
   ch: string;
   from_seq: number;
+  mark?: string;
   ops: CheckOp[];
   seq: number;
   t: "delta";
@@ -132,6 +133,7 @@ export interface Incident {
 export interface IncidentDelta {
   ch: string;
   from_seq: number;
+  mark?: string;
   ops: IncidentOp[];
   seq: number;
   t: "delta";
@@ -147,6 +149,7 @@ export interface OK {
   ch: string;
   epoch: string;
   id: string;
+  mark?: string;
   recovered: boolean;
   seq: number;
   t: "ok";
@@ -170,6 +173,7 @@ export interface Pong {
 
 export interface Position {
   epoch: string;
+  mark?: string;
   seq: number;
 }
 
@@ -189,6 +193,7 @@ export interface Region {
 export interface RegionDelta {
   ch: string;
   from_seq: number;
+  mark?: string;
   ops: RegionOp[];
   seq: number;
   t: "delta";
@@ -256,6 +261,7 @@ export interface Target {
 export interface TargetDelta {
   ch: string;
   from_seq: number;
+  mark?: string;
   ops: TargetOp[];
   seq: number;
   t: "delta";

@@ -243,6 +243,7 @@ export interface Uptime extends Figures {
 export interface Snapshot {
   epoch: string;
   seq: number;
+  mark?: string;
   now: string;
   items: LiveTarget[];
   regions: Region[];

@@ -59,3 +59,13 @@ test("answers to an earlier subscription are ignored", () => {
   expect(channel.receive(ok(10, true, "e1", "1")).do).toBe("nothing");
   expect(channel.receive(ok(10, true, "e1", "2")).do).toBe("live");
 });
+
+test("another node goes on by the mark, and keeps it until what was missed is there", () => {
+  const channel = new Channel("targets");
+  channel.rebase({ epoch: "e1", seq: 10, mark: "5-0" });
+  channel.subscribe();
+  expect(channel.receive({ ...ok(0, true, "e2"), mark: "5-0" } as ServerMessage).do).toBe("live");
+  expect(channel.position).toEqual({ epoch: "e2", seq: 0, mark: "5-0" });
+  expect(channel.receive({ ...delta(0, 700), mark: "9-1" } as ServerMessage).do).toBe("apply");
+  expect(channel.position).toEqual({ epoch: "e2", seq: 700, mark: "9-1" });
+});

@@ -3,13 +3,18 @@ import type { Op, Position, ServerMessage } from "../api/types";
 /** What the connection must do about a message. */
 export type Action = { do: "nothing" } | { do: "apply"; ops: Op[] } | { do: "live" } | { do: "resync"; reason: string };
 
+/** A position; without a mark where the server has none. */
+export function place(epoch: string, seq: number, mark: string | undefined): Position {
+  return mark ? { epoch, seq, mark } : { epoch, seq };
+}
+
 const nothing: Action = { do: "nothing" };
 
 /**
  * One subscription's place in its channel. Deltas are numbered without gaps
  * within an epoch: a frame is applied only when it continues what we have, is
  * dropped when we have it already, and anything else asks for a fresh snapshot.
- * So the list is never silently behind.
+ * So the list is never silently behind. The epoch is that of the node that answers.
  */
 export class Channel {
   readonly name: string;
@@ -60,7 +65,11 @@ export class Channel {
   private accepted(message: Extract<ServerMessage, { t: "ok" }>): Action {
     if (message.id !== this.id || this.live || !this.position) return nothing;
     if (!message.recovered) return this.lose("not recovered");
-    if (message.epoch !== this.position.epoch) return this.lose("another epoch");
+    if (message.epoch !== this.position.epoch) {
+      if (!message.mark) return this.lose("another epoch");
+      // Another node goes on by the mark: what was missed is its first delta.
+      this.position = place(message.epoch, message.seq, message.mark);
+    }
     this.live = true;
     return { do: "live" };
   }
@@ -69,7 +78,7 @@ export class Channel {
     if (message.ch !== this.name || !this.live || !this.position) return nothing;
     if (message.seq <= this.position.seq) return nothing;
     if (message.from_seq > this.position.seq) return this.lose("gap");
-    this.position = { epoch: this.position.epoch, seq: message.seq };
+    this.position = place(this.position.epoch, message.seq, message.mark ?? this.position.mark);
     return { do: "apply", ops: message.ops };
   }
 

@@ -1,7 +1,7 @@
 import type { Op, ServerMessage, Snapshot } from "../api/types";
 import { backoffMs } from "./backoff";
 import { Beside } from "./beside";
-import { Channel } from "./channel";
+import { Channel, place } from "./channel";
 
 /** The part of a browser's WebSocket that the connection uses. */
 export interface Socket {
@@ -228,7 +228,7 @@ export class LiveConnection {
     try {
       const snapshot = await this.handlers.fetchSnapshot();
       if (this.stopped) return;
-      this.channel.rebase({ epoch: snapshot.epoch, seq: snapshot.seq });
+      this.channel.rebase(place(snapshot.epoch, snapshot.seq, snapshot.mark));
       this.handlers.onSnapshot(snapshot);
       this.loading = false;
       this.subscribe();
@@ -249,7 +249,7 @@ export class LiveConnection {
       const snapshot = await this.handlers.fetchSnapshot();
       if (this.stopped || this.channel.live) return;
       this.polled = true;
-      this.channel.rebase({ epoch: snapshot.epoch, seq: snapshot.seq });
+      this.channel.rebase(place(snapshot.epoch, snapshot.seq, snapshot.mark));
       this.handlers.onSnapshot(snapshot);
       this.report({ kind: "polling", since: this.lostAt, polledAt: Date.now() });
     } catch (error) {

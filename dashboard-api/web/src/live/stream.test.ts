@@ -53,7 +53,7 @@ async function subscribed(): Promise<void> {
 test("subscriptions of one moment are one stream, and their answers bear their ids", async () => {
   await subscribed();
   expect(sources.map((s) => s.closed)).toEqual([true, false]);
-  expect(asked()).toEqual([["targets", "incidents"], ["targets@e.4"]]);
+  expect(asked()).toEqual([["targets", "incidents"], ["targets@e.4."]]);
   expect(heard.map((m) => [m.t, m.id])).toEqual([
     ["welcome", undefined],
     ["ok", "1"],

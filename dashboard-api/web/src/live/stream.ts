@@ -44,7 +44,11 @@ export class StreamSocket implements Socket {
     if (message.t === "unsub") this.subs.delete(message.ch);
     if (message.t !== "sub") return; // a stream needs no greeting and no pong
     const from = message.from;
-    this.subs.set(message.ch, { id: message.id, from: from ? `${from.epoch}.${from.seq}` : "", asked: true });
+    this.subs.set(message.ch, {
+      id: message.id,
+      from: from ? `${from.epoch}.${from.seq}.${from.mark ?? ""}` : "",
+      asked: true,
+    });
     if (this.waiting) return;
     this.waiting = true;
     queueMicrotask(() => {
