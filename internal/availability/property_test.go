@@ -229,7 +229,7 @@ func TestFoldIsTheVerdict(t *testing.T) {
 				seen = append(seen, verdict.Observation{Status: status, ScheduledAt: now})
 			}
 		}
-		want, measured := folds[verdict.Fold(rules, seen, verdict.Verdict{}, now).State]
+		want, measured := folds[verdict.Fold(rules, verdict.Conditions{}, seen, verdict.Verdict{}, now).State]
 		switch {
 		case measured:
 		case c.Unknown > 0:

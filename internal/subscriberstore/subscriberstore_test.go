@@ -95,7 +95,7 @@ func TestFromWishToLetter(t *testing.T) {
 		}
 		// In order, also when the first is tried again.
 		now := noon.Add(time.Minute)
-		b, errand = claim(t, o, "one", now)
+		b, _ = claim(t, o, "one", now)
 		key := b.Key
 		settle(t, o, b, now, incidentstore.OutcomeRetry)
 		if ids, err := o.Waiting(t.Context(), now); err != nil || len(ids) != 0 {

@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -53,7 +53,11 @@ func (w *browser) do(method, path, body string) reply {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return reply{&httptest.ResponseRecorder{Code: answer.StatusCode, HeaderMap: answer.Header, Body: bytes.NewBuffer(text)}, string(text)}
+	recorded := httptest.NewRecorder()
+	maps.Copy(recorded.Header(), answer.Header)
+	recorded.WriteHeader(answer.StatusCode)
+	_, _ = recorded.Write(text)
+	return reply{recorded, string(text)}
 }
 
 // logIn signs in with the password.

@@ -69,7 +69,7 @@ func (s *Sessions) WithPasskeys(publicURL string) *Sessions {
 		return s
 	}
 	origin := u.Scheme + "://" + host
-	if port := u.Port(); port != "" && !(u.Scheme == "https" && port == "443") && !(u.Scheme == "http" && port == "80") {
+	if port := u.Port(); port != "" && port != map[string]string{"https": "443", "http": "80"}[u.Scheme] {
 		origin += ":" + port
 	}
 	made, err := webauthn.New(&webauthn.Config{

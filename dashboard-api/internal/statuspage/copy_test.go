@@ -42,7 +42,7 @@ func TestCopyNeedsNoServer(t *testing.T) {
 			}
 		}
 	}
-	if err := z.Err(); n < 8 || err != io.EOF { //nolint:errorlint // the tokenizer's own
+	if err := z.Err(); n < 8 || err != io.EOF {
 		t.Errorf("%d links, %v", n, err)
 	}
 	for _, name := range []string{"feed.json", "state.json", "badge.json", "summary.json"} {

@@ -100,7 +100,7 @@ func TestLiveSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.CloseNow() //nolint:errcheck // the test is over
+	defer conn.CloseNow()
 	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"t":"sub","id":"1","ch":"page:main"}`)); err != nil {
 		t.Fatal(err)
 	}
