@@ -26,7 +26,7 @@ var rules = []rule{
 	{"github.com/ClickHouse/clickhouse-go", []string{"internal/resultstore", "migrations", "internal/testfleet"}, false, "every query is bounded and duplicate-safe because one package writes them all"},
 	{"gorm.io/", []string{"internal/database", "internal/targetstore", "internal/schedulestore", "internal/accountstore", "internal/jobstore", "internal/rollupstore", "internal/heartbeatstore", "internal/incidentstore", "internal/verdictstore", "internal/maintenancestore", "internal/blindstore", "internal/troublestore", "internal/pagestore", "internal/subscriberstore"}, false, "rows become domain types at the store's edge"},
 	{"github.com/go-co-op/gocron", []string{"publisher/internal/cycle"}, true, "coarse jobs only: ticks come from the stream"},
-	{"github.com/coder/websocket", []string{"dashboard-api/internal/wsconn"}, false, "one importer of the websocket library; tests are its clients"},
+	{"github.com/coder/websocket", []string{"dashboard-api/internal/wsconn", "internal/e2e"}, true, "one importer of the websocket library"},
 	{"nhooyr.io/websocket", nil, true, "frozen and deprecated: see decision 0001"},
 	{"github.com/alicebob/miniredis", []string{"deploy/embedded", "internal/testbackend"}, false, "a test server: used only where it says so to the operator"},
 	{"github.com/teambition/rrule-go", []string{"internal/maintenance"}, true, "rules are bounded, and clocks that change are judged, in one place"},
