@@ -12,9 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
-	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
+	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn/wsconntest"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -96,23 +94,23 @@ func TestLiveSocket(t *testing.T) {
 	defer server.Close()
 	defer func() { cancel(); loops.Wait() }()
 
-	conn, _, err := websocket.Dial(ctx, server.URL+"/s/main/live", &websocket.DialOptions{Subprotocols: []string{wsconn.Subprotocol}, HTTPHeader: http.Header{"Origin": {server.URL}}})
+	conn, err := wsconntest.Dial(ctx, server.URL, "/s/main/live")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.CloseNow()
-	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"t":"sub","id":"1","ch":"page:main"}`)); err != nil {
+	defer conn.Close()
+	if err := conn.Write(ctx, `{"t":"sub","id":"1","ch":"page:main"}`); err != nil {
 		t.Fatal(err)
 	}
 	until := func(wanted ...string) string {
 		t.Helper()
 		for {
-			_, text, err := conn.Read(ctx)
+			text, err := conn.Read(ctx)
 			if err != nil {
 				t.Fatalf("no %v: %v", wanted, err)
 			}
-			if !slices.ContainsFunc(wanted, func(want string) bool { return !strings.Contains(string(text), want) }) {
-				return string(text)
+			if !slices.ContainsFunc(wanted, func(want string) bool { return !strings.Contains(text, want) }) {
+				return text
 			}
 		}
 	}
