@@ -15,6 +15,7 @@ type Client struct{ conn *websocket.Conn }
 
 // Dial opens a socket as a page of the same origin does.
 func Dial(ctx context.Context, origin, path string) (*Client, error) {
+	//nolint:bodyclose // the library says that there is none to close
 	conn, _, err := websocket.Dial(ctx, origin+path, &websocket.DialOptions{Subprotocols: []string{wsconn.Subprotocol}, HTTPHeader: http.Header{"Origin": {origin}}})
 	if err != nil {
 		return nil, err
