@@ -386,6 +386,24 @@ func TestSingleSignOnAndSecondFactor(t *testing.T) {
 	}
 }
 
+// Nobody takes the address of a person who has yet to come.
+func TestAddressesAreHeldWhereTheySayWho(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	change := `{"email":"boss@example.com","current_password":"correct horse"}`
+	for name, b := range map[string]*bench{"with": newBenchWith(t, i.with(session.Terms{})), "without": newBench(t)} {
+		b.setUp()
+		editor := b.join("mallory@example.com", "editor")
+		got := b.do("PATCH", "/api/v1/session/profile", change, editor)
+		if held := got.Code == http.StatusConflict && strings.Contains(got.text, "address_held"); held != (name == "with") || !held && got.Code != http.StatusOK {
+			t.Errorf("%s single sign-on: %d %s", name, got.Code, got.text)
+		}
+		if got := b.do("PATCH", "/api/v1/session/profile", `{"name":"Mallory"}`, editor); got.Code != http.StatusOK {
+			t.Errorf("a name: %d %s", got.Code, got.text)
+		}
+	}
+}
+
 func TestProviderThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

@@ -156,6 +156,10 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 		return nil, p
 	}
 	if email != me.User.Email {
+		// At a first single sign-on the address says whose account this is.
+		if _, there := a.Sessions.ProviderLabel(); there && me.User.Role != accountstore.RoleOwner {
+			return nil, problem(http.StatusConflict, "address_held", "people are known by their addresses where there is single sign-on: an owner can remove this account and invite the other address")
+		}
 		if _, err := a.Sessions.Confirm(requestOf(ctx), me, deref(fields.Current)); err != nil {
 			return nil, err
 		}
