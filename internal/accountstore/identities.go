@@ -87,6 +87,9 @@ func (s *Store) Join(ctx context.Context, who Identity, email, name string, stra
 		if err := gorm.G[userRow](tx).Create(ctx, &row); err != nil {
 			return err
 		}
+		if err := s.withdraw(ctx, tx, row.Email); err != nil {
+			return err
+		}
 		return s.bind(ctx, tx, row.ID, who)
 	})
 	if errors.Is(err, database.ErrDuplicate) {

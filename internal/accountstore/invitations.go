@@ -82,13 +82,23 @@ func (s *Store) RevokeInvitation(ctx context.Context, id int64) error {
 	return nil
 }
 
-// InvitationValid says whether an invitation can be used at now, or ErrBadInvitation.
-func (s *Store) InvitationValid(ctx context.Context, tokenHash string, now time.Time) error {
-	_, err := gorm.G[invitationRow](s.db.Read()).Where(open, tokenHash, now.UnixMilli()).Take(ctx)
+// InvitationValid gives an invitation that can be used at now, or ErrBadInvitation.
+func (s *Store) InvitationValid(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
+	row, err := gorm.G[invitationRow](s.db.Read()).Where(open, tokenHash, now.UnixMilli()).Take(ctx)
 	if errors.Is(notFound(ctx, err), ErrNotFound) {
-		return ErrBadInvitation
+		return Invitation{}, ErrBadInvitation
 	}
-	return database.Translate(ctx, err)
+	if err != nil {
+		return Invitation{}, database.Translate(ctx, err)
+	}
+	return row.invitation(), nil
+}
+
+// withdraw revokes what is left unused of the invitations for an address: who has come, or was
+// removed, does not come in by another one.
+func (s *Store) withdraw(ctx context.Context, tx *gorm.DB, email string) error {
+	_, err := gorm.G[invitationRow](tx).Where("email = ? AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL", email).Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+	return err
 }
 
 // unused is true of invitations that can be used at an instant, open of the one with a token.
@@ -125,7 +135,10 @@ func (s *Store) AcceptInvitation(ctx context.Context, tokenHash, email, name, pa
 			return ErrOtherAddress
 		}
 		row = userRow{Email: email, Name: name, PasswordHash: passwordHash, Role: invitation.Role, CreatedAtMS: now}
-		return gorm.G[userRow](tx).Create(ctx, &row)
+		if err := gorm.G[userRow](tx).Create(ctx, &row); err != nil {
+			return err
+		}
+		return s.withdraw(ctx, tx, email)
 	})
 	if errors.Is(err, database.ErrDuplicate) {
 		err = ErrEmailTaken

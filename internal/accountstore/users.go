@@ -202,8 +202,10 @@ func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 		if user, err = alone(ctx, tx, id, false); err != nil {
 			return err
 		}
-		_, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx)
-		return err
+		if _, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx); err != nil {
+			return err
+		}
+		return s.withdraw(ctx, tx, user.Email)
 	})
 	if err != nil {
 		return User{}, fmt.Errorf("remove user: %w", notFound(ctx, err))

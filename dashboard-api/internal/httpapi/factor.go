@@ -139,11 +139,12 @@ func (a *api) verify(ctx context.Context, in *struct{ Body document[VerifyInput]
 	if p != nil {
 		return nil, p
 	}
-	user, cookie, err := a.Sessions.Verify(requestOf(ctx), *fields.Challenge, *fields.Code)
+	arrival, err := a.Sessions.Verify(requestOf(ctx), *fields.Challenge, *fields.Code)
+	a.auditArrival(ctx, arrival)
 	if err != nil {
 		return nil, err
 	}
-	return a.entering(ctx, user, cookie, "with a second factor"), nil
+	return a.entering(ctx, arrival.User, arrival.Cookie, "with a second factor"), nil
 }
 
 // secondStep is the answer to a password that is right and not enough.

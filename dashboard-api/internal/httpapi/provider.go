@@ -50,9 +50,7 @@ func (a *api) arrive(w http.ResponseWriter, r *http.Request) {
 	label, _ := a.Sessions.ProviderLabel()
 	me := context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(arrival.User.ID)})
 	second, more := errors.AsType[*session.SecondFactorError](err)
-	if action := arrivals(arrival.Came); action != "" && (err == nil || more) {
-		a.audit(me, action, userActor(arrival.User.ID), arrival.User.Email+" as "+string(arrival.User.Role)+", by "+label)
-	}
+	a.auditArrival(ctx, arrival)
 	to := "/"
 	switch {
 	case more:
@@ -67,6 +65,15 @@ func (a *api) arrive(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// auditArrival notes what was made or bound, whatever became of the sign-in afterwards.
+func (a *api) auditArrival(ctx context.Context, arrival session.Arrival) {
+	if action := arrivals(arrival.Came); action != "" {
+		label, _ := a.Sessions.ProviderLabel()
+		me := context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(arrival.User.ID)})
+		a.audit(me, action, userActor(arrival.User.ID), arrival.User.Email+" as "+string(arrival.User.Role)+", by "+label)
+	}
 }
 
 // arrivals is what the audit log calls a first sign-in.

@@ -255,7 +255,9 @@ func TestWhoComesBySingleSignOn(t *testing.T) {
 		}
 	}
 	invite(`{"email":"eve@example.com","role":"editor"}`)
-	invite(`{"role":"owner"}`) // a link, for whoever has it
+	if got := invited.do("POST", "/api/v1/invitations", `{"role":"owner"}`, as(ownerKey)); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.text, "/email") {
+		t.Errorf("an invitation for whoever has it: %d %s", got.Code, got.text)
+	}
 	invite(`{"email":"late@example.com","role":"owner"}`)
 	invited.exec("UPDATE invitations SET expires_at_ms = 1 WHERE email = 'late@example.com'")
 	i.person("eve", "eve@example.com", true)
@@ -381,8 +383,52 @@ func TestSingleSignOnAndSecondFactor(t *testing.T) {
 	if !is || w.who() != "" {
 		t.Fatalf("signed in as %q without the second step", w.who())
 	}
+	// Who does not know the code leaves nothing behind: neither a way in, nor one that is taken.
+	i.person("stranger", "ann@example.com", true)
+	if to := b.browser().arrive(i.asks(b.browser().depart(), "stranger")); to == "/" {
+		t.Fatal("a stranger is in")
+	}
+	if text := b.actions(); strings.Contains(text, "identity.bound") {
+		t.Errorf("bound without the second step:\n%s", text)
+	}
 	if got := w.do("POST", "/api/v1/session:verify", fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))); got.Code != http.StatusOK || w.who() != "ann@example.com" {
 		t.Errorf("second step: %d %s", got.Code, got.text)
+	}
+	if text := b.actions(); strings.Count(text, "identity.bound") != 1 {
+		t.Errorf("bound with the second step:\n%s", text)
+	}
+	late := b.browser()
+	if to := late.arrive(i.asks(late.depart(), "stranger")); to != "/login?problem=other_identity" && !strings.HasPrefix(to, "/login#challenge=") {
+		t.Errorf("the stranger, later: %s", to)
+	}
+}
+
+// Who was removed does not come back by an invitation that was left over, nor in with an address
+// that an invitation did not name.
+func TestInvitationsAndSingleSignOn(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{}))
+	b.setUp()
+	i.person("alice", "alice@example.com", true)
+	for range 2 { // the first was lost
+		b.invite(`{"email":"alice@example.com","role":"owner"}`, as(ownerKey))
+	}
+	w := b.browser()
+	if to := w.arrive(i.asks(w.depart(), "alice")); to != "/" {
+		t.Fatalf("invited: %s", to)
+	}
+	b.invite(`{"email":"alice@example.com","role":"owner"}`, as(ownerKey)) // by mistake, while she is here
+	if got := b.do("DELETE", "/api/v1/users/2", "", as(ownerKey)); got.Code != http.StatusNoContent {
+		t.Fatalf("remove: %d %s", got.Code, got.text)
+	}
+	w = b.browser()
+	if to := w.arrive(i.asks(w.depart(), "alice")); to != "/login?problem=unknown_person" {
+		t.Errorf("removed: %s", to)
+	}
+	b.exec("INSERT INTO invitations (token_hash, email, role, created_by, created_at_ms, expires_at_ms) VALUES ('" + session.HashToken("open") + "', '', 'viewer', 'test', 1, 99999999999999)")
+	if got := b.do("POST", "/api/v1/invitations:accept", `{"token":"open","email":"boss@example.com","name":"M","password":"correct horse"}`); got.Code == http.StatusCreated {
+		t.Errorf("an address that nobody named: %d %s", got.Code, got.text)
 	}
 }
 

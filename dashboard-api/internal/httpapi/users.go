@@ -178,8 +178,10 @@ func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationIn
 	var fields InvitationInput
 	p := read(in.Body, func(f InvitationInput, _ nulls) (found []Mistake) {
 		fields, found = f, judgeRole(f.Role)
-		if f.Email != nil {
+		if _, there := a.Sessions.ProviderLabel(); f.Email != nil {
 			found = append(found, judgeEmail(f.Email)...)
+		} else if there {
+			found = append(found, Mistake{Pointer: "/email", Code: codeRequired, Message: "where there is single sign-on an invitation names the address: it says whose the account is"})
 		}
 		if f.ExpiresS != nil && (*f.ExpiresS < invitationMin || *f.ExpiresS > invitationMax) {
 			found = append(found, Mistake{Pointer: "/expires_s", Code: codeInvalidRange, Message: "an invitation lasts between an hour and 30 days"})

@@ -68,8 +68,12 @@ func (s *Sessions) Accept(r *http.Request, token, email, name, password string) 
 		return accountstore.User{}, nil, &ThrottledError{wait}
 	}
 	// Asked first because it is cheap: who has no invitation cannot make us hash passwords.
-	if err := s.store.InvitationValid(ctx, HashToken(token), s.now()); err != nil {
+	invitation, err := s.store.InvitationValid(ctx, HashToken(token), s.now())
+	if err != nil {
 		return accountstore.User{}, nil, err
+	}
+	if s.provider != nil && invitation.Email == "" { // at a first single sign-on the address says whose an account is
+		return accountstore.User{}, nil, accountstore.ErrBadInvitation
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {

@@ -135,8 +135,9 @@ func (s *Sessions) RemoveFactor(r *http.Request, identity Identity, password str
 	return s.store.RemoveFactor(r.Context(), user.ID)
 }
 
-// secondStep is nil for users without a second factor, else what a sign-in goes on with.
-func (s *Sessions) secondStep(ctx context.Context, user accountstore.User) error {
+// secondStep is nil for users without a second factor, else what a sign-in goes on with, and what
+// the account is bound to then, if anything.
+func (s *Sessions) secondStep(ctx context.Context, user accountstore.User, bind *accountstore.Identity) error {
 	factor, err := s.store.SecondFactor(ctx, user.ID)
 	if errors.Is(err, accountstore.ErrNotFound) || err == nil && !factor.Confirmed {
 		return nil
@@ -144,8 +145,8 @@ func (s *Sessions) secondStep(ctx context.Context, user accountstore.User) error
 	if err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
-	token, expires := NewToken(), s.now().Add(challengeLasts)
-	if err := s.store.SaveChallenge(ctx, HashToken(token), accountstore.Challenge{Kind: challengeFactor, User: user, Expires: expires}); err != nil {
+	token, expires, err := s.keep(ctx, challengeFactor, user, bind, challengeLasts)
+	if err != nil {
 		return err
 	}
 	return &SecondFactorError{token, expires}
@@ -153,31 +154,39 @@ func (s *Sessions) secondStep(ctx context.Context, user accountstore.User) error
 
 // Verify finishes a sign-in with a code of the app, or a recovery code. Wrong ones are
 // counted by account alone: who gets here knows the password, from wherever.
-func (s *Sessions) Verify(r *http.Request, challenge, code string) (accountstore.User, *http.Cookie, error) {
+func (s *Sessions) Verify(r *http.Request, challenge, code string) (arrival Arrival, err error) {
 	ctx := r.Context()
 	begun, err := s.store.Challenge(ctx, HashToken(challenge), challengeFactor, s.now())
 	if errors.Is(err, accountstore.ErrNotFound) {
-		return accountstore.User{}, nil, ErrBadChallenge
+		return arrival, ErrBadChallenge
 	}
 	if err != nil {
-		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
+		return arrival, fmt.Errorf("log in: %w", err)
 	}
 	who := factorAccount(begun.User.ID)
 	if wait := s.throttle.Begin(who, who); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
+		return arrival, &ThrottledError{wait}
 	}
 	if err := s.useCode(ctx, begun.User.ID, normalCode(code)); err != nil {
-		return accountstore.User{}, nil, err
+		return arrival, err
 	}
 	s.throttle.Succeed(who, who)
-	if mine, err := s.store.EndChallenge(ctx, HashToken(challenge)); err != nil || !mine {
-		return accountstore.User{}, nil, errors.Join(err, ErrBadChallenge)
+	var bind *accountstore.Identity
+	if _, mine, err := s.take(ctx, challenge, challengeFactor, &bind); err != nil || !mine {
+		return arrival, errors.Join(err, ErrBadChallenge)
+	}
+	arrival.User = begun.User
+	if bind != nil {
+		if err := s.store.BindIdentity(ctx, begun.User.ID, *bind); err != nil {
+			return arrival, err
+		}
+		arrival.Came = "bound"
 	}
 	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
+		return arrival, err
 	}
-	cookie, err := s.start(r, begun.User)
-	return begun.User, cookie, err
+	arrival.Cookie, err = s.start(r, begun.User)
+	return arrival, err
 }
 
 func (s *Sessions) useCode(ctx context.Context, userID int64, code string) error {

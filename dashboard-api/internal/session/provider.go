@@ -87,8 +87,8 @@ type Arrival struct {
 }
 
 // LogInWithProvider signs in whoever comes back from the provider, in the browser that went
-// there. A second factor is asked for (*SecondFactorError) as after the password; Arrival says
-// what was bound or made all the same.
+// there. A second factor is asked for (*SecondFactorError) as after the password, before the
+// account is bound to the person. Arrival says what was bound or made also with an error.
 func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival Arrival, err error) {
 	ctx, address := r.Context(), s.ClientAddress(r)
 	if s.provider == nil {
@@ -118,12 +118,19 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if err != nil {
 		return arrival, err
 	}
-	if arrival.User, arrival.Came, err = s.userOf(ctx, person); err != nil {
+	var bind *accountstore.Identity
+	if arrival.User, arrival.Came, bind, err = s.userOf(ctx, person); err != nil {
 		return arrival, err
 	}
 	s.throttle.Succeed("provider", address)
-	if err := s.secondStep(ctx, arrival.User); err != nil {
+	if err := s.secondStep(ctx, arrival.User, bind); err != nil {
 		return arrival, err
+	}
+	if bind != nil {
+		if err := s.store.BindIdentity(ctx, arrival.User.ID, *bind); err != nil {
+			return arrival, err
+		}
+		arrival.Came = "bound"
 	}
 	if err := s.LogOut(r); err != nil {
 		return arrival, err
@@ -132,34 +139,45 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	return arrival, err
 }
 
-// userOf is whose account a person comes for. Once bound, only who the person is to the
-// provider counts: addresses change, and are given to others.
-func (s *Sessions) userOf(ctx context.Context, person signon.Person) (user accountstore.User, came string, err error) {
+// userOf is whose account a person comes for, and what it is to be bound to if it is not yet.
+// Once bound, only who the person is to the provider counts: addresses change, and are given
+// to others.
+func (s *Sessions) userOf(ctx context.Context, person signon.Person) (user accountstore.User, came string, bind *accountstore.Identity, err error) {
 	who := accountstore.Identity{Issuer: person.Issuer, Subject: person.Subject}
 	if user, err = s.store.IdentityUser(ctx, who); !errors.Is(err, accountstore.ErrNotFound) {
-		return user, "", err
+		return user, "", nil, err
 	}
 	email := strings.ToLower(person.Email)
 	_, domain, is := strings.Cut(email, "@")
+	if person.Issuer == google { // there, anybody may have an account with an address of any domain
+		domain = strings.ToLower(person.Domain)
+	}
 	switch {
 	case !person.EmailVerified || !is:
-		return user, "", ErrUnverified
+		return user, "", nil, ErrUnverified
 	case len(s.terms.Domains) > 0 && !slices.Contains(s.terms.Domains, domain):
-		return user, "", ErrDomain
+		return user, "", nil, ErrDomain
 	}
 	user, _, err = s.store.UserByEmail(ctx, email)
 	switch {
 	case err == nil:
-		return user, "bound", s.store.BindIdentity(ctx, user.ID, who)
+		return user, "", &who, nil
 	case !errors.Is(err, accountstore.ErrNotFound):
-		return user, "", err
+		return user, "", nil, err
 	}
 	user, invited, err := s.store.Join(ctx, who, email, nameOf(person), s.terms.Strangers)
-	if err == nil && invited {
-		return user, "invited", nil
+	switch {
+	case err != nil:
+		return user, "", nil, err
+	case invited:
+		return user, "invited", nil, nil
 	}
-	return user, "new", err
+	return user, "new", nil, nil
 }
+
+// google is the issuer that says in a claim of its own whose organization an account is of
+// (https://developers.google.com/identity/openid-connect/openid-connect#hd-param).
+const google = "https://accounts.google.com"
 
 // nameOf is how a person is called here at first.
 func nameOf(person signon.Person) string {

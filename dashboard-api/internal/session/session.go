@@ -27,7 +27,7 @@ type Accounts interface {
 	KeyByHash(ctx context.Context, keyHash string, now time.Time) (accountstore.APIKey, error)
 	TouchKey(ctx context.Context, id int64, now time.Time) error
 	SetPassword(ctx context.Context, user accountstore.User, passwordHash string, keep int64) error
-	InvitationValid(ctx context.Context, tokenHash string, now time.Time) error
+	InvitationValid(ctx context.Context, tokenHash string, now time.Time) (accountstore.Invitation, error)
 	AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (accountstore.User, error)
 	Factors
 	Passkeys
@@ -171,7 +171,7 @@ func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.
 		return accountstore.User{}, nil, ErrBadCredentials
 	}
 	s.throttle.Succeed(account, address)
-	if err := s.secondStep(ctx, user); err != nil {
+	if err := s.secondStep(ctx, user, nil); err != nil {
 		return accountstore.User{}, nil, err
 	}
 	if err := s.LogOut(r); err != nil {

@@ -37,6 +37,9 @@ var (
 // asked for anew whenever one is not known.
 const metadataKept = time.Hour
 
+// askFor is how long the provider has to say it.
+const askFor = 10 * time.Second
+
 // Options are where the provider is, and who we are to it.
 type Options struct {
 	Issuer       string
@@ -53,6 +56,7 @@ type Person struct {
 	Email           string
 	EmailVerified   bool
 	Name            string
+	Domain          string // the organization that vouches for the account, of providers that say so
 }
 
 // Provider is a provider. It is first asked when somebody signs in.
@@ -105,7 +109,9 @@ func (p *Provider) metadata(ctx context.Context) (*metadata, error) {
 	if p.failedAt.After(began) {
 		return nil, p.failed
 	}
-	known, err := p.ask(ctx)
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), askFor) // others wait for it, too
+	defer cancel()
+	known, err := p.ask(asking)
 	if err != nil {
 		p.failed, p.failedAt = err, time.Now()
 		return nil, err
@@ -129,6 +135,9 @@ func (p *Provider) ask(ctx context.Context) (*metadata, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUntrue, err)
 	}
 	endpoint := found.Endpoint()
+	if !strings.HasPrefix(endpoint.AuthURL, "https://") && (strings.HasPrefix(p.o.Issuer, "https://") || !strings.HasPrefix(endpoint.AuthURL, "http://")) {
+		return nil, fmt.Errorf("%w: people are not sent to %q", ErrUntrue, endpoint.AuthURL)
+	}
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader // what the standard has where nothing is said; trying both would use a code twice
 	if p.o.ClientSecret.IsZero() || len(said.Methods) > 0 && !slices.Contains(said.Methods, "client_secret_basic") {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
@@ -153,6 +162,7 @@ type claims struct {
 	Verified truth  `json:"email_verified"`
 	Name     string `json:"name"`
 	Party    string `json:"azp"`
+	Domain   string `json:"hd"`
 }
 
 // Person gives who it was that came back with a code.
@@ -196,7 +206,7 @@ func (p *Provider) Person(ctx context.Context, code, nonce, verifier string) (Pe
 			return Person{}, err
 		}
 	}
-	return Person{Issuer: p.o.Issuer, Subject: said.Subject, Email: strings.TrimSpace(said.Email), EmailVerified: bool(said.Verified), Name: said.Name}, nil
+	return Person{Issuer: p.o.Issuer, Subject: said.Subject, Email: strings.TrimSpace(said.Email), EmailVerified: bool(said.Verified), Name: said.Name, Domain: said.Domain}, nil
 }
 
 // more asks for what is not in the token: some providers keep it apart.
