@@ -117,7 +117,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       "login-problem",
       "/login?problem=unknown_person",
       async (page) => {
-        await page.getByRole("alert").getByText("Ask an owner for an invitation").waitFor();
+        await page.locator("[role=alert]:focus").getByText("Ask an owner for an invitation").waitFor();
         await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
       },
     ],

@@ -20,6 +20,7 @@ export function LoginPage() {
   const [challenge, setChallenge] = useState(() => new URLSearchParams(location.hash.slice(1)).get("challenge"));
   useEffect(() => {
     document.title = "Sign in · Probefleet";
+    form.current?.querySelector<HTMLElement>("[role=alert]")?.focus(); // what the way back from the provider brought
   }, []);
 
   const attempt = async (way: () => Promise<Session | undefined>) => {

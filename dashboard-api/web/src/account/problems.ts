@@ -17,12 +17,12 @@ const sentences: ReadonlyMap<string, string> = new Map([
   ["email_not_verified", "The provider has not verified your e-mail address. Verify it there, then try again."],
   [
     "domain_not_allowed",
-    "Nobody signs in with an address of this domain. Use your other account at the provider, or ask an owner.",
+    "Nobody with an address of this domain may sign in here. Use your other account at the provider, or ask an owner.",
   ],
   ["unknown_person", "There is no account for you yet. Ask an owner for an invitation to your address."],
   [
     "other_identity",
-    "The account with your address is signed in to by another person at the provider. Ask an owner to look into it.",
+    "The account with your address belongs to somebody else at the provider. Ask an owner to look into it.",
   ],
   ["account_changed", "The account was changed at this very moment. Try again."],
   ["provider_unavailable", "The provider cannot be reached. Try again in a minute, or sign in another way."],
