@@ -365,7 +365,7 @@ test("every page at 1280 light, 1280 dark and 390 light: no errors, no overflow,
       async (page) => page.getByText("Content hash").waitFor(),
     ],
     ["fleet", "/fleet", async (page) => page.locator("table").first().waitFor()],
-    ["login", "/login", async (page) => page.getByRole("button", { name: "Sign in" }).waitFor()],
+    ["login", "/login", async (page) => page.getByRole("button", { name: "Sign in with a passkey" }).waitFor()],
     ["setup", "/setup?token=x", async (page) => page.getByRole("button", { name: "Continue" }).waitFor()],
     ["not-found", "/nowhere", async (page) => page.getByText("There is no such page").waitFor()],
   ];

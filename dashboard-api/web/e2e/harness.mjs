@@ -154,6 +154,26 @@ export async function signIn(browser) {
   return state;
 }
 
+/** Signs in by the form of the login page that is open. */
+export async function enter(page, email, password) {
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+}
+
+/** Somebody with an account of their own, and the usual password; gives the cookies. */
+export async function invited(browser, email, name) {
+  await signIn(browser); // makes the owner when there is none
+  const { token } = await must("POST", "/invitations", { role: "editor", email });
+  await must("POST", "/invitations:accept", { token, name, password: settings.password });
+  const { context, page } = await openPage(browser, undefined, "/login");
+  await enter(page, email, settings.password);
+  await page.getByRole("link", { name: "Settings" }).waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
 /** A page of a browser that is signed in, at a path. */
 export async function openPage(browser, storageState, path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState });

@@ -3,51 +3,60 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import type { Session } from "../api/types";
 import { Field } from "../ui/Field";
 import { AccountPage } from "./AccountPage";
-import { type AccountErrors, accountErrors } from "./errors";
+import type { AccountErrors } from "./errors";
+import { OtherWays } from "./OtherWays";
+import { signInErrors, wordProblem } from "./problems";
 
 export function LoginPage() {
-  const { next } = useSearch({ from: "/login" });
+  const { next, problem } = useSearch({ from: "/login" });
   const navigate = useNavigate();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
-  const [errors, setErrors] = useState<AccountErrors>({});
+  const [errors, setErrors] = useState<AccountErrors>(problem ? { form: wordProblem(problem) } : {});
   const [busy, setBusy] = useState(false);
-  const [challenge, setChallenge] = useState<string | null>(null);
+  const [challenge, setChallenge] = useState(() => new URLSearchParams(location.hash.slice(1)).get("challenge"));
   useEffect(() => {
     document.title = "Sign in · Probefleet";
+    form.current?.querySelector<HTMLElement>("[role=alert]")?.focus(); // what the way back from the provider brought
   }, []);
 
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const values = new FormData(event.currentTarget);
+  const attempt = async (way: () => Promise<Session | undefined>) => {
     setBusy(true);
     try {
-      const session = challenge
-        ? await api.verify(challenge, String(values.get("code")).trim())
-        : await api.login(String(values.get("email")).trim(), String(values.get("password")));
+      const session = await way();
+      if (!session) return; // the browser goes to the provider
       if (session.second_factor) {
         setChallenge(session.second_factor.challenge);
         setErrors({});
-        setBusy(false);
         return;
       }
       queries.setQueryData(["session"], session);
       await navigate({ href: localPath(next), replace: true });
     } catch (error) {
-      setErrors(error instanceof ApiError ? accountErrors(error.problem) : { form: String(error) });
+      setErrors(signInErrors(error));
       if (error instanceof ApiError && error.problem.code === "bad_challenge") setChallenge(null);
-      setBusy(false);
       requestAnimationFrame(() =>
         form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
       );
+    } finally {
+      setBusy(false);
     }
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget);
+    const text = (name: string) => String(values.get(name)).trim();
+    void attempt(() =>
+      challenge ? api.verify(challenge, text("code")) : api.login(text("email"), String(values.get("password"))),
+    );
   };
 
   return (
     <AccountPage title="Sign in" intro="Welcome back.">
-      <form ref={form} className="account-form" onSubmit={(event) => void submit(event)} noValidate>
+      <form ref={form} className="account-form" onSubmit={submit} noValidate>
         {errors.form && (
           <div className="banner bad" role="alert" tabIndex={-1}>
             <p>{errors.form}</p>
@@ -73,6 +82,7 @@ export function LoginPage() {
           {busy ? "Signing in" : "Sign in"}
         </button>
       </form>
+      {!challenge && <OtherWays busy={busy} onTry={(way) => void attempt(way)} />}
     </AccountPage>
   );
 }

@@ -57,6 +57,25 @@ export interface Enrolment {
   url: string;
 }
 
+export interface Passkey {
+  id: number;
+  name: string;
+  created_at: string;
+  last_used_at: string | null;
+  /** Since when it signs nobody in any more: there may be a copy of it. */
+  blocked_at: string | null;
+}
+
+/** What a browser is asked to make a passkey of. */
+export interface Registration {
+  options: { publicKey: PublicKeyCredentialCreationOptionsJSON };
+  challenge: string;
+  expires_at: string;
+}
+
+/** The password said again; undefined, and left out, of who has none. */
+export type CurrentPassword = string | undefined;
+
 export const scopes = ["read", "targets:write", "incidents:write", "results:write", "admin"] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -127,21 +146,31 @@ export const accountApi = {
   invite: (body: InvitationInput) => request<Invitation>("/api/v1/invitations", { method: "POST", body }),
   revokeInvitation: (id: number) => request<void>(`/api/v1/invitations/${id}`, { method: "DELETE" }),
 
-  saveProfile: (body: { name?: string; email?: string; current_password?: string }) =>
+  saveProfile: (body: { name?: string; email?: string; current_password?: CurrentPassword }) =>
     request<Session>("/api/v1/session/profile", { method: "PATCH", body }),
-  changePassword: (current_password: string, password: string) =>
+  changePassword: (current_password: CurrentPassword, password: string) =>
     request<void>("/api/v1/session/password", { method: "PUT", body: { current_password, password } }),
   sessions: () => request<Page<OpenSession>>("/api/v1/sessions"),
   endSession: (id: number) => request<void>(`/api/v1/sessions/${id}`, { method: "DELETE" }),
   endOtherSessions: () => request<void>("/api/v1/sessions", { method: "DELETE" }),
 
   secondFactor: () => request<SecondFactor>("/api/v1/session/second-factor"),
-  enrol: (current_password: string) =>
+  enrol: (current_password: CurrentPassword) =>
     request<Enrolment>("/api/v1/session/second-factor", { method: "POST", body: { current_password } }),
   confirmFactor: (code: string) =>
     request<{ recovery_codes: string[] }>("/api/v1/session/second-factor:confirm", { method: "POST", body: { code } }),
-  removeFactor: (current_password: string) =>
+  removeFactor: (current_password: CurrentPassword) =>
     request<void>("/api/v1/session/second-factor:remove", { method: "POST", body: { current_password } }),
+
+  passkeys: () => request<Page<Passkey>>("/api/v1/session/passkeys"),
+  beginPasskey: (current_password: CurrentPassword) =>
+    request<Registration>("/api/v1/session/passkeys", { method: "POST", body: { current_password } }),
+  addPasskey: (body: { challenge: string; name: string; credential: PublicKeyCredentialJSON }) =>
+    request<Passkey>("/api/v1/session/passkeys:finish", { method: "POST", body }),
+  renamePasskey: (id: number, name: string) =>
+    request<Passkey>(`/api/v1/session/passkeys/${id}`, { method: "PATCH", body: { name } }),
+  removePasskey: (id: number, current_password: CurrentPassword) =>
+    request<void>(`/api/v1/session/passkeys/${id}:remove`, { method: "POST", body: { current_password } }),
 
   keys: () => everything<ApiKey>("/api/v1/keys"),
   createKey: (body: KeyInput) => request<ApiKey>("/api/v1/keys", { method: "POST", body }),

@@ -17,6 +17,7 @@ import type {
   Target,
   TargetInput,
   Uptime,
+  Ways,
 } from "./types";
 
 export function query(values: Record<string, string | number | undefined | null>): string {
@@ -41,6 +42,16 @@ export const api = {
   /** The second step of a sign-in whose password was right. */
   verify: (challenge: string, code: string) =>
     request<Session>("/api/v1/session:verify", { method: "POST", body: { challenge, code } }),
+  ways: () => request<Ways>("/api/v1/session/ways"),
+  askPasskey: () =>
+    request<{ options: { publicKey: PublicKeyCredentialRequestOptionsJSON } }>("/api/v1/session/passkey:begin", {
+      method: "POST",
+      body: {},
+    }),
+  loginWithPasskey: (credential: PublicKeyCredentialJSON) =>
+    request<Session>("/api/v1/session/passkey:finish", { method: "POST", body: { credential } }),
+  /** Where the browser goes to sign in with the provider. */
+  askProvider: () => request<{ url: string }>("/api/v1/session/provider", { method: "POST", body: {} }),
   acceptInvitation: (body: { token: string; email?: string; name: string; password: string }) =>
     request<Session>("/api/v1/invitations:accept", { method: "POST", body }),
   logout: () => request<void>("/api/v1/session", { method: "DELETE" }),

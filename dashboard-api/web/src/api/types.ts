@@ -315,6 +315,15 @@ export interface User {
   email: string;
   name: string;
   role: "owner" | "editor" | "viewer";
+  /** There is no password to say again: a sign-in of the last minutes takes its place. */
+  passwordless?: boolean;
+}
+
+/** What there is to sign in with besides a password. */
+export interface Ways {
+  passkeys: boolean;
+  /** Of single sign-on. */
+  provider: { label: string } | null;
 }
 
 export interface Session {

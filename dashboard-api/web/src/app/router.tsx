@@ -224,8 +224,10 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   component: lazyRouteComponent(() => import("../account/LoginPage"), "LoginPage"),
-  validateSearch: (search: Record<string, unknown>): { next?: string } =>
-    typeof search.next === "string" ? { next: search.next } : {},
+  validateSearch: (search: Record<string, unknown>): { next?: string; problem?: string } => ({
+    ...(typeof search.next === "string" ? { next: search.next } : {}),
+    ...(typeof search.problem === "string" ? { problem: search.problem } : {}),
+  }),
 });
 
 const setup = createRoute({

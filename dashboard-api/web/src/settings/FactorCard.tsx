@@ -9,7 +9,7 @@ import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { plural } from "../ui/words";
-import { PasswordField } from "./PasswordField";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 
 const FactorDialog = lazy(() => import("./FactorDialog"));
 const FEW = 3;
@@ -68,7 +68,7 @@ function RemoveDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const toast = useToast();
   const { form, problems, refuse } = useProblems();
-  const [password, setPassword] = useState("");
+  const [password, setPassword] = useCurrentPassword();
   const remove = useMutation({
     mutationFn: () => accountApi.removeFactor(password),
     onSuccess: () => {

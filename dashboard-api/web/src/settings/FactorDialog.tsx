@@ -9,7 +9,7 @@ import { Field } from "../ui/Field";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
-import { PasswordField } from "./PasswordField";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { qrPath } from "./qr";
 import "../styles/dialog.css";
 import "../styles/heartbeat.css";
@@ -25,7 +25,7 @@ export default function FactorDialog({ onClose }: { onClose: () => void }) {
 
 function Begin({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; onClose: () => void }) {
   const { form, problems, refuse } = useProblems();
-  const [password, setPassword] = useState("");
+  const [password, setPassword] = useCurrentPassword();
   const enrol = useMutation({
     mutationFn: () => accountApi.enrol(password),
     onSuccess: onDone,

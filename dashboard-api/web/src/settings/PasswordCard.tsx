@@ -1,29 +1,34 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { accountApi } from "../api/accounts";
+import type { Session } from "../api/types";
 import { useToast } from "../app/toasts";
 import { useSelf } from "../app/useSelf";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
-import { PasswordField } from "./PasswordField";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 
-/** Another password; every other session ends with the old one. */
+/** Another password, or a first one; every other session ends with the old one. */
 export function PasswordCard() {
   const queries = useQueryClient();
   const toast = useToast();
   const self = useSelf();
   const { form, problems, refuse } = useProblems();
-  const [current, setCurrent] = useState("");
+  const [current, setCurrent] = useCurrentPassword();
   const [next, setNext] = useState("");
+  const first = current === undefined;
   const save = useMutation({
     mutationFn: () => accountApi.changePassword(current, next),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ["sessions"] });
+      queries.setQueryData<Session>(["session"], (now) =>
+        now?.user ? { ...now, user: { ...now.user, passwordless: false } } : now,
+      );
       setCurrent("");
       setNext("");
       refuse({});
-      toast({ text: "The password is changed. You are signed out everywhere else." });
+      toast({ text: `The password is ${first ? "set" : "changed"}. You are signed out everywhere else.` });
     },
     onError: (error) => refuse(problemsOf(error, ["/current_password", "/password"])),
   });
@@ -56,7 +61,7 @@ export function PasswordCard() {
         />
         <div>
           <button type="submit" className="btn" disabled={save.isPending}>
-            {save.isPending ? "Changing" : "Change password"}
+            {first ? "Set a password" : save.isPending ? "Changing" : "Change password"}
           </button>
         </div>
       </form>

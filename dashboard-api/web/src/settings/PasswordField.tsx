@@ -1,4 +1,14 @@
+import { useState } from "react";
+import type { CurrentPassword } from "../api/accounts";
+import { useSelf } from "../app/useSelf";
 import { Field } from "../ui/Field";
+
+/** The password said again: undefined of who has none, and so is not asked for it. */
+export function useCurrentPassword(): [CurrentPassword, (value: string) => void] {
+  const passwordless = useSelf()?.passwordless ?? false;
+  const [value, setValue] = useState("");
+  return [passwordless ? undefined : value, setValue];
+}
 
 /** A password, as it is now or to be made. */
 export function PasswordField({
@@ -13,10 +23,12 @@ export function PasswordField({
   hint?: string;
   /** It is a new one. */
   fresh?: boolean;
-  value: string;
+  /** Undefined: there is none to ask for. */
+  value: CurrentPassword;
   error: string | undefined;
   onChange: (value: string) => void;
 }) {
+  if (value === undefined) return null;
   return (
     <Field label={label} error={error} hint={hint}>
       {(bound) => (

@@ -7,7 +7,7 @@ import { Field } from "../ui/Field";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
-import { PasswordField } from "./PasswordField";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { roleWhat, roleWords } from "./roles";
 
 /** Name and address; another address to sign in with needs the password. */
@@ -19,7 +19,7 @@ export function ProfileCard() {
   const before = { name: session?.user?.name ?? "", email: session?.user?.email ?? "" };
   const [name, setName] = useState(before.name);
   const [email, setEmail] = useState(before.email);
-  const [password, setPassword] = useState("");
+  const [password, setPassword] = useCurrentPassword();
   const moved = email.trim().toLowerCase() !== before.email;
   const changed = moved || name.trim() !== before.name;
   const save = useMutation({

@@ -1,4 +1,5 @@
 import { FactorCard } from "./FactorCard";
+import { PasskeysCard } from "./PasskeysCard";
 import { PasswordCard } from "./PasswordCard";
 import { ProfileCard } from "./ProfileCard";
 import { SessionsCard } from "./SessionsCard";
@@ -21,6 +22,7 @@ export function YourAccountPage() {
         <ProfileCard />
         <PasswordCard />
       </div>
+      <PasskeysCard />
       <FactorCard />
       <SessionsCard />
     </div>

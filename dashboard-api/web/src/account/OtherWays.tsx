@@ -1,0 +1,41 @@
+import { ExternalLink, KeyRound } from "lucide-react";
+import { api } from "../api/endpoints";
+import type { Session } from "../api/types";
+import { browserHasPasskeys, givePasskey, useWays } from "./passkeys";
+
+async function byPasskey(): Promise<Session> {
+  const { options } = await api.askPasskey();
+  return api.loginWithPasskey(await givePasskey(options.publicKey));
+}
+
+async function byProvider(): Promise<undefined> {
+  const { url } = await api.askProvider();
+  location.assign(url);
+}
+
+/** What there is besides the password, below it: nothing moves when that becomes known. */
+export function OtherWays({
+  busy,
+  onTry,
+}: {
+  busy: boolean;
+  onTry: (way: () => Promise<Session | undefined>) => void;
+}) {
+  const ways = useWays();
+  const passkeys = ways?.passkeys && browserHasPasskeys();
+  if (!passkeys && !ways?.provider) return null;
+  return (
+    <div className="other-ways">
+      {passkeys && (
+        <button type="button" className="btn" disabled={busy} onClick={() => onTry(byPasskey)}>
+          <KeyRound size={16} aria-hidden /> Sign in with a passkey
+        </button>
+      )}
+      {ways.provider && (
+        <button type="button" className="btn" disabled={busy} onClick={() => onTry(byProvider)}>
+          <ExternalLink size={16} aria-hidden /> <span>Continue with {ways.provider.label}</span>
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { makePasskey } from "../account/passkeys";
+import { cancelled, refusal } from "../account/problems";
+import { accountApi, type Passkey } from "../api/accounts";
+import { useToast } from "../app/toasts";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { FormProblem } from "../ui/FormProblem";
+import { type Problems, problemsOf } from "../ui/problems";
+import { useProblems } from "../ui/useProblems";
+import { device } from "./device";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
+import "../styles/dialog.css";
+
+/** The password again, the device, a name. */
+export function RegisterDialog({ onClose }: { onClose: () => void }) {
+  const [password, setPassword] = useCurrentPassword();
+  const [name, setName] = useState(() => device(navigator.userAgent));
+  const register = async () => {
+    const { options, challenge } = await accountApi.beginPasskey(password);
+    const credential = await makePasskey(options.publicKey);
+    await accountApi.addPasskey({ challenge, name: name.trim(), credential });
+    return `${name.trim()} is registered. You can sign in with it.`;
+  };
+  return (
+    <PasskeyForm title="Register a passkey" act="Register" name={name} onAct={register} onClose={onClose}>
+      {(problems) => (
+        <>
+          <p>The browser asks where to keep it: on this device, on a phone or on a key that you plug in.</p>
+          <NameField value={name} error={problems["/name"]} onChange={setName} />
+          <PasswordField
+            label="Your password"
+            value={password}
+            error={problems["/current_password"]}
+            onChange={setPassword}
+          />
+        </>
+      )}
+    </PasskeyForm>
+  );
+}
+
+export function RenameDialog({ of: passkey, onClose }: { of: Passkey; onClose: () => void }) {
+  const [name, setName] = useState(passkey.name);
+  const rename = async () => {
+    await accountApi.renamePasskey(passkey.id, name.trim());
+    return "Saved.";
+  };
+  return (
+    <PasskeyForm title={`Rename ${passkey.name}`} act="Save" name={name} onAct={rename} onClose={onClose}>
+      {(problems) => <NameField value={name} error={problems["/name"]} onChange={setName} />}
+    </PasskeyForm>
+  );
+}
+
+export function RemoveDialog({ of: passkey, onClose }: { of: Passkey; onClose: () => void }) {
+  const [password, setPassword] = useCurrentPassword();
+  const remove = async () => {
+    await accountApi.removePasskey(passkey.id, password);
+    return `${passkey.name} is removed. You can remove it from the device, too.`;
+  };
+  return (
+    <PasskeyForm title={`Remove ${passkey.name}?`} act="Remove" onAct={remove} onClose={onClose}>
+      {(problems) => (
+        <>
+          <p>It signs you in no more. Where you are signed in you stay so.</p>
+          <PasswordField
+            label="Your password"
+            value={password}
+            error={problems["/current_password"]}
+            onChange={setPassword}
+          />
+        </>
+      )}
+    </PasskeyForm>
+  );
+}
+
+function NameField({
+  value,
+  error,
+  onChange,
+}: {
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label="Name" error={error} hint="So that you know it again, such as the device that keeps it.">
+      {(bound) => (
+        <input
+          {...bound}
+          className="input"
+          autoComplete="off"
+          maxLength={120}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** A dialog that does something with a passkey, and says so in the end. */
+function PasskeyForm({
+  title,
+  act,
+  name,
+  onAct,
+  onClose,
+  children,
+}: {
+  title: string;
+  act: string;
+  /** What is to be its name, if anything. */
+  name?: string;
+  onAct: () => Promise<string>;
+  onClose: () => void;
+  children: (problems: Problems) => ReactNode;
+}) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const { form, problems, refuse } = useProblems();
+  const save = useMutation({
+    mutationFn: onAct,
+    onSuccess: (done) => {
+      void queries.invalidateQueries({ queryKey: ["passkeys"] });
+      toast({ text: done });
+      onClose();
+    },
+    onError: (error) => {
+      const said = refusal(error);
+      refuse(cancelled(error) ? {} : said ? { "": said } : problemsOf(error, ["/current_password", "/name"]));
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // Asked before the device makes one that nobody could tell from another.
+    if (name?.trim() === "") return refuse({ "/name": "Give it a name, such as the device that keeps it." });
+    if (!save.isPending) save.mutate();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <div className="dialog-body">
+          <FormProblem problems={problems} />
+          {children(problems)}
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn primary" disabled={save.isPending}>
+            {act}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
