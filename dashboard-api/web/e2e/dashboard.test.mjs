@@ -162,12 +162,17 @@ test("the network is cut: pill, resume, no missing tick", {
   await context.close();
 });
 
-test("only the websocket is cut: polling keeps the page current, then it resumes", { timeout: 120_000 }, async () => {
+test("only what is live is cut: a stream takes over, then polling, then it resumes", { timeout: 180_000 }, async () => {
   const { context, page } = await signedIn();
   await page.goto(proxy.url);
   await pill(page, "live");
   await firstTick(page, watched.id, 30);
   proxy.cutSockets();
+  const socketsAt = Date.now();
+  await page.locator("[data-link=live][data-via=stream]").first().waitFor({ timeout: 40_000 });
+  await until("a result by the stream", async () => (await bar(page, watched.id)).to > socketsAt, { seconds: 30 });
+  await shoot(page, "stream");
+  proxy.cutLive();
   const cutAt = Date.now();
   await pill(page, "polling", 25);
   await until("a result while polling", async () => (await bar(page, watched.id)).to > cutAt, { seconds: 30 });

@@ -111,6 +111,7 @@ test("the palette finds targets, pages and actions; ? lists the keys", { timeout
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: `Bee ${run}` }).waitFor();
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).waitFor();
   await page.keyboard.type("notification");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Notification rules" }).waitFor();

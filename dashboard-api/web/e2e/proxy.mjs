@@ -6,14 +6,15 @@ import { connect, createServer } from "node:net";
  */
 export async function startProxy(target) {
   const open = new Set();
-  let mode = "open"; // open | cut | no-sockets
+  let mode = "open"; // open | cut | no-sockets | no-live: neither sockets nor event streams
+  const stream = /^GET \S*\/live\/events/m;
   const server = createServer((client) => {
     if (mode === "cut") return client.destroy();
     client.once("data", (head) => {
       const upgrade = /^upgrade:\s*websocket/im.test(head.toString("latin1"));
-      if (upgrade && mode === "no-sockets") return client.destroy();
+      if (upgrade && mode.startsWith("no-")) return client.destroy();
       const upstream = connect(Number(target.port || 80), target.hostname);
-      const pair = { client, upstream, upgrade };
+      const pair = { client, upstream, upgrade, live: upgrade };
       open.add(pair);
       const end = () => {
         open.delete(pair);
@@ -21,7 +22,14 @@ export async function startProxy(target) {
         upstream.destroy();
       };
       for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
-      upstream.write(head);
+      const look = (chunk) => {
+        if (!stream.test(chunk.toString("latin1"))) return;
+        pair.live = true;
+        if (mode === "no-live") end();
+      };
+      look(head);
+      client.on("data", look); // a connection is used for one request after the other
+      if (!client.destroyed) upstream.write(head);
       client.pipe(upstream).pipe(client);
     });
     client.on("error", () => client.destroy());
@@ -39,6 +47,10 @@ export async function startProxy(target) {
     cutSockets() {
       mode = "no-sockets";
       drop((pair) => pair.upgrade);
+    },
+    cutLive() {
+      mode = "no-live";
+      drop((pair) => pair.live);
     },
     restore() {
       mode = "open";

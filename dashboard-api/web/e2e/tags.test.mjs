@@ -88,6 +88,7 @@ test("tags are in the rows, narrow the list, are in the address and in the palet
   await page.getByRole("button", { name: "Clear the tag network" }).click();
   await row(page, shop).getByText("prod").waitFor();
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find" }).waitFor();
   await page.keyboard.type(`tagged ${tag}`);
   await page.getByRole("option", { name: `Tagged ${tag}` }).waitFor();
   await page.keyboard.press("Escape");
