@@ -12,8 +12,10 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn"
 	"github.com/probefleet/probefleet/dashboard-api/web"
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/seal"
+	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/subscriberstore"
 )
@@ -43,7 +45,7 @@ type subscribers struct {
 func newSubscribers(cfg Config, stores *stores, deliverer *notify.Deliverer, box *seal.Box, node string, s *service.Service) *subscribers {
 	t := &subscribers{store: subscriberstore.New(stores.database, box), log: s.Log}
 	server, _ := notify.Server(cfg.SMTPURL, cfg.SMTPFrom) // was judged with the configuration
-	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: deliverer, Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
+	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: toReaders(cfg, deliverer, box), Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
 	add := func(kind, of string, most int) {
 		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Holder: node, Of: of, Most: most, Outbox: t.store.Outbox(kind), Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
 	}
@@ -52,6 +54,23 @@ func newSubscribers(cfg Config, stores *stores, deliverer *notify.Deliverer, box
 	}
 	add(subscriberstore.Webhook, "subscriber_webhook", hookers)
 	return t
+}
+
+// apart hands mails to the operator's server, and webhooks to public addresses alone.
+type apart struct {
+	*notify.Deliverer
+	hooks *notify.Deliverer
+}
+
+// Hook posts a signed document.
+func (a apart) Hook(ctx context.Context, to, key secret.Text, id string, document any) (notify.Sent, []byte) {
+	return a.hooks.Hook(ctx, to, key, id, document)
+}
+
+// toReaders is what reaches subscribers: API_ALLOW_CIDRS opens ranges to the operator's own
+// channels, and not to what any reader of a page asks for.
+func toReaders(cfg Config, deliverer *notify.Deliverer, box *seal.Box) apart {
+	return apart{deliverer, notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(nil), PublicURL: cfg.PublicURL})}
 }
 
 // wake has outboxes looked at without delay.

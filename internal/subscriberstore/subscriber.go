@@ -91,14 +91,15 @@ VALUES (?, ?, ?, ?, ?, 0, '', '', 0, '')`, id, sealedToken, w.Kind, now.UnixMill
 	return database.Failed(ctx, "ask for a subscription", err)
 }
 
-// Confirm makes a wish count. The error is ErrNoWish if no token is like this one any more.
-func (s *Store) Confirm(ctx context.Context, token string, now time.Time) error {
+// Confirm makes a wish of a kind count: a webhook's is not confirmed by who reads what is posted
+// to it. The error is ErrNoWish if no token is like this one any more.
+func (s *Store) Confirm(ctx context.Context, kind, token string, now time.Time) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		var id int64
 		var wish string
 		// Writing first: of two at once the second finds nothing.
-		err := tx.Raw("UPDATE status_page_subscribers SET wish_hash = NULL, confirmed_at_ms = COALESCE(confirmed_at_ms, ?) WHERE wish_hash = ? AND wish_until_ms > ? RETURNING id, wish",
-			now.UnixMilli(), hash(token), now.UnixMilli()).Row().Scan(&id, &wish)
+		err := tx.Raw("UPDATE status_page_subscribers SET wish_hash = NULL, confirmed_at_ms = COALESCE(confirmed_at_ms, ?) WHERE wish_hash = ? AND kind = ? AND wish_until_ms > ? RETURNING id, wish",
+			now.UnixMilli(), hash(token), kind, now.UnixMilli()).Row().Scan(&id, &wish)
 		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound) {
 			return ErrNoWish
 		}

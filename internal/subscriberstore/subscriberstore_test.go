@@ -66,13 +66,16 @@ func TestFromWishToLetter(t *testing.T) {
 			t.Errorf("leased, and waiting: %v %v", ids, err)
 		}
 		settle(t, o, b, noon, incidentstore.OutcomeDelivered)
-		if err := s.Confirm(t.Context(), "made up", noon); !errors.Is(err, subscriberstore.ErrNoWish) {
+		if err := s.Confirm(t.Context(), subscriberstore.Email, "made up", noon); !errors.Is(err, subscriberstore.ErrNoWish) {
 			t.Errorf("%v", err)
 		}
-		if err := s.Confirm(t.Context(), errand.Token.Reveal(), noon); err != nil {
+		if err := s.Confirm(t.Context(), subscriberstore.Webhook, errand.Token.Reveal(), noon); !errors.Is(err, subscriberstore.ErrNoWish) {
+			t.Errorf("confirmed as another kind: %v", err)
+		}
+		if err := s.Confirm(t.Context(), subscriberstore.Email, errand.Token.Reveal(), noon); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Confirm(t.Context(), errand.Token.Reveal(), noon); !errors.Is(err, subscriberstore.ErrNoWish) {
+		if err := s.Confirm(t.Context(), subscriberstore.Email, errand.Token.Reveal(), noon); !errors.Is(err, subscriberstore.ErrNoWish) {
 			t.Errorf("twice: %v", err)
 		}
 		write := func(at time.Time, about ...int64) pagestore.Post {

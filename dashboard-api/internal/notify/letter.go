@@ -28,7 +28,7 @@ type Letter struct {
 // Mail hands a letter to a mail server. The recipients of the configuration do not get it.
 func (d *Deliverer) Mail(ctx context.Context, server Email, l Letter) Sent {
 	return d.attempt(ctx, func(c *call) error {
-		c.hidden = spellings(&server)
+		c.hidden = append(spellings(&server), l.To, strings.ToLower(l.To)) // who reads is nobody's business
 		msg, err := server.message([]string{l.To}, l.Subject, l.Text, l.Key, l.Thread)
 		if err != nil {
 			return &Failure{ForGood: true, Said: c.hide(err.Error(), maxExcerpt)}

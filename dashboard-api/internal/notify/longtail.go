@@ -2,12 +2,14 @@ package notify
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
+	"github.com/probefleet/probefleet/internal/redact"
 )
 
 // Shoutrrr is a service that has no kind of its own here.
@@ -60,6 +62,9 @@ func (s *Shoutrrr) send(c *call, m Message) error {
 	}
 	var refused error
 	for _, e := range done.Exchanges {
+		c.hidden = append(c.hidden, given(e.Answer)...) // and is sent with what follows
+	}
+	for _, e := range done.Exchanges {
 		shown := Exchange{Request: e.Method + " " + s.host(e.URL), Sent: c.hide(e.Sent, shownSent), Status: e.Status, Answer: c.hideCut([]byte(e.Answer), shownAnswer), Took: e.Took}
 		switch {
 		case e.Blocked:
@@ -78,6 +83,20 @@ func (s *Shoutrrr) send(c *call, m Message) error {
 		return nil
 	}
 	return cmp.Or(refused, error(&Failure{Said: fmt.Sprintf("%s did not take it: %s", s.To(), c.hide(done.Trouble, maxExcerpt))}))
+}
+
+// given are the secrets that a service answered with: tokens of a sign-in.
+func given(answer string) (all []string) {
+	var members map[string]any
+	if json.Unmarshal([]byte(answer), &members) != nil {
+		return nil
+	}
+	for name, value := range members {
+		if text, is := value.(string); is && redact.Name(name) && len(text) >= minSecret {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // host is what may be shown of an address that a service asked.

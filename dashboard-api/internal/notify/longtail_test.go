@@ -61,6 +61,26 @@ func TestServicesOfShoutrrr(t *testing.T) {
 	}
 }
 
+// What a service gives at a sign-in is not shown, neither there nor where it is sent.
+func TestTokensOfServicesAreHidden(t *testing.T) {
+	t.Parallel()
+	p := newPlainProvider(t)
+	p.says(200, `{"flows":[{"type":"m.login.password"}],"access_token":"canary-given","user_id":"@pf:matrix.example","joined_rooms":["!ops:matrix.example"],"room_id":"!ops:matrix.example","event_id":"$1"}`)
+	d := newDeliverer(t, p)
+	d.o.LongTail = longTail(p)
+	d.o.LongTail.Endpoints["matrix.example"] = p.URL
+	matrix := &Shoutrrr{URL: NewSecret("matrix://pf:canary-password@matrix.example/?rooms=!ops:matrix.example")}
+	sent := send(t, d, "shoutrrr", matrix, some(incidentstore.Opened))
+	if sent.Failure != nil || len(sent.Exchanges) < 3 {
+		t.Fatalf("%+v", sent)
+	}
+	for _, e := range sent.Exchanges {
+		if text := e.Request + e.Sent + e.Answer; strings.Contains(text, "canary") {
+			t.Errorf("shown: %s", text)
+		}
+	}
+}
+
 func TestAddressesOfShoutrrr(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -135,7 +135,7 @@ func (c *Courier) hook(ctx context.Context, key string, e *subscriberstore.Erran
 		sent.Failure = &notify.Failure{Status: sent.Status(), Said: "the challenge was not answered"}
 		return sent
 	}
-	if err := c.o.Subscribers.Confirm(ctx, d.Challenge, c.o.Now()); err != nil {
+	if err := c.o.Subscribers.Confirm(ctx, subscriberstore.Webhook, d.Challenge, c.o.Now()); err != nil {
 		sent.Failure = &notify.Failure{Status: sent.Status(), Said: "the answer could not be noted"}
 	}
 	return sent

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/internal/pagestore"
 )
 
 const (
@@ -132,18 +133,19 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
 	}
 	channel := "page:" + q.page.Slug
 	if q.rest == "live" {
-		p.Socket(channel, func(ctx context.Context, r *http.Request) error { return p.still(ctx, r, q.page.ID) }, done).ServeHTTP(w, r)
+		p.Socket(channel, func(ctx context.Context, r *http.Request) error { return p.still(ctx, r, q.page) }, done).ServeHTTP(w, r)
 		return
 	}
 	defer done()
 	p.stream(w, r, q, channel)
 }
 
-// still says whether who asked for a page might ask for it again.
-func (p *Pages) still(ctx context.Context, r *http.Request, id int64) error {
+// still says whether who asked for a page might ask for it again, at the same address: the
+// channel goes by that.
+func (p *Pages) still(ctx context.Context, r *http.Request, asked pagestore.Page) error {
 	all, _, _ := p.written.get(ctx)
 	for _, page := range all.pages {
-		if q := (request{page: page}); page.ID == id && allowed(page.Terms.Allow, reader(r, p.TrustProxy)) && (page.Terms.PasswordHash == "" || p.signed(r, q)) {
+		if q := (request{page: page}); page.ID == asked.ID && page.Slug == asked.Slug && allowed(page.Terms.Allow, reader(r, p.TrustProxy)) && (page.Terms.PasswordHash == "" || p.signed(r, q)) {
 			return nil
 		}
 	}
@@ -180,7 +182,7 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 		select {
 		case <-changed:
 		case <-breath.C:
-			going = p.still(r.Context(), r, q.page.ID) == nil && say(": \n\n")
+			going = p.still(r.Context(), r, q.page) == nil && say(": \n\n")
 		case <-p.stopped:
 			return
 		case <-r.Context().Done():

@@ -19,7 +19,7 @@ import (
 // Subscribers keeps who is told what is written on pages.
 type Subscribers interface {
 	Ask(ctx context.Context, w subscriberstore.Wish, now time.Time) error
-	Confirm(ctx context.Context, token string, now time.Time) error
+	Confirm(ctx context.Context, kind, token string, now time.Time) error
 	Remove(ctx context.Context, pageID, id int64) error
 }
 
@@ -170,7 +170,7 @@ func (p *Pages) linked(w http.ResponseWriter, r *http.Request, what, token strin
 	}
 	var err error
 	if what == "confirm" {
-		err = p.Subscribers.Confirm(r.Context(), token, p.Now())
+		err = p.Subscribers.Confirm(r.Context(), subscriberstore.Email, token, p.Now())
 	} else if err = p.Subscribers.Remove(r.Context(), 0, id); errors.Is(err, subscriberstore.ErrNotFound) {
 		err = nil // who clicks twice is as well off
 	}

@@ -35,8 +35,11 @@ func (s *Server) Stream() http.Handler {
 		wire := newStream(w, c)
 		defer wire.end()
 		c.begin(wire)
-		from := positions(r)
-		for _, name := range r.URL.Query()["ch"] {
+		from, names := positions(r), r.URL.Query()["ch"]
+		for i, name := range names {
+			if i >= maxChannels || slices.Contains(names[:i], name) || wire.isOver() || r.Context().Err() != nil {
+				continue // a subscription may wait for what another node has told
+			}
 			c.subscribe(command{ID: name, Ch: name, From: from[name]})
 		}
 		select {
@@ -118,9 +121,20 @@ func (s *stream) say(event []byte) error {
 	return nil
 }
 
+// isOver says whether the server has ended it.
+func (s *stream) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
 func (s *stream) close(code websocket.StatusCode, reason string) {
 	s.mu.Lock()
 	_ = s.say(fmt.Appendf(nil, "event: close\ndata: {\"code\":%d,\"reason\":%q}\n\n", code, reason))
+	s.ended = true // whoever may not read any more is told nothing else, even while it subscribes
 	s.mu.Unlock()
 	s.finish()
 }

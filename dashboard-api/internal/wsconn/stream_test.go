@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -233,6 +234,31 @@ func TestASlowReaderOfAStreamIsLetGo(t *testing.T) {
 	for deadline := time.Now().Add(2 * writeTimeout); len(f.server.clients(nil)) > 1; <-time.After(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the slow reader still has its place")
+		}
+	}
+}
+
+// Who may not read any more is told nothing else, also while the stream still subscribes.
+func TestAnEndedStreamSaysNothingMore(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	s := newStream(w, &client{})
+	s.close(websocket.StatusPolicyViolation, "revoked")
+	said := w.Body.Len()
+	if err := s.write(t.Context(), message{body: []byte(`{"t":"delta"}`)}); !errors.Is(err, errEnded) || w.Body.Len() != said || !s.isOver() {
+		t.Errorf("%v: %s", err, w.Body)
+	}
+}
+
+// A key is one holder whatever cookies come with it.
+func TestHolders(t *testing.T) {
+	t.Parallel()
+	for cookie, want := range map[string]string{"": "Bearer x", "a=1": "Bearer x"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer x")
+		r.Header.Set("Cookie", cookie)
+		if got := holder(r); got != want {
+			t.Errorf("%q: held by %q", cookie, got)
 		}
 	}
 }

@@ -103,9 +103,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.accept(w, r, &client{allowed: s.StillAllowed, holder: holder(r)})
 }
 
-// holder is whose socket it will be.
+// holder is whose socket it will be: of a key, or of what the browser's cookies say. A key is
+// one holder whatever cookies come with it.
 func holder(r *http.Request) string {
-	return r.Header.Get("Authorization") + "\n" + r.Header.Get("Cookie")
+	if key := r.Header.Get("Authorization"); key != "" {
+		return key
+	}
+	return r.Header.Get("Cookie")
 }
 
 // Only serves sockets of anybody, who may read one channel and no other, as long as allowed

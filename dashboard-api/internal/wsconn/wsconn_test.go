@@ -207,6 +207,8 @@ func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
 	f.hangs.Store(true)
 	conn := f.dial(t)
 	say(t, conn, `{"t":"sub","id":"1","ch":"targets"}`)
+	for read(t, conn)["t"] != "ok" { // what is told before is in the answer
+	}
 	for until := time.Now().Add(reauthEvery + time.Second); time.Now().Before(until); {
 		f.hub.Apply([]uptime.Result{{TargetID: 1, Region: "eu", ScheduledAt: time.Now(), Status: uptime.StatusUp, IngestedAt: time.Now()}})
 		asked := time.Now()

@@ -71,6 +71,7 @@
   function stream() {
     if (!window.EventSource) return poll();
     const events = new EventSource(base + "/events");
+    events.onopen = ask; // what happened before it was there
     events.onmessage = (event) => hear(event.data);
     events.onerror = () => {
       if (events.readyState === EventSource.CLOSED) poll();
