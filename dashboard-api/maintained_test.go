@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,12 +72,21 @@ func TestMaintenanceIsShownLiveByEveryNode(t *testing.T) {
 
 // holding is a table of windows that may break.
 type holding struct {
+	mu      sync.Mutex
 	windows []maintenancestore.Window
 	err     error
 }
 
 func (h *holding) Holding(context.Context, time.Time) ([]maintenancestore.Window, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return slices.Clone(h.windows), h.err
+}
+
+func (h *holding) set(windows []maintenancestore.Window, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.windows, h.err = windows, err
 }
 
 // Windows begin and end by themselves while the database is away, for longer than a laying out lasts.
@@ -109,11 +119,11 @@ func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
 		}
 		at(1.999, verdict.StateNoData)
 		at(2, verdict.StateMaintenance)
-		table.err, table.windows = errors.New("away"), nil
+		table.set(nil, errors.New("away"))
 		at(2.999, verdict.StateMaintenance)
 		at(3, verdict.StateNoData)
 		at(5*24+2.5, verdict.StateMaintenance)
-		table.err = nil // and somebody has removed it
+		table.set(nil, nil) // and somebody has removed it
 		at(5*24+2.6, verdict.StateNoData)
 		cancel()
 		<-ended
