@@ -89,7 +89,7 @@ test("a passkey: registered, signed in with, renamed, blocked when there is a co
   await device("removeCredential", { credentialId: credential.credentialId });
   await device("addCredential", { credential: { ...credential, signCount: 0 } });
   await button.click();
-  await page.locator("[role=alert]:focus").getByText("there may be a copy of it").waitFor();
+  await page.locator("[role=alert]:focus").getByText("there may be a copy of it").waitFor({ timeout: 45_000 });
   await enter(page, email, settings.password);
   await page.getByRole("link", { name: "Settings" }).waitFor();
   state = await context.storageState();
