@@ -108,7 +108,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "canaries: names are looked up anew", file: "prober/internal/resolve/lookup.go",
-			old: "e != nil && cached {", new: "e != nil {",
+			old: "case how == kept:", new: "case how != elsewhere:",
 			test: []string{"-run", "LookupAnew", "./prober/internal/resolve"},
 		},
 		{
