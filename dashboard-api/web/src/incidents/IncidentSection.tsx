@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { type IncidentState, incidentApi } from "../api/incidents";
 import { useIncidentsEvery } from "../app/openIncidents";
 import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
 import { count } from "../ui/words";
 import { IncidentRow } from "./IncidentRow";
 
@@ -49,18 +50,7 @@ export function IncidentSection({
           <IncidentRow key={incident.id} incident={incident} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <div className="more">
-          <button
-            type="button"
-            className="btn"
-            disabled={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {list.isFetchingNextPage ? "Loading" : "Show older"}
-          </button>
-        </div>
-      )}
+      <Older of={list} />
     </section>
   );
 }

@@ -1,21 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { maintenanceApi } from "../api/maintenance";
 import { useToast } from "../app/toasts";
 import { Choice } from "../targetform/HeartbeatFields";
 import { Shortcuts } from "../targetform/Shortcuts";
 import { ZoneField } from "../targetform/ZoneField";
 import { ownZone } from "../targetform/zones";
-import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { TargetPicker } from "../ui/TargetPicker";
 import { useProblems } from "../ui/useProblems";
 import { bodyOf, type Draft, fields, type Repeat, weekdays } from "./draft";
 import { Occurrences } from "./Occurrences";
 import { fieldOf } from "./wall";
-import "../styles/dialog.css";
 
 const repeats: [Repeat, string][] = [
   ["once", "Once"],
@@ -61,108 +59,103 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
     },
     onError: (error) => refuse(problemsOf(error, fields)),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (Object.keys(parsed.problems).length > 0) return refuse(parsed.problems);
     refuse({});
-    if (!save.isPending) save.mutate(parsed.body);
+    save.mutate(parsed.body);
   };
 
   return (
-    <Dialog title="Plan maintenance" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <Field label="Name" error={problems["/name"]}>
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                autoComplete="off"
-                placeholder="Database upgrade"
-                value={draft.name}
-                onChange={(event) => change({ name: event.target.value })}
-              />
-            )}
-          </Field>
-          <Choice
-            label="For"
-            value={draft.everything ? "everything" : "target"}
-            options={[
-              ["target", "One target"],
-              ["everything", "Everything"],
-            ]}
-            onChange={(value) => change({ everything: value === "everything" })}
+    <DialogForm
+      title="Plan maintenance"
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act="Plan it"
+      acting="Saving"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label="Name" error={problems["/name"]}>
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            autoComplete="off"
+            placeholder="Database upgrade"
+            value={draft.name}
+            onChange={(event) => change({ name: event.target.value })}
           />
-          {!draft.everything && (
-            <TargetPicker
-              label="Target"
-              value={draft.target}
-              error={problems["/target_id"] ?? problems["/everything"]}
-              onChange={(target) => change({ target })}
+        )}
+      </Field>
+      <Choice
+        label="For"
+        value={draft.everything ? "everything" : "target"}
+        options={[
+          ["target", "One target"],
+          ["everything", "Everything"],
+        ]}
+        onChange={(value) => change({ everything: value === "everything" })}
+      />
+      {!draft.everything && (
+        <TargetPicker
+          label="Target"
+          value={draft.target}
+          error={problems["/target_id"] ?? problems["/everything"]}
+          onChange={(target) => change({ target })}
+        />
+      )}
+      <Field label="Begins" error={problems["/starts_at"]} hint="By the clock on the wall of the time zone below.">
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            type="datetime-local"
+            value={draft.starts}
+            onChange={(event) => change({ starts: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Lasts (hours)" error={problems["/duration_s"]}>
+        {(bound) => (
+          <div className="interval">
+            <input
+              {...bound}
+              className="input"
+              inputMode="decimal"
+              autoComplete="off"
+              value={draft.hours}
+              onChange={(event) => change({ hours: event.target.value })}
             />
-          )}
-          <Field label="Begins" error={problems["/starts_at"]} hint="By the clock on the wall of the time zone below.">
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                type="datetime-local"
-                value={draft.starts}
-                onChange={(event) => change({ starts: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Lasts (hours)" error={problems["/duration_s"]}>
-            {(bound) => (
-              <div className="interval">
-                <input
-                  {...bound}
-                  className="input"
-                  inputMode="decimal"
-                  autoComplete="off"
-                  value={draft.hours}
-                  onChange={(event) => change({ hours: event.target.value })}
-                />
-                <Shortcuts
-                  label="Common lengths"
-                  of={lengths}
-                  chosen={(hours) => draft.hours === hours}
-                  onChoose={(hours) => change({ hours })}
-                />
-              </div>
-            )}
-          </Field>
-          <ZoneField value={draft.zone} error={problems["/zone"]} onChange={(zone) => change({ zone })} />
-          <Field label="Comes again" error={draft.repeat === "own" ? undefined : problems["/rrule"]}>
-            {(bound) => (
-              <select
-                {...bound}
-                className="input"
-                value={draft.repeat}
-                onChange={(event) => change({ repeat: event.target.value as Repeat })}
-              >
-                {repeats.map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <RepeatFields draft={draft} problem={problems["/rrule"]} onChange={change} />
-          <Occurrences body={parsed.body} ready={!parsed.problems["/starts_at"] && !parsed.problems["/duration_s"]} />
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Saving" : "Plan it"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            <Shortcuts
+              label="Common lengths"
+              of={lengths}
+              chosen={(hours) => draft.hours === hours}
+              onChoose={(hours) => change({ hours })}
+            />
+          </div>
+        )}
+      </Field>
+      <ZoneField value={draft.zone} error={problems["/zone"]} onChange={(zone) => change({ zone })} />
+      <Field label="Comes again" error={draft.repeat === "own" ? undefined : problems["/rrule"]}>
+        {(bound) => (
+          <select
+            {...bound}
+            className="input"
+            value={draft.repeat}
+            onChange={(event) => change({ repeat: event.target.value as Repeat })}
+          >
+            {repeats.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <RepeatFields draft={draft} problem={problems["/rrule"]} onChange={change} />
+      <Occurrences body={parsed.body} ready={!parsed.problems["/starts_at"] && !parsed.problems["/duration_s"]} />
+    </DialogForm>
   );
 }
 

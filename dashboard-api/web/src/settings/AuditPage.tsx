@@ -17,6 +17,7 @@ import { nameOf } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 import "../styles/settings.css";
 import "../styles/people.css";
+import { Older } from "../ui/Older";
 import "../styles/dialog.css";
 
 const PAGE = 50;
@@ -116,18 +117,7 @@ function Log() {
             <Entry key={entry.id} entry={entry} names={names} />
           ))}
         </ol>
-        {log.hasNextPage && (
-          <div className="more">
-            <button
-              type="button"
-              className="btn"
-              disabled={log.isFetchingNextPage}
-              onClick={() => void log.fetchNextPage()}
-            >
-              {log.isFetchingNextPage ? "Loading" : "Show older"}
-            </button>
-          </div>
-        )}
+        <Older of={log} />
       </section>
     </>
   );

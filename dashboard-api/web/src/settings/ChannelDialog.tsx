@@ -1,16 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { alertApi, type Channel, type ChannelKind } from "../api/alerts";
 import { useToast } from "../app/toasts";
-import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { kindNames, kinds, pointersOf, settingsOf, type Values, valuesOf } from "./kinds";
 import { SettingInput } from "./SettingInput";
-import "../styles/dialog.css";
 
 /** Adds a channel, or changes one. */
 export default function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose: () => void }) {
@@ -38,76 +36,71 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
     },
     onError: (error) => refuse(problemsOf(error, pointersOf(kind), "Somebody else changed this channel.")),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const found: Problems = { ...settingsOf(kind, values, kept).problems };
     if (name.trim() === "") found["/name"] = "Give it a name, such as “On-call mail”.";
     if (Object.keys(found).length > 0) return refuse(found);
     refuse({});
-    if (!save.isPending) save.mutate();
+    save.mutate();
   };
 
   return (
-    <Dialog title={channel ? "Edit channel" : "Add channel"} onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate autoComplete="off">
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <Field label="Name" error={problems["/name"]}>
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                autoComplete="off"
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field
-            label="Kind"
-            error={problems["/kind"]}
-            hint={channel ? "Add another channel for another kind." : undefined}
+    <DialogForm
+      title={channel ? "Edit channel" : "Add channel"}
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act={channel ? "Save changes" : "Add channel"}
+      acting="Saving"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label="Name" error={problems["/name"]}>
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Kind"
+        error={problems["/kind"]}
+        hint={channel ? "Add another channel for another kind." : undefined}
+      >
+        {(bound) => (
+          <select
+            {...bound}
+            className="input"
+            disabled={channel !== null}
+            value={kind}
+            onChange={(event) => {
+              setKind(event.target.value as ChannelKind);
+              refuse({});
+            }}
           >
-            {(bound) => (
-              <select
-                {...bound}
-                className="input"
-                disabled={channel !== null}
-                value={kind}
-                onChange={(event) => {
-                  setKind(event.target.value as ChannelKind);
-                  refuse({});
-                }}
-              >
-                {kindNames.map((one) => (
-                  <option key={one} value={one}>
-                    {kinds[one].label}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          {kinds[kind].fields.map((field) => (
-            <SettingInput
-              key={`${kind} ${field.name}`}
-              field={field}
-              value={values[field.name] ?? ""}
-              kept={kept.has(field.name)}
-              error={problems[`/${kind}/${field.name}`]}
-              onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
-              onClear={() => setCleared((old) => new Set(old).add(field.name))}
-            />
-          ))}
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Saving" : channel ? "Save changes" : "Add channel"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            {kindNames.map((one) => (
+              <option key={one} value={one}>
+                {kinds[one].label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {kinds[kind].fields.map((field) => (
+        <SettingInput
+          key={`${kind} ${field.name}`}
+          field={field}
+          value={values[field.name] ?? ""}
+          kept={kept.has(field.name)}
+          error={problems[`/${kind}/${field.name}`]}
+          onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
+          onClear={() => setCleared((old) => new Set(old).add(field.name))}
+        />
+      ))}
+    </DialogForm>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { alertApi, type Delivery } from "../api/alerts";
 import type { State } from "../api/types";
 import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 
@@ -86,18 +87,7 @@ export function Deliveries({ id }: { id: number }) {
           </table>
         </section>
       )}
-      {log.hasNextPage && (
-        <div className="more">
-          <button
-            type="button"
-            className="btn"
-            disabled={log.isFetchingNextPage}
-            onClick={() => void log.fetchNextPage()}
-          >
-            {log.isFetchingNextPage ? "Loading" : "Show older"}
-          </button>
-        </div>
-      )}
+      <Older of={log} />
     </section>
   );
 }

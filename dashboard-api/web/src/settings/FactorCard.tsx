@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert, ShieldCheck } from "lucide-react";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { accountApi } from "../api/accounts";
 import { useToast } from "../app/toasts";
-import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { ErrorNote } from "../ui/ErrorNote";
-import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { plural } from "../ui/words";
@@ -79,32 +78,24 @@ function RemoveDialog({ onClose }: { onClose: () => void }) {
     },
     onError: (error) => refuse(problemsOf(error, ["/current_password"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!remove.isPending) remove.mutate();
-  };
   return (
-    <Dialog title="Turn the second factor off?" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <p>The password alone is enough to sign in then, and your recovery codes are worth nothing any more.</p>
-          <PasswordField
-            label="Your password"
-            value={password}
-            error={problems["/current_password"]}
-            onChange={setPassword}
-          />
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Keep it on
-          </button>
-          <button type="submit" className="btn primary" disabled={remove.isPending}>
-            Turn it off
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Turn the second factor off?"
+      form={form}
+      problems={problems}
+      busy={remove.isPending}
+      act="Turn it off"
+      keep="Keep it on"
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p>The password alone is enough to sign in then, and your recovery codes are worth nothing any more.</p>
+      <PasswordField
+        label="Your password"
+        value={password}
+        error={problems["/current_password"]}
+        onChange={setPassword}
+      />
+    </DialogForm>
   );
 }

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { type FormEvent, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { accountApi, type Enrolment } from "../api/accounts";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { download } from "../ui/download";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
@@ -31,36 +31,27 @@ function Begin({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; on
     onSuccess: onDone,
     onError: (error) => refuse(problemsOf(error, ["/current_password"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!enrol.isPending) enrol.mutate();
-  };
   return (
-    <Dialog title="Set up a second factor" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <p>
-            You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager.
-            Nothing changes before a first code of it was right.
-          </p>
-          <PasswordField
-            label="Your password"
-            value={password}
-            error={problems["/current_password"]}
-            onChange={setPassword}
-          />
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={enrol.isPending}>
-            Continue
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Set up a second factor"
+      form={form}
+      problems={problems}
+      busy={enrol.isPending}
+      act="Continue"
+      onSubmit={() => enrol.mutate()}
+      onClose={onClose}
+    >
+      <p>
+        You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager. Nothing
+        changes before a first code of it was right.
+      </p>
+      <PasswordField
+        label="Your password"
+        value={password}
+        error={problems["/current_password"]}
+        onChange={setPassword}
+      />
+    </DialogForm>
   );
 }
 
@@ -86,50 +77,41 @@ function Scan({
     },
     onError: (error) => refuse(problemsOf(error, ["/code"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!confirm.isPending) confirm.mutate();
-  };
   return (
-    <Dialog title="Add it to the app" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <p>Scan this with the app, or type the secret into it.</p>
-          <svg
-            className="qr"
-            viewBox={`0 0 ${qr.size} ${qr.size}`}
-            shapeRendering="crispEdges"
-            role="img"
-            aria-label="QR code for the app. The secret below says the same."
-          >
-            <rect width={qr.size} height={qr.size} className="qr-light" />
-            <path d={qr.path} className="qr-dark" />
-          </svg>
-          <CopyText label="secret" text={enrolment.secret} />
-          <Field label="Code" error={problems["/code"]} hint="The six digits that the app shows now.">
-            {(bound) => (
-              <input
-                {...bound}
-                className="input mono"
-                inputMode="numeric"
-                autoComplete="one-time-code"
-                value={code}
-                onChange={(event) => setCode(event.target.value)}
-              />
-            )}
-          </Field>
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={confirm.isPending}>
-            Turn it on
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Add it to the app"
+      form={form}
+      problems={problems}
+      busy={confirm.isPending}
+      act="Turn it on"
+      onSubmit={() => confirm.mutate()}
+      onClose={onClose}
+    >
+      <p>Scan this with the app, or type the secret into it.</p>
+      <svg
+        className="qr"
+        viewBox={`0 0 ${qr.size} ${qr.size}`}
+        shapeRendering="crispEdges"
+        role="img"
+        aria-label="QR code for the app. The secret below says the same."
+      >
+        <rect width={qr.size} height={qr.size} className="qr-light" />
+        <path d={qr.path} className="qr-dark" />
+      </svg>
+      <CopyText label="secret" text={enrolment.secret} />
+      <Field label="Code" error={problems["/code"]} hint="The six digits that the app shows now.">
+        {(bound) => (
+          <input
+            {...bound}
+            className="input mono"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={code}
+            onChange={(event) => setCode(event.target.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 }
 

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { accountApi, type Invitation, type Role } from "../api/accounts";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { Radios } from "./Radios";
@@ -36,67 +36,62 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
     },
     onError: (error) => refuse(problemsOf(error, ["/email", "/role", "/expires_s"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     refuse({});
-    if (!save.isPending) save.mutate();
+    save.mutate();
   };
   if (made) return <Made invitation={made} onClose={onClose} />;
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <Field
-            label="E-mail (optional)"
-            error={problems["/email"]}
-            hint="Only this address can use the link then. Empty: whoever has it, once."
-          >
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                type="email"
-                autoComplete="off"
-                spellCheck={false}
-                value={email}
-                onChange={(event) => setEmail(event.target.value)}
-              />
-            )}
-          </Field>
-          <Radios
-            label="Role"
-            value={role}
-            of={roles.map((one) => [one, roleWords[one], roleWhat[one]] as const)}
-            onChange={setRole}
+    <DialogForm
+      title="Invite somebody"
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act="Make the link"
+      acting="Making the link"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        label="E-mail (optional)"
+        error={problems["/email"]}
+        hint="Only this address can use the link then. Empty: whoever has it, once."
+      >
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            type="email"
+            autoComplete="off"
+            spellCheck={false}
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
           />
-          <Field label="The link lasts" error={problems["/expires_s"]}>
-            {(bound) => (
-              <select
-                {...bound}
-                className="input"
-                value={expires}
-                onChange={(event) => setExpires(Number(event.target.value))}
-              >
-                {lasts.map(([seconds, word]) => (
-                  <option key={seconds} value={seconds}>
-                    {word}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Making the link" : "Make the link"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+        )}
+      </Field>
+      <Radios
+        label="Role"
+        value={role}
+        of={roles.map((one) => [one, roleWords[one], roleWhat[one]] as const)}
+        onChange={setRole}
+      />
+      <Field label="The link lasts" error={problems["/expires_s"]}>
+        {(bound) => (
+          <select
+            {...bound}
+            className="input"
+            value={expires}
+            onChange={(event) => setExpires(Number(event.target.value))}
+          >
+            {lasts.map(([seconds, word]) => (
+              <option key={seconds} value={seconds}>
+                {word}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { type ApiKey, accountApi, type KeyInput, type Role, type Scope, scopes } from "../api/accounts";
 import { useSession } from "../app/useSelf";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { Radios } from "./Radios";
@@ -45,89 +45,79 @@ export default function KeyDialog({ onClose }: { onClose: () => void }) {
     },
     onError: (error) => refuse(problemsOf(error, ["/name", "/scopes", "/role", "/expires_s"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const found: Problems = {};
     if (name.trim() === "") found["/name"] = "Give it a name, such as the program that will use it.";
     if (by === "scopes" && chosen.length === 0) found["/scopes"] = "Tick what it may do.";
     refuse(found);
-    if (Object.keys(found).length === 0 && !save.isPending) save.mutate();
+    if (Object.keys(found).length === 0) save.mutate();
   };
   if (made) return <Made of={made} onClose={onClose} />;
   return (
-    <Dialog title="Make an API key" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <Field label="Name" error={problems["/name"]} hint="What will use it, so that you know it again.">
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                autoComplete="off"
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-          <Radios
-            label="It may do"
-            value={by}
-            of={[
-              ["scopes", "Only what is ticked", "The safer way: little is lost when it leaks."],
-              ["role", "All that a role may", "For programs that need most of the API."],
-            ]}
-            onChange={setBy}
+    <DialogForm
+      title="Make an API key"
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act="Make the key"
+      acting="Making"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label="Name" error={problems["/name"]} hint="What will use it, so that you know it again.">
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            autoComplete="off"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
           />
-          {by === "scopes" ? (
-            <ScopeTicks most={most} chosen={chosen} error={problems["/scopes"]} onChange={setChosen} />
-          ) : (
-            <Field label="Role" error={problems["/role"]} hint="Never more than you may, also when your role changes.">
-              {(bound) => (
-                <select
-                  {...bound}
-                  className="input"
-                  value={role}
-                  onChange={(event) => setRole(event.target.value as Role)}
-                >
-                  {roles
-                    .filter((one) => reaches(most, one))
-                    .map((one) => (
-                      <option key={one} value={one}>
-                        {`All that ${aRole(one)} may`}
-                      </option>
-                    ))}
-                </select>
-              )}
-            </Field>
-          )}
-          <Field label="It expires" error={problems["/expires_s"]}>
-            {(bound) => (
-              <select
-                {...bound}
-                className="input"
-                value={expires}
-                onChange={(event) => setExpires(Number(event.target.value))}
-              >
-                {lasts.map(([seconds, word]) => (
-                  <option key={seconds} value={seconds}>
-                    {word}
+        )}
+      </Field>
+      <Radios
+        label="It may do"
+        value={by}
+        of={[
+          ["scopes", "Only what is ticked", "The safer way: little is lost when it leaks."],
+          ["role", "All that a role may", "For programs that need most of the API."],
+        ]}
+        onChange={setBy}
+      />
+      {by === "scopes" ? (
+        <ScopeTicks most={most} chosen={chosen} error={problems["/scopes"]} onChange={setChosen} />
+      ) : (
+        <Field label="Role" error={problems["/role"]} hint="Never more than you may, also when your role changes.">
+          {(bound) => (
+            <select {...bound} className="input" value={role} onChange={(event) => setRole(event.target.value as Role)}>
+              {roles
+                .filter((one) => reaches(most, one))
+                .map((one) => (
+                  <option key={one} value={one}>
+                    {`All that ${aRole(one)} may`}
                   </option>
                 ))}
-              </select>
-            )}
-          </Field>
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Making" : "Make the key"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            </select>
+          )}
+        </Field>
+      )}
+      <Field label="It expires" error={problems["/expires_s"]}>
+        {(bound) => (
+          <select
+            {...bound}
+            className="input"
+            value={expires}
+            onChange={(event) => setExpires(Number(event.target.value))}
+          >
+            {lasts.map(([seconds, word]) => (
+              <option key={seconds} value={seconds}>
+                {word}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </DialogForm>
   );
 }
 

@@ -1,17 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { makePasskey } from "../account/passkeys";
 import { cancelled, refusal } from "../account/problems";
 import { accountApi, type Passkey } from "../api/accounts";
 import { useToast } from "../app/toasts";
-import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { device } from "./device";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
-import "../styles/dialog.css";
 
 /** The password again, the device, a name. */
 export function RegisterDialog({ onClose }: { onClose: () => void }) {
@@ -134,28 +132,22 @@ function PasskeyForm({
       refuse(cancelled(error) ? {} : said ? { "": said } : problemsOf(error, ["/current_password", "/name"]));
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     // Asked before the device makes one that nobody could tell from another.
     if (name?.trim() === "") return refuse({ "/name": "Give it a name, such as the device that keeps it." });
-    if (!save.isPending) save.mutate();
+    save.mutate();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          {children(problems)}
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {act}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title={title}
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act={act}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {children(problems)}
+    </DialogForm>
   );
 }

@@ -1,17 +1,15 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { pagesApi } from "../api/statusPages";
 import { useToast } from "../app/toasts";
 import { ownZone } from "../targetform/zones";
-import { Dialog } from "../ui/Dialog";
+import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
-import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { slugOf } from "./draft";
 import { pathOf, usePageSaved } from "./pages";
-import "../styles/dialog.css";
 
 /** Makes a draft of a page: the rest is said in its editor. */
 export default function NewPageDialog({ onClose }: { onClose: () => void }) {
@@ -32,58 +30,53 @@ export default function NewPageDialog({ onClose }: { onClose: () => void }) {
     },
     onError: (error) => refuse(problemsOf(error, ["/title", "/slug"])),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const found: Problems = {};
     if (title.trim() === "") found["/title"] = "Give it a name, such as “Acme status”.";
     else if (slug.trim() === "") found["/slug"] = "Needed: it is the end of the page's address.";
     if (Object.keys(found).length > 0) return refuse(found);
     refuse({});
-    if (!save.isPending) save.mutate();
+    save.mutate();
   };
   return (
-    <Dialog title="Add status page" onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <div className="dialog-body">
-          <FormProblem problems={problems} />
-          <Field label="Name" error={problems["/title"]} hint="Stands at its top.">
-            {(bound) => (
-              <input
-                {...bound}
-                className="input"
-                autoComplete="off"
-                placeholder="Acme status"
-                value={title}
-                onChange={(event) => setTitle(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field
-            label="Address"
-            error={problems["/slug"]}
-            hint={`It will be at ${location.origin}${pathOf({ slug: slug || "…" })}, once it is published.`}
-          >
-            {(bound) => (
-              <input
-                {...bound}
-                className="input mono"
-                autoComplete="off"
-                spellCheck={false}
-                value={slug}
-                onChange={(event) => setOwn(event.target.value)}
-              />
-            )}
-          </Field>
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Saving" : "Add as a draft"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <DialogForm
+      title="Add status page"
+      form={form}
+      problems={problems}
+      busy={save.isPending}
+      act="Add as a draft"
+      acting="Saving"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field label="Name" error={problems["/title"]} hint="Stands at its top.">
+        {(bound) => (
+          <input
+            {...bound}
+            className="input"
+            autoComplete="off"
+            placeholder="Acme status"
+            value={title}
+            onChange={(event) => setTitle(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Address"
+        error={problems["/slug"]}
+        hint={`It will be at ${location.origin}${pathOf({ slug: slug || "…" })}, once it is published.`}
+      >
+        {(bound) => (
+          <input
+            {...bound}
+            className="input mono"
+            autoComplete="off"
+            spellCheck={false}
+            value={slug}
+            onChange={(event) => setOwn(event.target.value)}
+          />
+        )}
+      </Field>
+    </DialogForm>
   );
 }

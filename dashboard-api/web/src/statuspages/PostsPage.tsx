@@ -5,6 +5,7 @@ import { type Post, pagesApi, type StatusPage } from "../api/statusPages";
 import { useKeys } from "../app/keys";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
 import { Ago, Clock } from "../ui/time";
 import { plural } from "../ui/words";
 import { namesOf } from "./draft";
@@ -64,18 +65,7 @@ function Posts({ page }: { page: StatusPage }) {
       )}
       <PostList title="Going on" page={page} posts={open} />
       <PostList title="Over" page={page} posts={past} />
-      {list.hasNextPage && (
-        <div className="more">
-          <button
-            type="button"
-            className="btn"
-            disabled={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            Older posts
-          </button>
-        </div>
-      )}
+      <Older of={list} />
     </>
   );
 }

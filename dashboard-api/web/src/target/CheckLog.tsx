@@ -4,6 +4,7 @@ import { memo, useEffect, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
 import { useRetired } from "../ui/retired";
 import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
@@ -64,18 +65,7 @@ export function CheckLog({ target }: { target: TargetView }) {
           <LogRow key={line.key} line={line} kind={target.kind} retired={gone.has(line.region)} />
         ))}
       </ul>
-      {log.hasNextPage && (
-        <div className="more">
-          <button
-            type="button"
-            className="btn"
-            disabled={log.isFetchingNextPage}
-            onClick={() => void log.fetchNextPage()}
-          >
-            {log.isFetchingNextPage ? "Loading" : "Show older"}
-          </button>
-        </div>
-      )}
+      <Older of={log} />
     </section>
   );
 }

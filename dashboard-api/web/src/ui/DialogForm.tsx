@@ -1,0 +1,57 @@
+import type { FormEvent, ReactNode, RefObject } from "react";
+import { Dialog } from "./Dialog";
+import { FormProblem } from "./FormProblem";
+import type { Problems } from "./problems";
+import "../styles/dialog.css";
+
+/** A dialog that asks for something and does it once: while it is busy nothing is sent again. */
+export function DialogForm({
+  title,
+  form,
+  problems,
+  busy,
+  act,
+  acting = act,
+  keep = "Cancel",
+  className = "",
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** From useProblems: the first field that is wrong takes the focus. */
+  form: RefObject<HTMLFormElement | null>;
+  problems: Problems;
+  busy: boolean;
+  act: string;
+  /** What the button says meanwhile. */
+  acting?: string;
+  keep?: string;
+  className?: string;
+  onSubmit: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy) onSubmit();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate autoComplete="off">
+        <div className={`dialog-body ${className}`.trim()}>
+          <FormProblem problems={problems} />
+          {children}
+        </div>
+        <div className="dialog-foot">
+          <button type="button" className="btn" onClick={onClose}>
+            {keep}
+          </button>
+          <button type="submit" className="btn primary" disabled={busy}>
+            {busy ? acting : act}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+/** What a query of pages says of its next one. */
+interface Pages {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => Promise<unknown>;
+}
+
+/** The way on at the end of a list that is read page by page, newest first. */
+export function Older({ of: pages }: { of: Pages }) {
+  if (!pages.hasNextPage) return null;
+  return (
+    <div className="more">
+      <button
+        type="button"
+        className="btn"
+        disabled={pages.isFetchingNextPage}
+        onClick={() => void pages.fetchNextPage()}
+      >
+        {pages.isFetchingNextPage ? "Loading" : "Show older"}
+      </button>
+    </div>
+  );
+}
