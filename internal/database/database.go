@@ -111,6 +111,22 @@ func (d *DB) Tx(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	return Translate(ctx, d.write.WithContext(ctx).Transaction(fn))
 }
 
+// Each runs a query, on d's pools or in a transaction, and has scan read every row of it; it ends with the
+// first error. The error is the driver's: see Failed.
+func Each(tx *gorm.DB, scan func(rows *sql.Rows) error, query string, args ...any) error {
+	rows, err := tx.Raw(query, args...).Rows()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Ping asks the database for a sign of life.
 func (d *DB) Ping(ctx context.Context) error {
 	for _, pool := range d.pools {

@@ -33,7 +33,7 @@ const first = ` AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.channel_id = o.ch
 
 // Waiting gives the channels for which something is due and nobody works on it.
 func (s *Store) Waiting(ctx context.Context, now time.Time) (ids []int64, err error) {
-	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)

@@ -58,21 +58,6 @@ func instant(ms sql.NullInt64) time.Time {
 
 func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// each runs a query and reads its rows.
-func each(db *gorm.DB, scan func(rows *sql.Rows) error, query string, args ...any) error {
-	rows, err := db.Raw(query, args...).Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // missing puts what is not there in this package's words.
 func missing(err, is error) error {
 	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound) {

@@ -105,7 +105,7 @@ func (s *Store) announceOpening(ctx context.Context, tx *gorm.DB, i Incident, at
 
 // OpenGroups reads in the caller's transaction the groups that go on.
 func OpenGroups(tx *gorm.DB) (all []OpenGroup, err error) {
-	err = each(tx, func(rows *sql.Rows) error {
+	err = database.Each(tx, func(rows *sql.Rows) error {
 		var g Group
 		var slot, target int64
 		err := rows.Scan(&g.Kind, &g.Value, &slot, &target)
@@ -127,7 +127,7 @@ func (s *Store) EndGroups(ctx context.Context, tx *gorm.DB, now time.Time) error
 		incident, resolved sql.NullInt64
 	}
 	var all []over
-	err := each(tx, func(rows *sql.Rows) error {
+	err := database.Each(tx, func(rows *sql.Rows) error {
 		var o over
 		err := rows.Scan(&o.group, &o.incident, &o.resolved)
 		all = append(all, o)

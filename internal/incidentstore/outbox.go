@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
 )
 
 // State is how far a notification is. The set is closed; programs rely on the words.
@@ -169,7 +171,7 @@ func readBook(tx *gorm.DB, incidentID int64) (b Book, err error) {
 		b.Channels[c.ID] = true
 	}
 	place := map[int64]int{}
-	err = each(tx, func(rows *sql.Rows) error {
+	err = database.Each(tx, func(rows *sql.Rows) error {
 		var t Told
 		if err := rows.Scan(&t.ChannelID, &t.RuleID, &t.TellAcknowledged, &t.TellResolved); err != nil {
 			return err
@@ -191,7 +193,7 @@ const notificationColumns = `o.id, o.idempotency_key, o.incident_id, o.channel_i
  o.created_at_ms, o.due_at_ms, o.attempts, o.batch`
 
 func readNotifications(db *gorm.DB, where string, args ...any) (all []Notification, err error) {
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		var n Notification
 		var payload string
 		var created, due int64

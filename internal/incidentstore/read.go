@@ -70,7 +70,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Incident, error) {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
 	var all []Incident
-	err := each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err := database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		i, err := scanIncident(rows)
 		all = append(all, i)
 		return err
@@ -86,7 +86,7 @@ func (s *Store) Get(ctx context.Context, id int64) (Incident, []Event, error) {
 		return Incident{}, nil, database.Failed(ctx, "get incident", missing(err, ErrNotFound))
 	}
 	var events []Event
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		var e Event
 		var ms int64
 		err := rows.Scan(&e.ID, &e.Kind, &ms, &e.Author, &e.Text)
@@ -109,7 +109,7 @@ func (s *Store) NewestEntry(ctx context.Context) (id int64, err error) {
 // EntriesAfter gives at most limit entries of all timelines after one, in the order of their ids.
 // That is not the order in which they are committed: one may appear behind others.
 func (s *Store) EntriesAfter(ctx context.Context, id int64, limit int) (all []Entry, err error) {
-	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		var e Entry
 		err := rows.Scan(&e.ID, &e.Incident)
 		all = append(all, e)
@@ -120,7 +120,7 @@ func (s *Store) EntriesAfter(ctx context.Context, id int64, limit int) (all []En
 
 // Some gives the incidents with these ids, as far as they are there, by id.
 func (s *Store) Some(ctx context.Context, ids []int64) (all []Incident, err error) {
-	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		i, err := scanIncident(rows)
 		all = append(all, i)
 		return err

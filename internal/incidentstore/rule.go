@@ -85,7 +85,7 @@ func scanRule(row interface{ Scan(...any) error }) (Rule, error) {
 }
 
 func readRules(db *gorm.DB, where string, args ...any) (all []Rule, err error) {
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		r, err := scanRule(rows)
 		all = append(all, r)
 		return err
@@ -94,7 +94,7 @@ func readRules(db *gorm.DB, where string, args ...any) (all []Rule, err error) {
 }
 
 func readChannels(db *gorm.DB, where string, args ...any) (all []Channel, err error) {
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		c, err := scanChannel(rows)
 		all = append(all, c)
 		return err

@@ -131,7 +131,7 @@ func (s *Store) Log(ctx context.Context, d Delivery) error {
 
 // Deliveries gives at most limit attempts of a channel, newest first, before an id; 0: from the newest on.
 func (s *Store) Deliveries(ctx context.Context, channelID, beforeID int64, limit int) (all []Delivery, err error) {
-	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		d := Delivery{ChannelID: channelID}
 		var ms, took int64
 		err := rows.Scan(&d.ID, &d.IncidentID, &d.Event, &d.Key, &d.Attempt, &ms, &took, &d.Outcome, &d.Status, &d.Excerpt)

@@ -96,7 +96,7 @@ func (s *Store) Post(ctx context.Context, pageID, id int64) (Post, error) {
 
 // Posts gives at most limit posts of a page before an id, the newest first. A beforeID of 0 begins.
 func (s *Store) Posts(ctx context.Context, pageID, beforeID int64, limit int) (all []Post, err error) {
-	err = each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		p, err := scanPost(rows)
 		all = append(all, p)
 		return err

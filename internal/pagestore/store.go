@@ -47,7 +47,7 @@ func scanPage(row interface{ Scan(...any) error }) (Page, error) {
 
 // pages reads pages with their targets.
 func pages(db *gorm.DB, where string, args ...any) (all []Page, err error) {
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		p, err := scanPage(rows)
 		all = append(all, p)
 		return err
@@ -61,7 +61,7 @@ func pages(db *gorm.DB, where string, args ...any) (all []Page, err error) {
 	for i, p := range all {
 		ids[i] = p.ID
 	}
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		var b bond
 		var target int64
 		err := rows.Scan(&b.page, &b.component, &target)
@@ -96,7 +96,7 @@ func carriers(db *gorm.DB, all []Page) (map[string][]int64, error) {
 	}
 	found := map[string][]int64{}
 	slices.Sort(tags)
-	return found, each(db, func(rows *sql.Rows) error {
+	return found, database.Each(db, func(rows *sql.Rows) error {
 		var tag string
 		var target int64
 		err := rows.Scan(&tag, &target)
@@ -212,7 +212,7 @@ func (s *Store) Published(ctx context.Context, since time.Time) (all []Page, pos
 	db := s.db.Read().WithContext(ctx)
 	if all, err = pages(db, "published ORDER BY id"); err == nil {
 		posts = map[int64][]Post{}
-		err = each(db, func(rows *sql.Rows) error {
+		err = database.Each(db, func(rows *sql.Rows) error {
 			p, err := scanPost(rows)
 			posts[p.PageID] = append(posts[p.PageID], p)
 			return err
@@ -264,20 +264,6 @@ func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 func text(value any) string {
 	encoded, _ := json.Marshal(value)
 	return string(encoded)
-}
-
-func each(db *gorm.DB, scan func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.Raw(query, args...).Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // missing puts what is not there in this package's words.

@@ -15,11 +15,8 @@
 package subscriberstore
 
 import (
-	"database/sql"
 	"errors"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/pagestore"
@@ -107,17 +104,3 @@ type Store struct {
 func New(db *database.DB, box *seal.Box) *Store { return &Store{db, box} }
 
 func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-func each(db *gorm.DB, scan func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.Raw(query, args...).Rows()
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}

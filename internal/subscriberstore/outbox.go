@@ -84,7 +84,7 @@ func named(now time.Time) map[string]any {
 func (o *Outbox) Waiting(ctx context.Context, now time.Time) (ids []int64, err error) {
 	args := named(now)
 	args["kind"], args["most"] = o.kind, mostWaiting
-	err = each(o.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+	err = database.Each(o.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
 		var id, since int64
 		err := rows.Scan(&id, &since)
 		ids = append(ids, id)

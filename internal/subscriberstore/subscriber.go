@@ -173,14 +173,14 @@ func (s *Store) scan(row interface{ Scan(...any) error }, more ...any) (Subscrib
 // List gives at most limit subscribers of a page after an id, by id.
 func (s *Store) List(ctx context.Context, pageID, afterID int64, limit int) (all []Subscriber, err error) {
 	db := s.db.Read().WithContext(ctx)
-	err = each(db, func(rows *sql.Rows) error {
+	err = database.Each(db, func(rows *sql.Rows) error {
 		who, err := s.scan(rows)
 		all = append(all, who)
 		return err
 	}, "SELECT "+subscriberColumns+" FROM status_page_subscribers s WHERE s.page_id = ? AND s.id > ? ORDER BY s.id LIMIT ?", pageID, afterID, limit)
 	for i := range all {
 		if err == nil && !all[i].ConfirmedAt.IsZero() {
-			err = each(db, func(rows *sql.Rows) error {
+			err = database.Each(db, func(rows *sql.Rows) error {
 				var component int64
 				err := rows.Scan(&component)
 				all[i].Components = append(all[i].Components, component)
