@@ -12,12 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/database/databasetest"
-	"github.com/probefleet/probefleet/internal/livefeed"
-	"github.com/probefleet/probefleet/internal/schedulestore"
-	"github.com/probefleet/probefleet/internal/targetstore"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -43,16 +37,8 @@ func withoutUpgrades(t *testing.T, n *node) *httptest.Server {
 // Behind a proxy that refuses upgrades the stream brings every result, in order.
 func TestTheStreamGetsThroughWhereNoWebsocketDoes(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisURL := testbackend.SQLite(t), testbackend.Redis(t)
-	db := databasetest.Open(t, databaseURL)
-	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil {
-		t.Fatal(err)
-	}
-	one, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "a", URL: "https://a.example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := start(t, databaseURL, redisURL, "clickhouse://127.0.0.1:1/x")
+	p := newPlace(t, nil)
+	n := p.node()
 	proxy := withoutUpgrades(t, n)
 	ask := func(path string, header http.Header) *http.Response {
 		t.Helper()
@@ -78,17 +64,10 @@ func TestTheStreamGetsThroughWhereNoWebsocketDoes(t *testing.T) {
 	}
 	lines := bufio.NewScanner(stream.Body)
 	lines.Buffer(nil, 1<<20)
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	announcer, slot, seen := livefeed.NewAnnouncer(redis), time.Now().UTC().Truncate(time.Second), 0
+	slot, seen := time.Now().UTC().Truncate(time.Second), 0
 	send := func(i int) {
 		at := slot.Add(time.Duration(i) * time.Millisecond)
-		if err := announcer.Announce(t.Context(), []uptime.Result{{TargetID: one.ID, Region: "eu", ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp, TotalUS: uint32(i)}}); err != nil {
-			t.Fatal(err)
-		}
+		p.announce(uptime.Result{ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp, TotalUS: uint32(i)})
 	}
 	const all = 20
 	for lines.Scan() {

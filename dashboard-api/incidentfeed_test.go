@@ -11,13 +11,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
-	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/incidentstore"
-	"github.com/probefleet/probefleet/internal/livefeed"
-	"github.com/probefleet/probefleet/internal/schedulestore"
-	"github.com/probefleet/probefleet/internal/targetstore"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -25,29 +19,12 @@ import (
 // acknowledged, resolved.
 func TestIncidentsAreToldLiveByEveryNode(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisURL := testbackend.SQLite(t), testbackend.Redis(t)
-	const noClickHouse = "clickhouse://127.0.0.1:1/x"
-	db := databasetest.Open(t, databaseURL)
-	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil {
-		t.Fatal(err)
-	}
-	one, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "a", URL: "https://a.example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodes := []*node{start(t, databaseURL, redisURL, noClickHouse), start(t, databaseURL, redisURL, noClickHouse)}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	announcer := livefeed.NewAnnouncer(redis)
+	p := newPlace(t, nil)
+	nodes := []*node{p.node(), p.node()}
 	measured := func(status uptime.Status, failure uptime.Failure) {
 		t.Helper()
 		at := time.Now().UTC()
-		if err := announcer.Announce(t.Context(), []uptime.Result{{TargetID: one.ID, Region: "eu", ScheduledAt: at.Truncate(time.Millisecond), CheckedAt: at, IngestedAt: at, Status: status, Failure: failure}}); err != nil {
-			t.Fatal(err)
-		}
+		p.announce(uptime.Result{ScheduledAt: at.Truncate(time.Millisecond), CheckedAt: at, IngestedAt: at, Status: status, Failure: failure})
 	}
 	feeds := []*tape{nodes[0].watch("incidents"), nodes[1].watch("incidents")}
 	told := func(what, text string) {

@@ -14,13 +14,9 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
-	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
-	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
-	"github.com/probefleet/probefleet/internal/schedulestore"
-	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -29,34 +25,20 @@ import (
 // A window that is made through one node is shown by every node, without a result, and so is its end.
 func TestMaintenanceIsShownLiveByEveryNode(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisURL := testbackend.SQLite(t), testbackend.Redis(t)
-	const noClickHouse = "clickhouse://127.0.0.1:1/x"
-	db := databasetest.Open(t, databaseURL)
-	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil {
-		t.Fatal(err)
-	}
-	one, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "a", URL: "https://a.example/", Kind: uptime.KindHTTP, Interval: 24 * time.Hour, Timeout: 10 * time.Second, Active: true, Tags: []string{"db"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
+	p := newPlace(t, func(t *uptime.Target) {
+		t.Interval, t.Timeout, t.Tags = 24*time.Hour, 10*time.Second, []string{"db"}
+	})
 	slot := time.Now().UTC().Truncate(time.Second)
-	if err := livefeed.NewAnnouncer(redis).Announce(t.Context(), []uptime.Result{{TargetID: one.ID, Region: "eu", ScheduledAt: slot, CheckedAt: slot, IngestedAt: slot, Status: uptime.StatusUp}}); err != nil {
-		t.Fatal(err)
-	}
-	nodes := []*node{start(t, databaseURL, redisURL, noClickHouse), start(t, databaseURL, redisURL, noClickHouse)}
+	p.announce(uptime.Result{ScheduledAt: slot, CheckedAt: slot, IngestedAt: slot, Status: uptime.StatusUp})
+	nodes := []*node{p.node(), p.node()}
 	shown := func(what, state string) {
 		t.Helper()
 		for _, n := range nodes {
-			n.await(what, func() bool { return n.state(one.ID) == state })
+			n.await(what, func() bool { return n.state(p.target.ID) == state })
 		}
 	}
 	shown("it is up", "up")
-	feed := nodes[1].watch(fmt.Sprintf("target:%d", one.ID))
+	feed := nodes[1].watch(fmt.Sprintf("target:%d", p.target.ID))
 	begins := time.Now().UTC().Add(-time.Minute).Format("2006-01-02T15:04:05")
 	code, text := nodes[0].call("POST", "/api/v1/maintenance-windows", `{"name":"moving","tags":["db"],"starts_at":"`+begins+`","duration_s":3600}`)
 	if code != http.StatusCreated {

@@ -12,12 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/database/databasetest"
-	"github.com/probefleet/probefleet/internal/livefeed"
-	"github.com/probefleet/probefleet/internal/schedulestore"
-	"github.com/probefleet/probefleet/internal/targetstore"
-	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -102,37 +96,21 @@ func (r *reader) read(n *node, enough func() bool) {
 // it misses no result, gets none twice and all in their order, and never needs a snapshot.
 func TestReadersGoOnAtOtherNodes(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisURL := testbackend.SQLite(t), testbackend.Redis(t)
-	const noClickHouse = "clickhouse://127.0.0.1:1/x"
-	db := databasetest.Open(t, databaseURL)
-	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil {
-		t.Fatal(err)
-	}
-	one, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "a", URL: "https://a.example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	redis, err := checkstream.Open(redisURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = redis.Close() })
-	announcer, slot, sent := livefeed.NewAnnouncer(redis), time.Now().UTC().Add(-time.Second), uint32(0)
+	p := newPlace(t, nil)
+	slot, sent := time.Now().UTC().Add(-time.Second), uint32(0)
 	send := func(n int) {
 		t.Helper()
 		for range n {
 			sent++
 			at := slot.Add(time.Duration(sent) * time.Millisecond)
-			if err := announcer.Announce(t.Context(), []uptime.Result{{TargetID: one.ID, Region: "eu", ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp, TotalUS: sent}}); err != nil {
-				t.Fatal(err)
-			}
+			p.announce(uptime.Result{ScheduledAt: at, CheckedAt: at, IngestedAt: at, Status: uptime.StatusUp, TotalUS: sent})
 		}
 	}
-	nodes := []*node{start(t, databaseURL, redisURL, noClickHouse), start(t, databaseURL, redisURL, noClickHouse)}
+	nodes := []*node{p.node(), p.node()}
 	r := &reader{node: nodes[0]}
 	for round := range 6 {
 		if round == 4 {
-			nodes = append(nodes, start(t, databaseURL, redisURL, noClickHouse)) // cold
+			nodes = append(nodes, p.node()) // cold
 		}
 		if round > 0 {
 			send(3) // while it reads nobody
