@@ -49,7 +49,12 @@ test("a target fails for a while, and recovers", { timeout: 180_000 }, async () 
   await until("it is up", () => shows("up"), { seconds: 60 });
   status = 500;
   await until("it is down", () => shows("down"), { seconds: 60 });
-  await new Promise((resolve) => setTimeout(resolve, 15_000)); // another slot fails
+  await until(
+    "another slot fails",
+    async () =>
+      (await must("GET", `/targets/${watched.id}/results`)).items.filter((one) => one.status === "down").length > 2,
+    { seconds: 60 },
+  );
   status = 200;
   await until("it is up again", () => shows("up"), { seconds: 60 });
 });

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useWays } from "../";
 import { accountApi, type Invitation, type Role } from "../api/accounts";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
@@ -24,6 +25,7 @@ const lasts: readonly [seconds: number, word: string][] = [
 export default function InviteDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const { form, problems, refuse } = useProblems();
+  const named = Boolean(useWays()?.provider);
   const [role, setRole] = useState<Role>("editor");
   const [email, setEmail] = useState("");
   const [expires, setExpires] = useState(7 * DAY_S);
@@ -53,9 +55,13 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <Field
-        label="E-mail (optional)"
+        label={named ? "E-mail" : "E-mail (optional)"}
         error={problems["/email"]}
-        hint="Only this address can use the link then. Empty: whoever has it, once."
+        hint={
+          named
+            ? "Only this address can use the link: with single sign-on it says whose the account is."
+            : "Only this address can use the link then. Empty: whoever has it, once."
+        }
       >
         {(bound) => (
           <input
