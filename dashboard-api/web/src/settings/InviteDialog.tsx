@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useWays } from "../";
+import { useWays } from "../account/passkeys";
 import { accountApi, type Invitation, type Role } from "../api/accounts";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
