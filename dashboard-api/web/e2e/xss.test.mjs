@@ -264,7 +264,7 @@ test("in the dashboard", { timeout: 900_000 }, async () => {
     await must("POST", "/maintenance-windows", {
       name,
       everything: true,
-      starts_at: "2099-01-01T00:00",
+      starts_at: "2099-01-01T00:00:00",
       duration_s: 60,
     });
   }
