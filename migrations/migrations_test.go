@@ -39,10 +39,10 @@ func TestUpTwiceAndStatus(t *testing.T) {
 		t.Parallel()
 		url := testbackend.ClickHouse(t)
 		err := migrations.CheckClickHouse(t.Context(), url)
-		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 4: run `probefleet migrate up`" {
+		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 5: run `probefleet migrate up`" {
 			t.Errorf("old schema: %v", err)
 		}
-		run(t, []string{"0001_first.sql", "0002_seen.sql", "0003_history.sql", "0004_marks.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_seen.sql", "0003_history.sql", "0004_marks.sql", "0005_prints.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
 		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
 			t.Error(err)
@@ -153,7 +153,7 @@ func TestClickHouseHalfDone(t *testing.T) {
 	if err := migrations.UpClickHouse(t.Context(), url, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := tables(t, db), []string{"batches", "corrections", "cycles", "goose_db_version", "results", "results_latest", "results_latest_mv", "rollup_1d", "rollup_1h", "rollup_dirty", "rollup_dirty_mv"}; !cmp.Equal(got, want) {
+	if got, want := tables(t, db), []string{"batches", "corrections", "cycles", "goose_db_version", "prints", "results", "results_latest", "results_latest_mv", "rollup_1d", "rollup_1h", "rollup_dirty", "rollup_dirty_mv"}; !cmp.Equal(got, want) {
 		t.Errorf("tables %v", got)
 	}
 	if _, err := db.ExecContext(t.Context(), "DROP DATABASE "+options.Auth.Database+" SYNC"); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // targetTables hold rows of targets. What others are made from comes first: a rollup
 // computed meanwhile from rows that were still there is found by the next look.
-var targetTables = [...]string{"results", "results_latest", "rollup_dirty", "rollup_1h", "rollup_1d", "corrections"}
+var targetTables = [...]string{"results", "results_latest", "rollup_dirty", "prints", "rollup_1h", "rollup_1d", "corrections"}
 
 // TargetTables names the tables that hold rows of targets. What a visit saw stands in
 // results.

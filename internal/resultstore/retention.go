@@ -17,8 +17,10 @@ const (
 	mostRetention = 3650 * day
 
 	marksOutlive = 2 * day // a mark is needed for as long as its rows can be read
-	learnEvery   = 10 * time.Minute
-	alterBound   = time.Minute
+	// A print tells of results until the next one, which comes within a week.
+	printsOutlive = 8 * day
+	learnEvery    = 10 * time.Minute
+	alterBound    = time.Minute
 )
 
 // Retentions say how long each tier is kept, in whole hours. Zero means: as it is.
@@ -49,6 +51,7 @@ func (r Retentions) tiers() map[tier]time.Duration {
 	}
 	if r.Raw != 0 {
 		wanted[tier{"rollup_dirty", "toDateTime(dirty_at)"}] = r.Raw + marksOutlive
+		wanted[tier{"prints", "toDateTime(scheduled_at)"}] = r.Raw + printsOutlive
 	}
 	return wanted
 }

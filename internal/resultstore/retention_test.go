@@ -24,7 +24,7 @@ func TestRetentionIsWhatTheTablesSay(t *testing.T) {
 		kept    Retentions
 	}{
 		{Retentions{}, nil, fresh},
-		{Retentions{Raw: 7 * day, Hourly: 730 * day}, []string{"results", "rollup_dirty"}, Retentions{7 * day, 730 * day, 1825 * day}},
+		{Retentions{Raw: 7 * day, Hourly: 730 * day}, []string{"prints", "results", "rollup_dirty"}, Retentions{7 * day, 730 * day, 1825 * day}},
 		{Retentions{Raw: 7 * day}, nil, Retentions{7 * day, 730 * day, 1825 * day}},
 		{Retentions{Hourly: 100 * hour * 24, Daily: 2401 * hour}, []string{"corrections", "rollup_1d", "rollup_1h"}, Retentions{7 * day, 100 * day, 2401 * hour}},
 	}

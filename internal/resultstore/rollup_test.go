@@ -233,7 +233,7 @@ func TestDeletedTargetsLeaveNothing(t *testing.T) {
 	at := time.Now().UTC().Truncate(day).Add(-2 * day)
 	insert(t, s, batchOf(missed(1, "eu", at), missed(2, "eu", at)))
 	recompute(t, s, Rollup{Bucket: at, Version: time.Now()})
-	insert(t, s, batchOf(up(1, "eu", at), up(2, "eu", at)))
+	insert(t, s, batchOf(printed(up(1, "eu", at), uptime.Print{URL: "x"}), printed(up(2, "eu", at), uptime.Print{URL: "x"})))
 	recompute(t, s, Rollup{Bucket: at, Version: time.Now().Add(time.Second), Closed: true})
 	if _, err := s.RecomputeDay(t.Context(), Rollup{Bucket: at, Version: time.Now()}); err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ type row struct {
 
 	Seen     uptime.Seen      `json:"seen,omitzero"`
 	Evidence *uptime.Evidence `json:"evidence,omitempty"`
+	Print    *uptime.Print    `json:"print,omitempty"`
 }
 
 // instant is unix seconds and nanoseconds: exact for every time, the zero one too.
@@ -92,6 +93,7 @@ func toRow(r uptime.Result) row {
 		IngestedAt:   toInstant(r.IngestedAt),
 		Seen:         r.Seen,
 		Evidence:     r.Evidence,
+		Print:        r.Print,
 	}
 }
 
@@ -118,5 +120,6 @@ func (r row) result() uptime.Result {
 		IngestedAt:   r.IngestedAt.time(),
 		Seen:         r.Seen,
 		Evidence:     r.Evidence,
+		Print:        r.Print,
 	}
 }

@@ -37,6 +37,7 @@ type Result struct {
 	IngestedAt   time.Time
 	Seen         Seen
 	Evidence     *Evidence // of measurements that are not up; nil where it was not asked for
+	Print        *Print    // of those that are up, if it is to be stored; read only where it is asked for
 }
 
 // Seen is what a measurement saw besides its phases. What a kind of check does not have

@@ -50,6 +50,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/blind-windows":                        Viewer,
 	"GET /api/v1/incidents":                            Viewer,
 	"GET /api/v1/incidents/{id}":                       Viewer,
+	"GET /api/v1/incidents/{id}/changes":               Viewer,
 	"POST /api/v1/incidents/{id}:acknowledge":          Editor,
 	"POST /api/v1/incidents/{id}/notes":                Editor,
 	"GET /api/v1/channels":                             Viewer,

@@ -22,6 +22,7 @@ type Results interface {
 	Failures(context.Context, resultstore.WindowQuery) (resultstore.Failures, error)
 	Histogram(context.Context, resultstore.WindowQuery) (resultstore.Histogram, error)
 	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
+	Turns
 	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
 	KeptSince() time.Time    // from when on results are there
 	RawKept() time.Duration  // how long results are kept, as it is set now

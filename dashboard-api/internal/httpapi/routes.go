@@ -52,6 +52,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/blind-windows", Viewer, "listBlindWindows", "When regions could not be believed, newest first: verdicts and uptime leave out what they measured then", 0}, a.listBlindWindows)
 	add(r, operation{"GET", "/api/v1/incidents", Viewer, "listIncidents", "Incidents, newest first", 0}, a.listIncidents)
 	add(r, operation{"GET", "/api/v1/incidents/{id}", Viewer, "getIncident", "An incident with its timeline", 0}, a.getIncident)
+	add(r, operation{"GET", "/api/v1/incidents/{id}/changes", Viewer, "getIncidentChanges", "What differs between the last good and the first bad result of each region that failed", 0}, a.incidentChanges)
 	add(r, operation{"POST", "/api/v1/incidents/{id}:acknowledge", Editor, "acknowledgeIncident", "Say that somebody looks after an incident: nothing is escalated, nobody is reminded any more", http.StatusOK}, a.acknowledgeIncident)
 	add(r, operation{"POST", "/api/v1/incidents/{id}/notes", Editor, "noteIncident", "Add a note to an incident's timeline", http.StatusCreated}, a.noteIncident)
 	add(r, operation{"GET", "/api/v1/channels", Viewer, "listChannels", "Notification channels by id, without their secrets", 0}, a.listChannels)

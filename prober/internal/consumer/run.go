@@ -109,7 +109,7 @@ func (c *Consumer) visited(f *flight, start time.Time, waited bool, o *probe.Out
 		TargetID: check.TargetID, Region: c.o.Region, ScheduledAt: check.ScheduledAt, CheckedAt: start,
 		Status: o.Status, Failure: o.Failure, Reason: o.Reason, HTTPStatus: o.HTTPStatus, Phases: o.Phases, TotalUS: o.TotalUS,
 		Message: o.Message, Address: o.Address, CertNotAfter: o.CertNotAfter, Issuer: o.Issuer, Attempt: uint8(min(attempt, math.MaxUint8)),
-		Prober: c.o.Name, SpecVersion: check.SpecVersion, Late: !start.Before(check.ExpiresAt()), Seen: o.Seen, Evidence: o.Evidence,
+		Prober: c.o.Name, SpecVersion: check.SpecVersion, Late: !start.Before(check.ExpiresAt()), Seen: o.Seen, Evidence: o.Evidence, Print: o.Print,
 	}
 }
 

@@ -36,6 +36,7 @@ type Outcome struct {
 	Seen         uptime.Seen
 	Attempts     uint8            // visits it took: 2 when a failure was looked at again
 	Evidence     *uptime.Evidence // of visits that were not up
+	Print        *uptime.Print    // of visits that were, if it differs from the last one's
 	AnsweredBy   string           // URL of the request that was answered with a 429 that was not expected
 	RetryAfter   time.Duration    // for which it asked to be left alone; 0: it did not say
 }
@@ -178,6 +179,7 @@ func (e *Engine) attempt(ctx context.Context, check *uptime.Check, number uint8,
 
 // visit makes one visit, for as long as the visitor takes.
 func (e *Engine) visit(ctx context.Context, check *uptime.Check, begun int64, show bool, outcome *Outcome) {
+	var p *plan
 	defer func() {
 		if thrown := recover(); thrown != nil {
 			e.panicked(check, thrown, outcome)
@@ -185,12 +187,13 @@ func (e *Engine) visit(ctx context.Context, check *uptime.Check, begun int64, sh
 		switch {
 		case !outcome.Status.Measured():
 		case e.freeze.frozenSince(begun):
+			p.printed.forget() // if it was to be stored, it is not
 			outcome.unmeasured(uptime.ReasonFrozen, "the prober was frozen for more than a second while probing")
 		case e.strain.since(begun):
 			outcome.Seen.Saturated = true
 		}
 	}()
-	p := e.plans.of(check)
+	p = e.plans.of(check)
 	if !p.bad.none() {
 		outcome.unmeasured(p.bad.reason, p.bad.message)
 		return

@@ -81,16 +81,20 @@ func (s *sighting) shownHeaders() []uptime.Header {
 			if len(lines) == uptime.MaxEvidenceHeaders {
 				return lines
 			}
-			switch {
-			case redact.Name(name):
-				value = redact.Secret
-			case name == "Location" || name == "Content-Location" || name == "Link" || name == "Refresh":
-				value = redact.URL(value)
-			}
-			lines = append(lines, uptime.Header{Name: s.text(name, uptime.MaxEvidenceValue), Value: s.text(value, uptime.MaxEvidenceValue)})
+			lines = append(lines, s.shownHeader(name, value))
 		}
 	}
 	return lines
+}
+
+func (s *sighting) shownHeader(name, value string) uptime.Header {
+	switch {
+	case redact.Name(name):
+		value = redact.Secret
+	case name == "Location" || name == "Content-Location" || name == "Link" || name == "Refresh":
+		value = redact.URL(value)
+	}
+	return uptime.Header{Name: s.text(name, uptime.MaxEvidenceValue), Value: s.text(value, uptime.MaxEvidenceValue)}
 }
 
 func (s *sighting) shownRecords() []uptime.Record {

@@ -40,8 +40,11 @@ func judge(p *plan, s *sighting, bad trouble, show bool, o *Outcome) {
 		},
 	}
 	o.AnsweredBy, o.RetryAfter = askedToWait(s, bad, verdict)
-	if status != uptime.StatusUp || show {
+	switch {
+	case status != uptime.StatusUp || show:
 		o.Evidence = s.evidence(p, verdict)
+	default:
+		o.Print = s.print(p)
 	}
 }
 

@@ -45,6 +45,7 @@ type plan struct {
 	asserts *assertion.Set
 	secrets []string
 	bad     trouble // why no visit is possible
+	printed printed // what a visit saw last that was up
 }
 
 // keep is how many bytes of a body a visit keeps.

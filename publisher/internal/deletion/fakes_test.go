@@ -52,7 +52,7 @@ func newWorld() *world {
 
 // put brings a result, and what the database makes of it.
 func (w *world) put(id int64) {
-	for _, table := range []string{"results", "results_latest", "rollup_dirty"} {
+	for _, table := range []string{"results", "results_latest", "rollup_dirty", "prints"} {
 		w.rows[table][id]++
 	}
 }

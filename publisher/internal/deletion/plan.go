@@ -24,7 +24,7 @@ type place struct {
 }
 
 var places = [...]place{
-	{table: "results"}, {table: "results_latest"}, {table: "rollup_dirty"},
+	{table: "results"}, {table: "results_latest"}, {table: "rollup_dirty"}, {table: "prints"},
 	{table: "rollup_1h", source: "results"}, {table: "rollup_1d", source: "rollup_1h"}, {table: "corrections", source: "rollup_1h"},
 }
 

@@ -151,7 +151,7 @@ func newSite(t *testing.T) *site {
 func (s *site) fill(id int64) {
 	s.Helper()
 	s.slot = s.slot.Add(time.Millisecond)
-	row := uptime.Result{TargetID: id, Region: "eu", ScheduledAt: s.slot, Status: uptime.StatusUp, Prober: "p"}
+	row := uptime.Result{TargetID: id, Region: "eu", ScheduledAt: s.slot, Status: uptime.StatusUp, Prober: "p", Print: &uptime.Print{URL: "https://example.com/"}}
 	r := resultstore.Rollup{Bucket: s.slot.Truncate(time.Hour), Version: time.Now(), Closed: true}
 	err := s.results.Insert(s.Context(), resultstore.Batch{Token: uuid.NewString(), Attempt: 1, Rows: []uptime.Result{row}})
 	if err == nil {

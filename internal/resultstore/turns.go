@@ -1,0 +1,116 @@
+package resultstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+const (
+	turnsWithin = day     // of its beginning in which the regions of an outage are looked for
+	goodWithin  = 7 * day // before a failure in which the last good result is looked for
+	maxTurns    = 20      // regions
+)
+
+// Turn is where a region went from good to bad.
+type Turn struct {
+	Good *uptime.Result // the last before Bad, with its print or its evidence as far as they are there; nil: there is none
+	Bad  uptime.Result  // the first, with its evidence
+}
+
+const failedSQL = `SELECT region, min(scheduled_at) AS first, argMin(status, scheduled_at) FROM results FINAL
+WHERE target_id = {id:UInt64} AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+ AND status IN ('degraded', 'down')
+GROUP BY region ORDER BY first, region LIMIT {limit:UInt32}`
+
+// Turns looks for the regions that saw a target fail in [from, to), or in the day after from,
+// those that failed first in front. Bad is down after up or degraded, or degraded after up.
+func (s *Store) Turns(ctx context.Context, targetID int64, from, to time.Time) ([]Turn, error) {
+	var failed []uptime.Slot
+	var how []uptime.Status
+	to = earlier(to, from.Add(turnsWithin))
+	err := s.query(ctx, pageBound, failedSQL, []any{
+		clickhouse.Named("id", uint64(targetID)), millis("from", from), millis("to", to), clickhouse.Named("limit", uint32(maxTurns)),
+	}, func(rows driver.Rows) error {
+		slot := uptime.Slot{TargetID: targetID}
+		var status int8
+		err := rows.Scan(&slot.Region, &slot.ScheduledAt, &status)
+		failed, how = append(failed, slot), append(how, uptime.Status(status))
+		return err
+	})
+	var turns []Turn
+	for i := 0; err == nil && i < len(failed); i++ {
+		var turn Turn
+		var found bool
+		if turn, found, err = s.turn(ctx, failed[i], how[i]); found {
+			turns = append(turns, turn)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read turns: %w", err)
+	}
+	slices.SortFunc(turns, func(a, b Turn) int {
+		return cmp.Or(a.Bad.ScheduledAt.Compare(b.Bad.ScheduledAt), cmp.Compare(a.Bad.Region, b.Bad.Region))
+	})
+	return turns, nil
+}
+
+const lastGoodSQL = `SELECT max(scheduled_at) FROM results FINAL
+WHERE target_id = {id:UInt64} AND region = {region:String}
+ AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({at:Int64}, 'UTC')
+ AND status IN {good:Array(String)} HAVING count() > 0`
+
+const firstBadSQL = `SELECT min(scheduled_at) FROM results FINAL
+WHERE target_id = {id:UInt64} AND region = {region:String}
+ AND scheduled_at > fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at <= fromUnixTimestamp64Milli({at:Int64}, 'UTC')
+ AND status IN ('degraded', 'down') AND status NOT IN {good:Array(String)} HAVING count() > 0`
+
+// turn looks back from a slot that failed: others may have failed right before it.
+func (s *Store) turn(ctx context.Context, failed uptime.Slot, how uptime.Status) (t Turn, found bool, err error) {
+	good := []string{"up"}
+	if how == uptime.StatusDown {
+		good = []string{"up", "degraded"}
+	}
+	seek := func(sql string, from time.Time) (at time.Time, found bool, err error) {
+		err = s.query(ctx, pageBound, sql, []any{
+			clickhouse.Named("id", uint64(failed.TargetID)), clickhouse.Named("region", failed.Region), clickhouse.Named("good", good),
+			millis("from", from), millis("at", failed.ScheduledAt),
+		}, func(rows driver.Rows) error { found = true; return rows.Scan(&at) })
+		return at, found, err
+	}
+	last, before, err := seek(lastGoodSQL, failed.ScheduledAt.Add(-goodWithin))
+	if err != nil {
+		return t, false, err
+	}
+	if before {
+		if t.Good, err = s.good(ctx, uptime.Slot{TargetID: failed.TargetID, Region: failed.Region, ScheduledAt: last}); err != nil {
+			return t, false, err
+		}
+		first, found, err := seek(firstBadSQL, last)
+		if err != nil || !found { // another row of the slot has come meanwhile
+			return t, false, err
+		}
+		failed.ScheduledAt = first
+	}
+	t.Bad, found, err = s.Result(ctx, failed)
+	return t, found, err
+}
+
+// good is a result with what it saw; nil: it is not there any more.
+func (s *Store) good(ctx context.Context, slot uptime.Slot) (*uptime.Result, error) {
+	r, found, err := s.Result(ctx, slot)
+	if err != nil || !found {
+		return nil, err
+	}
+	if r.Evidence == nil {
+		r.Print, err = s.print(ctx, &r)
+	}
+	return &r, err
+}

@@ -1,0 +1,107 @@
+package resultstore
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+func printed(r uptime.Result, p uptime.Print) uptime.Result {
+	r.Print = &p
+	return r
+}
+
+func bad(target int64, region string, slot time.Time, status uptime.Status) uptime.Result {
+	r := up(target, region, slot)
+	r.Status, r.Failure, r.Evidence = status, uptime.FailureStatusCode, &uptime.Evidence{Body: slot.Format(time.TimeOnly)}
+	return r
+}
+
+// shown is a turn in one line.
+func shown(t Turn) string {
+	good, print := "none", ""
+	if t.Good != nil {
+		good, print = fmt.Sprintf("%v %s", t.Good.Status, t.Good.ScheduledAt.Format(time.TimeOnly)), "-"
+		if t.Good.Print != nil {
+			print = t.Good.Print.URL
+		}
+	}
+	evidence := "-"
+	if t.Bad.Evidence != nil {
+		evidence = t.Bad.Evidence.Body
+	}
+	return fmt.Sprintf("%s: %s %s, %v %s %s", t.Bad.Region, good, print, t.Bad.Status, t.Bad.ScheduledAt.Format(time.TimeOnly), evidence)
+}
+
+// Each region that failed is told with the last good result before, what that saw, and the first bad one.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at := time.Now().UTC().Truncate(day).Add(-36 * time.Hour)
+	minute := func(n int) time.Time { return at.Add(time.Duration(n) * time.Minute) }
+	by := func(prober string, r uptime.Result) uptime.Result { r.Prober = prober; return r }
+	insert(t, s, batchOf(
+		// eu: the print is that of the prober that made the last good check, from before it.
+		printed(up(1, "eu", minute(-600)), uptime.Print{URL: "older"}), printed(up(1, "eu", minute(-9)), uptime.Print{URL: "eu"}),
+		by("p2", printed(up(1, "eu", minute(-8)), uptime.Print{URL: "another prober's"})), up(1, "eu", minute(-2)), missed(1, "eu", minute(-1)),
+		bad(1, "eu", minute(0), uptime.StatusDown), bad(1, "eu", minute(1), uptime.StatusDown), printed(up(1, "eu", minute(2)), uptime.Print{URL: "later"}),
+		// us: failed before the incident began, and is down while it was degraded.
+		up(1, "us", minute(-9)), bad(1, "us", minute(-5), uptime.StatusDegraded), bad(1, "us", minute(-3), uptime.StatusDown), bad(1, "us", minute(-2), uptime.StatusDown), bad(1, "us", minute(1), uptime.StatusDown),
+		// ap: degraded at first.
+		printed(up(1, "ap", minute(-1)), uptime.Print{URL: "ap"}), bad(1, "ap", minute(3), uptime.StatusDegraded), bad(1, "ap", minute(4), uptime.StatusDown),
+		// sa: never good; in: good for all of the time; af: fails too late; me: without a print.
+		bad(1, "sa", minute(5), uptime.StatusDown), up(1, "in", minute(-1)), up(1, "in", minute(1)), bad(1, "af", minute(11), uptime.StatusDown), up(1, "me", minute(0)), bad(1, "me", minute(6), uptime.StatusDown),
+		printed(up(2, "me", minute(-1)), uptime.Print{URL: "another target's"}), bad(2, "in", minute(0), uptime.StatusDown),
+	))
+	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, turn := range turns {
+		got = append(got, shown(turn))
+	}
+	clock := func(n int) string { return minute(n).Format(time.TimeOnly) }
+	want := []string{
+		"us: degraded " + clock(-5) + " -, down " + clock(-3) + " " + clock(-3),
+		"eu: up " + clock(-2) + " eu, down " + clock(0) + " " + clock(0),
+		"ap: up " + clock(-1) + " ap, degraded " + clock(3) + " " + clock(3),
+		"sa: none , down " + clock(5) + " " + clock(5),
+		"me: up " + clock(0) + " -, down " + clock(6) + " " + clock(6),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10)); err != nil || turns != nil {
+		t.Errorf("of no target: %v, %v", turns, err)
+	}
+}
+
+// A print comes back as it was, once, however often its batch is sent; no results grow by it.
+func TestPrintsAreStoredOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	slot := base()
+	want := uptime.Print{URL: "https://a.example/", Certificate: &uptime.Certificate{SHA256: "00", Issuer: "CN=y", NotAfter: slot}, Headers: []uptime.Header{{Name: "Server", Value: `a "b"`}}, Unsteady: uptime.UnsteadyHeaders}
+	b := batchOf(printed(up(1, "eu", slot), want), up(2, "eu", slot))
+	insert(t, s, b, b)
+	if n := count(t, s, `SELECT count() FROM prints`); n != 1 {
+		t.Errorf("%d prints", n)
+	}
+	r := up(1, "eu", slot.Add(time.Minute))
+	got, err := s.print(t.Context(), &r)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	if diff := cmp.Diff(want, *got); diff != "" {
+		t.Error(diff)
+	}
+	r = up(1, "eu", slot.Add(-time.Millisecond))
+	if got, err := s.print(t.Context(), &r); got != nil || err != nil {
+		t.Errorf("before the first one: %+v %v", got, err)
+	}
+}

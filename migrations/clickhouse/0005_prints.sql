@@ -1,0 +1,21 @@
+-- +goose NO TRANSACTION
+-- +goose Up
+-- What checks saw that were up, as far as it seldom changes (JSON: see uptime.Print): one row a target and prober when it
+-- differs from the last, and once a week. So the newest row up to a result that was up says what that result saw.
+CREATE TABLE IF NOT EXISTS {{local "prints"}}{{onCluster}}
+(
+    target_id    UInt64                  CODEC(Delta, ZSTD(1)),
+    region       LowCardinality(String)  CODEC(ZSTD(1)),
+    prober       LowCardinality(String)  CODEC(ZSTD(1)),
+    scheduled_at DateTime64(3, 'UTC')    CODEC(Delta, ZSTD(1)),
+    print        String                  CODEC(ZSTD(3))
+)
+ENGINE = {{engine "ReplacingMergeTree"}} PARTITION BY toMonday(scheduled_at) ORDER BY (target_id, region, prober, scheduled_at)
+TTL toDateTime(scheduled_at) + INTERVAL 38 DAY
+SETTINGS index_granularity = 512, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000;
+{{- distributed "prints" "target_id"}}
+
+-- +goose Down
+{{- range everywhere "prints"}}
+DROP TABLE IF EXISTS {{.}}{{onCluster}};
+{{- end}}
