@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
-	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/whatchanged"
 )
@@ -47,7 +46,7 @@ type regionChanges struct {
 
 type changesBody struct {
 	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
-	Missing    string            `json:"missing" enum:",no_target,target_gone,not_kept,no_failure" doc:"why there are no regions: the incident is about no target; the target is deleted; results of its time are not kept any more; no region has a failing result in the first day of the incident"`
+	Missing    string            `json:"missing" enum:",no_target,not_kept,no_failure" doc:"why there are no regions: the incident is about no target; results of its time are not kept any more; no region has a failing result in the first day of the incident"`
 	Regions    []regionChanges   `json:"regions" nullable:"false" doc:"those that failed in the first day of the incident, at most 20, those that failed first in front"`
 }
 
@@ -57,19 +56,15 @@ func (a *api) incidentChanges(ctx context.Context, in *IncidentPath) (*pastOutpu
 	if err != nil {
 		return nil, err
 	}
-	kind, missing := uptime.Kind(i.Subject.Kind), ""
-	switch _, err := a.Targets.Get(ctx, i.TargetID); {
+	missing := ""
+	switch {
 	case i.TargetID == 0:
 		missing = "no_target"
-	case errors.Is(err, targetstore.ErrNotFound):
-		missing = "target_gone"
-	case err != nil:
-		return nil, err
 	case i.FirstSlot.Before(a.Results.KeptSince()):
 		missing = "not_kept"
 	}
 	if missing != "" {
-		return &pastOutput[changesBody]{Body: stored[changesBody]{value: changesBody{Missing: missing, Regions: []regionChanges{}}}}, nil
+		return &pastOutput[changesBody]{Status: http.StatusOK, Body: stored[changesBody]{value: changesBody{Missing: missing, Regions: []regionChanges{}}}}, nil
 	}
 	until := i.ResolvedAt
 	if until.IsZero() {
@@ -85,7 +80,7 @@ func (a *api) incidentChanges(ctx context.Context, in *IncidentPath) (*pastOutpu
 			body.Missing = "no_failure"
 		}
 		for _, t := range turns {
-			body.Regions = append(body.Regions, changesOf(kind, t))
+			body.Regions = append(body.Regions, changesOf(uptime.Kind(i.Subject.Kind), t))
 		}
 		return body, nil
 	})

@@ -57,6 +57,8 @@ type fakeResults struct {
 	shape  resultstore.Histogram
 	steps  resultstore.SeriesQuery // the last one
 	window resultstore.WindowQuery // likewise
+	turns  []resultstore.Turn
+	turned [3]int64 // the last question for them: a target, and a time in Unix seconds
 	cells  []fakeCell
 	cuts   [][]time.Time // of the questions about cells
 	err    error
@@ -159,6 +161,11 @@ func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result
 		}
 	}
 	return uptime.Result{}, false, f.err
+}
+
+func (f *fakeResults) Turns(_ context.Context, targetID int64, from, to time.Time) ([]resultstore.Turn, error) {
+	f.turned = [3]int64{targetID, from.Unix(), to.Unix()}
+	return f.turns, f.err
 }
 
 // fakePast is what happened to targets: corrections, and maintenance.
