@@ -9,6 +9,7 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
 import { duration } from "../ui/words";
+import { ChangesCard } from "./ChangesCard";
 import { IncidentActions } from "./IncidentActions";
 import { IncidentRow } from "./IncidentRow";
 import { TellReaders } from "./TellReaders";
@@ -114,6 +115,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
           )}
         </dl>
       </section>
+      {incident.target_id > 0 && <ChangesCard incident={incident} />}
       <div className="columns-2">
         <Timeline lines={lines} more={incident.confirmations.length >= 100} />
         <IncidentActions incident={incident} />

@@ -1,0 +1,95 @@
+import { useQuery } from "@tanstack/react-query";
+import { ArrowRight } from "lucide-react";
+import { changesOf, type RegionChanges } from "../api/changes";
+import type { Incident } from "../api/incidents";
+import { useZone } from "../app/preferences";
+import { ErrorNote } from "../ui/ErrorNote";
+import { CopyNote, untilFresh } from "../ui/Stale";
+import { Clock } from "../ui/time";
+import { explain } from "../ui/words";
+import { type ChangeRow, gapsOf, missingWords, onlyFailed, rowsOf } from "./changes";
+import "../styles/changes.css";
+
+const OPEN_MS = 60_000; // more regions may fail
+const OVER_MS = 3_600_000;
+
+/** What differs between the last good and the first bad check, region by region. */
+export function ChangesCard({ incident }: { incident: Incident }) {
+  const changes = useQuery({
+    queryKey: ["results", incident.target_id, "changes", incident.id],
+    queryFn: () => changesOf(incident.id),
+    refetchInterval: untilFresh(incident.state === "resolved" ? OVER_MS : OPEN_MS),
+    staleTime: OPEN_MS,
+  });
+  const missing = changes.data ? missingWords(changes.data) : "";
+  return (
+    <section className="card" aria-labelledby="what-changed">
+      <div className="card-head">
+        <h2 id="what-changed">What changed</h2>
+        <span className="muted">
+          between the last good and the first bad check <CopyNote of={changes.data} />
+        </span>
+      </div>
+      {changes.error && !changes.data && <ErrorNote error={changes.error} onRetry={() => void changes.refetch()} />}
+      {changes.isPending && <div className="skeleton chart-skeleton" />}
+      {missing && <p className="pad muted">{missing}</p>}
+      {changes.data?.regions.map((region) => (
+        <Region key={region.region} region={region} kind={incident.target.kind} />
+      ))}
+    </section>
+  );
+}
+
+function Region({ region, kind }: { region: RegionChanges; kind: string }) {
+  const [zone] = useZone();
+  const { good, bad } = region;
+  const gaps = gapsOf(region.unknown);
+  return (
+    <section className="changes" aria-label={region.region} data-region={region.region}>
+      <div className="changes-head">
+        <h3>{region.region}</h3>
+        <p className="muted">
+          {good && (
+            <>
+              good <Clock at={good.scheduled_at} dated /> <ArrowRight size={13} aria-label="then" />{" "}
+            </>
+          )}
+          failed <Clock at={bad.scheduled_at} dated />
+        </p>
+      </div>
+      {good ? (
+        <ul className="changes-list">
+          {rowsOf(region, kind, zone).map((row) => (
+            <Change key={row.key} row={row} />
+          ))}
+        </ul>
+      ) : (
+        <p className="changes-note">
+          {explain(bad.failure, "", bad.http_status)}. There is no good check in the week before it to compare with.
+        </p>
+      )}
+      {good && onlyFailed(region) && <p className="changes-note muted">Nothing else that is compared was different.</p>}
+      {gaps.map((gap) => (
+        <p key={gap} className="changes-note muted">
+          {gap}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Change({ row }: { row: ChangeRow }) {
+  const value = row.code ? "change-value mono" : "change-value";
+  return (
+    <li>
+      <span className="change-name">{row.name}</span>
+      <del className={value} title={row.titles?.[0]}>
+        {row.before}
+      </del>
+      <ArrowRight size={14} aria-hidden className="change-arrow" />
+      <ins className={value} title={row.titles?.[1]}>
+        {row.after}
+      </ins>
+    </li>
+  );
+}

@@ -1,0 +1,119 @@
+// What changed between the last good and the first bad check, in words.
+
+import type { Changes, Difference, Gap, RegionChanges } from "../api/changes";
+import type { Zone } from "../app/preferences";
+import { phases } from "../target/phases";
+import { absolute } from "../ui/time";
+import { explain, latency, tellingStatus } from "../ui/words";
+
+/** One line: what it is, and how it was and is. A title says more where the text is cut. */
+export interface ChangeRow {
+  key: string;
+  name: string;
+  before: string;
+  after: string;
+  /** It is written as machines write it. */
+  code: boolean;
+  titles?: [before: string, after: string];
+}
+
+const NONE = "none";
+
+const names: Record<Exclude<Difference["what"], "phase" | "headers">, string> = {
+  failure: "Failure",
+  http_status: "Status code",
+  address: "Address",
+  certificate: "Certificate",
+  issuer: "Issuer of the certificate",
+  expiry: "Certificate valid until",
+  redirect: "Final address",
+  tls: "TLS version",
+  protocol: "Protocol",
+};
+
+const phaseWord = (phase: string): string => phases.find(({ key }) => key === phase)?.label ?? phase;
+
+/** The differences of a region as lines; headers are one line each. */
+export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string, zone: Zone): ChangeRow[] {
+  return region.differences.flatMap((one): ChangeRow[] => {
+    const { what, before, after } = one;
+    switch (what) {
+      case "failure":
+        return [row(what, names[what], explain(before, ""), explain(after, ""))];
+      case "http_status":
+        return tellingStatus(kind, 1) ? [row(what, names[what], before, after)] : [];
+      case "phase":
+        return [
+          row(
+            what,
+            one.ended ? `Ended in: ${phaseWord(one.phase)}` : `Slower: ${phaseWord(one.phase)}`,
+            time(before),
+            one.ended && after !== "0" ? `ended after ${time(after)}` : time(after),
+          ),
+        ];
+      case "certificate":
+        return [{ ...row(what, names[what], fingerprint(before), fingerprint(after), true), titles: [before, after] }];
+      case "expiry":
+        return [row(what, names[what], date(before, zone), date(after, zone))];
+      case "headers":
+        return one.headers.map((h) => row(`header-${h.name}`, `Header ${h.name}`, h.before, h.after, true));
+      default:
+        return [row(what, names[what] ?? what, before, after, what !== "tls" && what !== "protocol")];
+    }
+  });
+}
+
+const row = (key: string, name: string, before: string, after: string, code = false): ChangeRow => ({
+  key,
+  name,
+  before: before || NONE,
+  after: after || NONE,
+  code,
+});
+
+const time = (us: string): string => (us === "0" ? "" : latency(Number(us)));
+const fingerprint = (sha256: string): string => (sha256 ? `SHA-256 ${sha256.slice(0, 16)}…` : "");
+const date = (at: string, zone: Zone): string => (at ? absolute(at, zone) : "");
+
+const gapNames: Record<Gap["what"], string> = {
+  address: "the address",
+  certificate: "the certificate",
+  redirect: "where it redirects to",
+  headers: "the headers",
+};
+
+const whys: Record<Gap["why"], string> = {
+  no_print: "nothing is stored of what the last good check saw",
+  unsteady: "it changes too often to be compared",
+  no_evidence: "nothing is stored of what the failed check saw",
+  not_reached: "the failed check ended before it got that far",
+};
+
+/** A sentence for each reason of not knowing, in the order of the gaps. */
+export function gapsOf(gaps: Gap[]): string[] {
+  const byWhy = new Map<Gap["why"], string[]>();
+  for (const { what, why } of gaps) byWhy.set(why, [...(byWhy.get(why) ?? []), gapNames[what] ?? what]);
+  return [...byWhy].map(([why, things]) => `Not known of ${listed(things)}: ${whys[why] ?? why}.`);
+}
+
+function listed(things: string[]): string {
+  const last = things.at(-1) ?? "";
+  return things.length < 2 ? last : `${things.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** Whether all that differs is how the check went: nothing says why. */
+export const onlyFailed = (region: Pick<RegionChanges, "differences" | "unknown">): boolean =>
+  region.unknown.length === 0 &&
+  region.differences.every(({ what }) => what === "failure" || what === "http_status" || what === "phase");
+
+/** Why there is nothing to show, in words; empty: there is. */
+export function missingWords(changes: Pick<Changes, "missing" | "regions">): string {
+  switch (changes.missing) {
+    case "no_target":
+      return "This incident is about no target, so no checks can be compared.";
+    case "not_kept":
+      return "The checks of that time are not kept any more.";
+    default:
+      return changes.regions.length > 0 ? "" : "No failed check of the first day of this incident is stored.";
+  }
+}
