@@ -1,5 +1,6 @@
 // Pretended incidents, maintenance, channels and rules, and a target's figures: kept in
 // memory, so that the pages can be worked on. It judges nothing but what is missing.
+import { changesOf } from "./changes.mjs";
 import { iso } from "./world.mjs";
 
 const MINUTE = 60_000;
@@ -37,11 +38,12 @@ export class Alerts {
     const now = Date.now();
     const page = (items) => [200, { items, next_cursor: null }];
     if (method === "GET" && path === "/incidents") return this.list(params);
-    const one = /^\/incidents\/(\d+)(:acknowledge|\/notes)?$/.exec(path);
+    const one = /^\/incidents\/(\d+)(:acknowledge|\/notes|\/changes)?$/.exec(path);
     if (one) {
       const found = this.incidents.find((incident) => incident.id === Number(one[1]));
       if (!found) return [404, "there is no such incident"];
       const say = (kind, text) => found.timeline.push({ id: this.next++, kind, at: iso(now), author: "user:1", text });
+      if (one[2] === "/changes") return [200, changesOf(found)];
       if (one[2] === "/notes") {
         if (!body.text)
           return [422, "this is needed", [{ pointer: "/text", code: "required", message: "this is needed" }]];

@@ -65,7 +65,8 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
         </ul>
       ) : (
         <p className="changes-note">
-          {explain(bad.failure, "", bad.http_status)}. There is no good check in the week before it to compare with.
+          {explain(bad.failure, "", bad.http_status) || "It failed"}. There is no good check in the week before it to
+          compare with.
         </p>
       )}
       {good && onlyFailed(region) && <p className="changes-note muted">Nothing else that is compared was different.</p>}
