@@ -236,7 +236,7 @@ func TestStandbyDoesNothing(t *testing.T) {
 		one.lease.Store(false)
 		w.delete(1)
 		time.Sleep(time.Hour)
-		if what := w.left(1); what != "6 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
+		if what := w.left(1); what != "7 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
 			t.Error(what)
 		}
 		one.lease.Store(true)

@@ -51,10 +51,15 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
         <p className="muted">
           {good && (
             <>
-              good <Clock at={good.scheduled_at} dated /> <ArrowRight size={13} aria-label="then" />{" "}
+              <span>
+                good <Clock at={good.scheduled_at} dated />
+              </span>
+              <ArrowRight size={13} aria-label="then" />
             </>
           )}
-          failed <Clock at={bad.scheduled_at} dated />
+          <span>
+            failed <Clock at={bad.scheduled_at} dated />
+          </span>
         </p>
       </div>
       {good ? (
