@@ -43,6 +43,7 @@ type Incident struct {
 // Past is what is kept of a target for an instant.
 type Past struct {
 	At       time.Time
+	From     time.Time // rows of slots from then on are given; zero: all there are
 	TargetID int64
 	Kind     uptime.Kind
 	Rules    verdict.Rules      // as they were
@@ -147,9 +148,14 @@ func (p *Past) settle(t *Told, lost bool) {
 	if i != nil && lost && better(t.State, i.State) {
 		t.State, t.Observed, t.Since, t.Why, t.Decided = i.State, i.State, i.Since, i.Why, true
 	}
+	edge := p.From.Add(2*p.Rules.Interval + p.Rules.Timeout) // until then regions come in one by one
 	switch {
 	case t.State == verdict.StatePaused:
 		t.Since = p.PausedAt
+	case !p.From.IsZero() && t.State == t.Observed && t.State != verdict.StateNoData && t.Since.Before(edge):
+		t.Since = time.Time{}
+	}
+	switch {
 	case i != nil && t.State == i.State && t.Since.IsZero():
 		t.Since = i.Since
 	}

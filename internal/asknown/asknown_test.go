@@ -62,7 +62,7 @@ func TestFold(t *testing.T) {
 		"others' regions do not count":      {rows: []Row{row(10, "ap", uptime.StatusDown), row(10, "eu", uptime.StatusUp)}, state: verdict.StateUp},
 		"paused":                            {rows: []Row{row(10, "eu", uptime.StatusUp)}, rules: func(r *verdict.Rules) { r.Active = false }, state: verdict.StatePaused, since: noon()},
 		"maintained":                        {rows: []Row{row(10, "eu", uptime.StatusDown)}, around: verdict.Conditions{Maintenance: []verdict.Span{{From: noon().Add(8 * time.Minute), To: noon().Add(time.Hour)}}}, state: verdict.StateMaintenance, since: noon().Add(8 * time.Minute)},
-		"blind regions are not believed":    {rows: []Row{row(10, "eu", uptime.StatusDown), row(10, "us", uptime.StatusUp)}, around: verdict.Conditions{Blind: []verdict.Blindness{{Region: "eu", Span: verdict.Span{From: noon()}}}}, state: verdict.StateUp},
+		"blind regions are not believed":    {rows: []Row{row(10, "eu", uptime.StatusDown), row(10, "us", uptime.StatusUp)}, around: verdict.Conditions{Blind: []verdict.Blindness{{Region: "eu", Span: verdict.Span{From: noon()}}}}, state: verdict.StateUp, since: noon().Add(10 * time.Minute)},
 		"two in a row, one came":            {rows: []Row{row(9, "eu", uptime.StatusUp), row(10, "eu", uptime.StatusDown)}, rules: func(r *verdict.Rules) { r.Policy.DownAfter = 2 }, state: verdict.StateUp},
 		"two in a row":                      {rows: []Row{row(8, "eu", uptime.StatusUp), row(9, "eu", uptime.StatusDown), row(10, "eu", uptime.StatusDown)}, rules: func(r *verdict.Rules) { r.Policy.DownAfter = 2 }, state: verdict.StateDown, since: noon().Add(9 * time.Minute)},
 		"lost rows: the decision stands":    {rows: []Row{row(9, "eu", uptime.StatusUp), lost(10, "eu")}, incident: open, state: verdict.StateDown, since: noon().Add(5 * time.Minute), decided: true},
@@ -115,6 +115,22 @@ func TestSlotsAreTheNewestInOrder(t *testing.T) {
 	}
 	if len(got.Regions) != 2 || !got.Regions[0].ScheduledAt.Equal(noon().Add(98*time.Minute)) || strings.Contains(got.Why, "Down") {
 		t.Errorf("regions: %+v, %s", got.Regions, got.Why)
+	}
+}
+
+// At the edge of what was read regions come in one by one: since when is not known from that.
+func TestSinceBeforeWhatWasRead(t *testing.T) {
+	t.Parallel()
+	p := Past{At: noon().Add(10*time.Minute + 30*time.Second), From: noon(), Rules: rules("eu", "us")}
+	for minute := range 11 {
+		p.Rows = append(p.Rows, row(minute, "eu", uptime.StatusDown), told(row(minute, "us", uptime.StatusUp), noon().Add(time.Duration(minute)*time.Minute+2*time.Second)))
+	}
+	if got := Fold(p); got.State != verdict.StateDegraded || !got.Since.IsZero() {
+		t.Errorf("%s since %v", got.State, got.Since)
+	}
+	p.From = noon().Add(-time.Hour)
+	if got := Fold(p); !got.Since.Equal(noon()) {
+		t.Errorf("since %v", got.Since)
 	}
 }
 

@@ -179,7 +179,7 @@ func (a *api) pastTargets(ctx context.Context, targets []uptime.Target, r around
 func (a *api) foldPast(ctx context.Context, p *pastTarget, r around, rows []asknown.Row) error {
 	id := p.target.ID
 	past := asknown.Past{
-		At: r.at, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt, Rows: rows,
+		At: r.at, From: p.since, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt, Rows: rows,
 		Around: verdict.Conditions{Maintenance: r.laid.Of(id), Blind: r.blind},
 	}
 	for _, i := range p.incidents {
