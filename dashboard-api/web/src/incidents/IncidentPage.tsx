@@ -115,7 +115,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
         </dl>
       </section>
       <div className="columns-2">
-        <Timeline lines={lines} more={incident.confirmations.length >= 100} />
+        <Timeline lines={lines} more={incident.confirmations.length >= 100} target={incident.target_id} />
         <IncidentActions incident={incident} />
       </div>
       {incident.group_id !== null && <Group id={incident.group_id} self={incident.id} />}
