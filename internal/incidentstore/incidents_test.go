@@ -235,9 +235,7 @@ func TestEntriesSayWhatHasChanged(t *testing.T) {
 }
 
 func TestIncidentsAsTheyWereTold(t *testing.T) {
-	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		r := newRig(t, db, planner{})
+	each(t, planner{}, func(r *rig) {
 		i := r.open(0, 0)
 		for n, severity := range []incidentstore.Severity{incidentstore.Degraded, incidentstore.Down} {
 			r.tx(func(ctx context.Context, tx *gorm.DB) error {
@@ -245,14 +243,14 @@ func TestIncidentsAsTheyWereTold(t *testing.T) {
 				return err
 			})
 		}
-		r.must(r.Acknowledge(t.Context(), i.ID, "user:1", "", noon.Add(25*time.Minute)))
+		r.must(r.Acknowledge(r.Context(), i.ID, "user:1", "", noon.Add(25*time.Minute)))
 		r.resolve(i.ID, 30*time.Minute)
-		final, _, err := r.Get(t.Context(), i.ID)
+		final, _, err := r.Get(r.Context(), i.ID)
 		r.must(err)
-		decisions, err := r.Decisions(t.Context(), []int64{i.ID, 4711})
+		decisions, err := r.Decisions(r.Context(), []int64{i.ID, 4711})
 		r.must(err)
 		if len(decisions) != 1 || len(decisions[i.ID]) != 3 {
-			t.Fatalf("%+v", decisions)
+			r.Fatalf("%+v", decisions)
 		}
 		for minutes, want := range map[int]string{
 			-1: "false", 0: "true down answers 500 in eu and us [] open", 9: "true down answers 500 in eu and us [] open", 10: "true degraded now degraded: eu [] open",
@@ -271,7 +269,7 @@ func TestIncidentsAsTheyWereTold(t *testing.T) {
 				got = fmt.Sprint(is, " ", then.Severity, " ", then.Cause.Explanation, " ", then.Cause.Regions, " ", state)
 			}
 			if got != want {
-				t.Errorf("after %d minutes: %s, want %s", minutes, got, want)
+				r.Errorf("after %d minutes: %s, want %s", minutes, got, want)
 			}
 		}
 	})

@@ -65,8 +65,11 @@ export function Frozen({ at, onAt }: Asking & { at: string }) {
       <History size={18} aria-hidden />
       <div className="stack">
         <p role="status">
-          <b>As known at {absolute(at, zone)}: not live.</b> Nothing that was learned later is shown as if it had been
-          known.
+          <b>
+            As known at {absolute(at, zone)}
+            {zone === "utc" ? "" : ` (${browserZone()})`}: not live.
+          </b>{" "}
+          Nothing that was learned later is shown as if it had been known.
         </p>
         <AsKnownAt at={at} onAt={onAt} />
       </div>

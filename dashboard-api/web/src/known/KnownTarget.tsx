@@ -165,7 +165,7 @@ function Later({ known }: { known: Known }) {
         <span className="muted push">{plural(all.length, "result")}</span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than the page is scrolled by keys, too */}
-      <section className="scroll-x" tabIndex={0} aria-labelledby="known-later">
+      <section className="scroll-x" tabIndex={0} aria-label="Table of these checks">
         <table>
           <thead>
             <tr>
