@@ -54,20 +54,19 @@ func (s *Store) KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int
 	return all, nil
 }
 
-// ActiveAt are the regions that were adopted at an instant.
-func ActiveAt(versions []RegionVersion, at time.Time) []string {
-	active := map[string]bool{}
-	for _, v := range versions {
-		if !v.EffectiveFrom.IsZero() && !v.EffectiveFrom.After(at) {
-			active[v.Region] = v.Active
+// RegionsAt are the regions that had joined by an instant and had not left, adopted or not.
+func (s *Store) RegionsAt(ctx context.Context, at time.Time) ([]string, error) {
+	rows, err := gorm.G[regionRow](s.db.Read()).Where("created_at_ms <= ?", at.UnixMilli()).Order("seq").Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read regions: %w", database.Translate(ctx, err))
+	}
+	var active []string
+	for _, row := range rows {
+		active = slices.DeleteFunc(active, func(name string) bool { return name == row.Region })
+		if row.Active {
+			active = append(active, row.Region)
 		}
 	}
-	var all []string
-	for region, is := range active {
-		if is {
-			all = append(all, region)
-		}
-	}
-	slices.Sort(all)
-	return all
+	slices.Sort(active)
+	return active, nil
 }

@@ -1,6 +1,7 @@
 package schedulestore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -291,15 +292,25 @@ func TestSchedulesAsTheyWereKnown(t *testing.T) {
 	})
 }
 
-func TestRegionsAsTheyWereAdopted(t *testing.T) {
+func TestRegionsAsTheyWereThere(t *testing.T) {
 	t.Parallel()
-	versions := []schedulestore.RegionVersion{
-		{Region: "us", Active: true, EffectiveFrom: noon}, {Region: "eu", Active: true, EffectiveFrom: noon},
-		{Region: "us", EffectiveFrom: noon.Add(time.Hour)}, {Region: "ap", Active: true},
-	}
-	for after, want := range map[time.Duration][]string{-time.Second: nil, 0: {"eu", "us"}, time.Hour: {"eu"}} {
-		if got := schedulestore.ActiveAt(versions, noon.Add(after)); !slices.Equal(got, want) {
-			t.Errorf("after %v: %v", after, got)
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := schedulestore.New(db)
+		for _, change := range []func(context.Context, string) (bool, error){store.AddRegion, store.RetireRegion, store.AddRegion} {
+			for _, region := range []string{"us", "eu"} {
+				if _, err := change(t.Context(), region); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
-	}
+		if err := db.Write().Exec("UPDATE region_versions SET created_at_ms = ? + seq * 1000", noon.UnixMilli()).Error; err != nil {
+			t.Fatal(err)
+		}
+		for second, want := range map[int][]string{0: nil, 1: {"us"}, 2: {"eu", "us"}, 3: {"eu"}, 4: nil, 6: {"eu", "us"}} {
+			got, err := store.RegionsAt(t.Context(), noon.Add(time.Duration(second)*time.Second))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("after %d seconds: %v, %v; want %v", second, got, err, want)
+			}
+		}
+	})
 }

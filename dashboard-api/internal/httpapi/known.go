@@ -49,7 +49,7 @@ func (a *api) instantOf(at time.Time, what string, created time.Time, reach time
 	at = at.UTC().Truncate(time.Millisecond)
 	kept := a.Results.KeptSince().Add(reach)
 	switch {
-	case at.Before(created.Truncate(time.Millisecond)):
+	case at.Before(created):
 		return refuse("there was no such %s yet: the first instant that can be told is %s", what, stamp(later(created, kept)))
 	case at.Before(kept):
 		return refuse("results of then are not kept any more: the first instant that can be told is %s", stamp(later(created, kept)))
@@ -81,11 +81,9 @@ func (a *api) around(ctx context.Context, ids []int64, at time.Time) (r around, 
 	if r.schedules, err = a.Schedules.KnownAt(ctx, ids, at); err != nil {
 		return r, err
 	}
-	versions, err := a.Regions.RegionVersions(ctx, 0)
-	if err != nil {
+	if r.active, err = a.Schedules.RegionsAt(ctx, at); err != nil {
 		return r, err
 	}
-	r.active = schedulestore.ActiveAt(versions, at)
 	from := at.Add(-maintenance.MaxDuration)
 	windows, err := a.Maintenance.Holding(ctx, from)
 	if err != nil {
