@@ -3,6 +3,7 @@ package incidentstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -229,6 +230,47 @@ func TestEntriesSayWhatHasChanged(t *testing.T) {
 		some, err := r.Some(r.Context(), []int64{second.ID, first.ID, 4711})
 		if err != nil || len(some) != 2 || some[0].ID != first.ID || some[0].Open() || !some[1].Open() {
 			r.Errorf("%+v %v", some, err)
+		}
+	})
+}
+
+func TestIncidentsAsTheyWereTold(t *testing.T) {
+	each(t, planner{}, func(r *rig) {
+		i := r.open(0, 0)
+		for n, severity := range []incidentstore.Severity{incidentstore.Degraded, incidentstore.Down} {
+			r.tx(func(ctx context.Context, tx *gorm.DB) error {
+				_, err := r.SetSeverity(ctx, tx, i.ID, fmt.Sprint(n), severity, incidentstore.Cause{Explanation: "now " + string(severity) + ": eu", Regions: []string{"eu"}}, noon.Add(time.Duration(10*(n+1))*time.Minute))
+				return err
+			})
+		}
+		r.must(r.Acknowledge(r.Context(), i.ID, "user:1", "", noon.Add(25*time.Minute)))
+		r.resolve(i.ID, 30*time.Minute)
+		final, _, err := r.Get(r.Context(), i.ID)
+		r.must(err)
+		decisions, err := r.Decisions(r.Context(), []int64{i.ID, 4711})
+		r.must(err)
+		if len(decisions) != 1 || len(decisions[i.ID]) != 3 {
+			r.Fatalf("%+v", decisions)
+		}
+		for minutes, want := range map[int]string{
+			-1: "false", 0: "true down answers 500 in eu and us [] open", 9: "true down answers 500 in eu and us [] open", 10: "true degraded now degraded: eu [] open",
+			20: "true down now down: eu [eu] open", 25: "true down now down: eu [eu] acknowledged", 30: "true down now down: eu [eu] resolved",
+		} {
+			then, is := final.KnownAt(decisions[i.ID], noon.Add(time.Duration(minutes)*time.Minute))
+			state := "open"
+			switch {
+			case !then.Open():
+				state = "resolved"
+			case !then.AcknowledgedAt.IsZero() && then.AcknowledgedBy != "":
+				state = "acknowledged"
+			}
+			got := fmt.Sprint(is)
+			if is {
+				got = fmt.Sprint(is, " ", then.Severity, " ", then.Cause.Explanation, " ", then.Cause.Regions, " ", state)
+			}
+			if got != want {
+				r.Errorf("after %d minutes: %s, want %s", minutes, got, want)
+			}
 		}
 	})
 }

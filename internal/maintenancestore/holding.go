@@ -156,3 +156,28 @@ func (s *Store) Maintenance(ctx context.Context, ids []int64, from, to time.Time
 	}
 	return spans, nil
 }
+
+// KnownAt is the window as it was at an instant; false: nobody had made it yet. Who has been given
+// one of its tags since, or has lost it, does not count.
+func (w Window) KnownAt(at time.Time) (Window, bool) {
+	if w.CreatedAt.After(at) {
+		return w, false
+	}
+	if w.EndedAt.After(at) {
+		w.EndedAt = time.Time{}
+	}
+	carried := make(map[int64][]verdict.Span, len(w.carried))
+	for id, spans := range w.carried {
+		for _, span := range spans {
+			if span.From.After(at) {
+				continue
+			}
+			if span.To.After(at) {
+				span.To = time.Time{}
+			}
+			carried[id] = append(carried[id], span)
+		}
+	}
+	w.carried = carried
+	return w, true
+}

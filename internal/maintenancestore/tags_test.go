@@ -13,6 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // A window for tags holds who carries one of them, while they do: what it covered stays covered
@@ -75,6 +76,49 @@ func TestTagsAreThoseOfTheTime(t *testing.T) {
 		got, err = s.Maintenance(t.Context(), ids, at(0, 0), at(12, 0))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Error(err, diff)
+		}
+	})
+}
+
+// What was known of a window: not before it was made, not its end, and no tag that came or went later.
+func TestWindowsAsTheyWereKnown(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s, targets := maintenancestore.New(db), targetstore.New(db)
+		target, err := targets.Create(t.Context(), uptime.Target{Name: "a", URL: "https://example.com/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+		for _, tag := range []struct {
+			name     string
+			from, to int
+		}{{"db", 0, 90}, {"eu", 100, 130}} {
+			if err := db.Write().Exec("INSERT INTO target_tags (target_id, tag, from_ms, to_ms) VALUES (?, ?, ?, ?)", target.ID, tag.name, after(tag.from).UnixMilli(), after(tag.to).UnixMilli()).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		made, err := s.Create(t.Context(), "move", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db", "eu"}}, StartsAt: "2026-03-01T13:00:00", DurationS: 7200}, after(10))
+		if err != nil || s.Remove(t.Context(), made.ID, after(120)) != nil {
+			t.Fatal(err)
+		}
+		windows, err := s.Holding(t.Context(), noon)
+		if err != nil || len(windows) != 1 {
+			t.Fatalf("%+v, %v", windows, err)
+		}
+		for minutes, want := range map[int][]verdict.Span{
+			10:  {{From: after(60), To: after(180)}},
+			90:  {{From: after(60), To: after(90)}},
+			110: {{From: after(60), To: after(90)}, {From: after(100), To: after(180)}},
+			120: {{From: after(60), To: after(90)}, {From: after(100), To: after(120)}},
+		} {
+			w, is := windows[0].KnownAt(after(minutes))
+			if diff := cmp.Diff(want, w.Between(target.ID, noon, after(600))); !is || diff != "" {
+				t.Errorf("after %d minutes: %v %s", minutes, is, diff)
+			}
+		}
+		if _, is := windows[0].KnownAt(after(9)); is {
+			t.Error("it was known before it was made")
 		}
 	})
 }

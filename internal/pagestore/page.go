@@ -166,3 +166,21 @@ func (p Post) State() string {
 	}
 	return Investigating
 }
+
+// KnownAt is the post with what had been said at an instant; false: nothing had. Its head is that
+// of now: what it was called before is not kept.
+func (p Post) KnownAt(at time.Time) (Post, bool) {
+	p.ResolvedAt = time.Time{}
+	var said []Update
+	for _, u := range p.Body.Updates {
+		if u.At.After(at) {
+			break
+		}
+		said = append(said, u)
+		if p.ResolvedAt = (time.Time{}); u.State == Resolved {
+			p.ResolvedAt = u.At
+		}
+	}
+	p.Body.Updates = said
+	return p, len(said) > 0
+}

@@ -142,3 +142,23 @@ func TestPosts(t *testing.T) {
 		}
 	})
 }
+
+func TestPostsAsTheyWereKnown(t *testing.T) {
+	t.Parallel()
+	said := func(minutes int, state string) pagestore.Update {
+		return pagestore.Update{At: noon.Add(time.Duration(minutes) * time.Minute), State: state}
+	}
+	post := pagestore.Post{BegunAt: noon, Body: pagestore.Body{Updates: []pagestore.Update{said(0, pagestore.Investigating), said(10, pagestore.Resolved), said(20, pagestore.Monitoring)}}}
+	for minutes, want := range map[int]struct {
+		said int
+		over bool
+	}{-1: {0, false}, 0: {1, false}, 10: {2, true}, 20: {3, false}} {
+		got, is := post.KnownAt(noon.Add(time.Duration(minutes) * time.Minute))
+		if is != (want.said > 0) || len(got.Body.Updates) != want.said || got.ResolvedAt.IsZero() == want.over {
+			t.Errorf("after %d minutes: %v %+v", minutes, is, got)
+		}
+	}
+	if len(post.Body.Updates) != 3 {
+		t.Error("the post itself was changed")
+	}
+}

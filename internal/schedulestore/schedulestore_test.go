@@ -1,6 +1,7 @@
 package schedulestore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -254,6 +255,62 @@ func TestRegionsChangeOnce(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(flags, []bool{true, false, true}) {
 			t.Errorf("versions %v, %v", regions, err)
+		}
+	})
+}
+
+func TestSchedulesAsTheyWereKnown(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := schedulestore.New(db)
+		born := time.Now().UTC().Add(-time.Hour).Truncate(time.Millisecond)
+		for i, s := range []uptime.Schedule{
+			{TargetID: 7, Interval: time.Minute, Active: true},
+			{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}, Active: true},
+			{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}},
+			{TargetID: 7, Interval: 3 * time.Minute},
+			{TargetID: 8, Interval: time.Minute},
+		} {
+			seq := appendVersion(t, db, s, false)
+			if err := db.Write().Exec("UPDATE schedule_versions SET created_at_ms = ? WHERE seq = ?", born.Add(time.Duration(i)*10*time.Minute).UnixMilli(), seq).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := func(minutes int) time.Time { return born.Add(time.Duration(minutes) * time.Minute) }
+		for minutes, want := range map[int]schedulestore.Known{
+			-1: {Schedule: uptime.Schedule{TargetID: 7, Interval: time.Minute, Active: true}, ChangedAt: after(10)}, // a moment before it was written down
+			9:  {Schedule: uptime.Schedule{TargetID: 7, Interval: time.Minute, Active: true}, ChangedAt: after(10)},
+			10: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}, Active: true}, ChangedAt: after(20)},
+			29: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}}, PausedAt: after(20), ChangedAt: after(30)},
+			99: {Schedule: uptime.Schedule{TargetID: 7, Interval: 3 * time.Minute}, PausedAt: after(20)},
+		} {
+			got, err := store.KnownAt(t.Context(), []int64{7, 9}, after(minutes))
+			if err != nil || len(got) != 1 || !reflect.DeepEqual(got[7], want) {
+				t.Errorf("after %d minutes: %+v, %v; want %+v", minutes, got, err, want)
+			}
+		}
+	})
+}
+
+func TestRegionsAsTheyWereThere(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := schedulestore.New(db)
+		for _, change := range []func(context.Context, string) (bool, error){store.AddRegion, store.RetireRegion, store.AddRegion} {
+			for _, region := range []string{"us", "eu"} {
+				if _, err := change(t.Context(), region); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := db.Write().Exec("UPDATE region_versions SET created_at_ms = ? + seq * 1000", noon.UnixMilli()).Error; err != nil {
+			t.Fatal(err)
+		}
+		for second, want := range map[int][]string{0: nil, 1: {"us"}, 2: {"eu", "us"}, 3: {"eu"}, 4: nil, 6: {"eu", "us"}} {
+			got, err := store.RegionsAt(t.Context(), noon.Add(time.Duration(second)*time.Second))
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("after %d seconds: %v, %v; want %v", second, got, err, want)
+			}
 		}
 	})
 }

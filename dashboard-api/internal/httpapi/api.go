@@ -103,7 +103,8 @@ type api struct {
 	begins   *pingLimiter  // of sign-ins that somebody begins, by address
 	tests    *jobs.Limiter // of channels
 
-	hasher func() *session.Hasher // of passwords of pages; made when the first is set
+	hasher func() *session.Hasher    // of passwords of pages; made when the first is set
+	teller func() *statuspage.Teller // of the past of pages; made when it is first asked for
 
 	exporting *semaphore.Weighted // a unit an export
 	replaying *semaphore.Weighted // a unit a replay
@@ -128,7 +129,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/asknown"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/database"
@@ -85,6 +86,10 @@ func (f *fakeResults) Measured(_ context.Context, ids []int64, from, to time.Tim
 		}
 	}
 	return f.err
+}
+
+func (f *fakeResults) Known(context.Context, []int64, int, time.Time, time.Time) (map[int64][]asknown.Row, error) {
+	return nil, f.err
 }
 
 func (f *fakeResults) FiguresSince() time.Time { return testNow.AddDate(-5, 0, 0) }

@@ -10,6 +10,7 @@ import (
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/heartbeat"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -21,9 +22,11 @@ type History interface {
 	Cells(ctx context.Context, q resultstore.CellQuery, fn func(targetID int64, region string, c availability.Cell) error) error
 }
 
-// Schedules knows how often targets were due.
+// Schedules knows how often targets were due, and from where.
 type Schedules interface {
 	Intervals(ctx context.Context, ids []int64) (map[int64]availability.Intervals, error)
+	KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int64]schedulestore.Known, error)
+	RegionsAt(ctx context.Context, at time.Time) ([]string, error)
 }
 
 // Corrections knows which hours with slots in [from, to) changed after they had closed: the

@@ -23,6 +23,7 @@ const maxNote = 4000
 type Incidents interface {
 	List(ctx context.Context, f incidentstore.Filter) ([]incidentstore.Incident, error)
 	Get(ctx context.Context, id int64) (incidentstore.Incident, []incidentstore.Event, error)
+	Decisions(ctx context.Context, ids []int64) (map[int64][]incidentstore.Event, error)
 	Acknowledge(ctx context.Context, id int64, by, say string, at time.Time) error
 	Note(ctx context.Context, id int64, key, author, say string, at time.Time) (incidentstore.Event, error)
 }

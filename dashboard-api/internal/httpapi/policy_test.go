@@ -111,6 +111,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/targets/{id}/matrix":                  Viewer,
 	"GET /api/v1/targets/{id}/failures":                Viewer,
 	"GET /api/v1/targets/{id}/histogram":               Viewer,
+	"GET /api/v1/targets/{id}/known":                   Viewer,
 
 	"GET /api/v1/status-pages":                                  Viewer,
 	"POST /api/v1/status-pages":                                 Editor,
@@ -118,6 +119,7 @@ var policies = map[string]Policy{
 	"PATCH /api/v1/status-pages/{id}":                           Editor,
 	"DELETE /api/v1/status-pages/{id}":                          Editor,
 	"GET /api/v1/status-pages/{id}/copy":                        Viewer,
+	"GET /api/v1/status-pages/{id}/known":                       Viewer,
 	"GET /api/v1/status-pages/{id}/subscribers":                 Editor,
 	"DELETE /api/v1/status-pages/{id}/subscribers/{subscriber}": Editor,
 	"GET /api/v1/status-pages/{id}/posts":                       Viewer,

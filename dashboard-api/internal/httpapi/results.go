@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/asknown"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -24,6 +25,7 @@ type Results interface {
 	Result(context.Context, uptime.Slot) (r uptime.Result, found bool, err error)
 	Turns
 	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
+	Known(ctx context.Context, ids []int64, n int, since, at time.Time) (map[int64][]asknown.Row, error)
 	KeptSince() time.Time    // from when on results are there
 	RawKept() time.Duration  // how long results are kept, as it is set now
 	FiguresSince() time.Time // from when on there are surely figures

@@ -161,7 +161,7 @@ func (e *entry) observe(o verdict.Observation) {
 // judgeBy settles how the target is judged from now on, while these regions are adopted.
 func (e *entry) judgeBy(active []string, now time.Time) {
 	counted := e.rules.Policy.Counts()
-	e.rules = rulesOf(e.target, active)
+	e.rules = RulesOf(e.target, active)
 	switch {
 	case !e.rules.Policy.Counts():
 		e.state = verdict.FoldState{}
@@ -172,8 +172,8 @@ func (e *entry) judgeBy(active []string, now time.Time) {
 	}
 }
 
-// rulesOf are those of a target while these regions are adopted.
-func rulesOf(t uptime.Target, active []string) verdict.Rules {
+// RulesOf are those of a target while these regions are adopted.
+func RulesOf(t uptime.Target, active []string) verdict.Rules {
 	rules := verdict.Rules{Interval: t.Interval, Timeout: t.Timeout, Active: t.Active, Policy: verdict.Stored(t.Policy)}
 	if t.Kind != uptime.KindHeartbeat {
 		rules.Regions = uptime.ResolveRegions(t.Regions, active)
@@ -190,7 +190,7 @@ func rulesOf(t uptime.Target, active []string) verdict.Rules {
 func (h *Hub) Rules(t uptime.Target) verdict.Rules {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return rulesOf(t, h.active)
+	return RulesOf(t, h.active)
 }
 
 // recount steps what is known of the past: the newest slots, each as of itself.

@@ -54,20 +54,31 @@ type history struct {
 
 func (p *Pages) readHistory(page pagestore.Page) func(context.Context) (history, error) {
 	return func(ctx context.Context) (h history, err error) {
-		zone, err := availability.Zone(page.Terms.Zone)
-		if err != nil {
-			zone = time.UTC
-		}
-		to := p.Now().UTC().Truncate(time.Millisecond)
-		today := to.In(zone)
-		from := time.Date(today.Year(), today.Month(), today.Day()-daysShown+1, 0, 0, 0, 0, zone)
-		window := availability.Span{From: from.UTC(), To: to}
-		h.periods = availability.Periods(window, zone, availability.ByDay)
+		window, periods := Days(page, p.Now())
+		h.periods = periods
 		if ids := bound(page); len(ids) > 0 {
 			h.accounts, err = p.Daily(ctx, ids, window, h.periods)
 		}
 		return h, err
 	}
+}
+
+// Days are those that a page shows at an instant, the last one up to it.
+func Days(page pagestore.Page, at time.Time) (availability.Span, []availability.Period) {
+	zone := zoneOf(page)
+	to := at.UTC().Truncate(time.Millisecond)
+	today := to.In(zone)
+	from := time.Date(today.Year(), today.Month(), today.Day()-daysShown+1, 0, 0, 0, 0, zone)
+	window := availability.Span{From: from.UTC(), To: to}
+	return window, availability.Periods(window, zone, availability.ByDay)
+}
+
+func zoneOf(page pagestore.Page) *time.Location {
+	zone, err := availability.Zone(page.Terms.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
 }
 
 // bound are the targets of a page.
@@ -82,11 +93,7 @@ func bound(page pagestore.Page) (ids []int64) {
 // view makes what is said of a page now.
 func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool) *View {
 	now, t := p.Now().UTC(), page.Terms
-	zone, err := availability.Zone(t.Zone)
-	if err != nil {
-		zone = time.UTC
-	}
-	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zone, MadeAt: now, Manual: true, Subscribe: p.byEmail(t) || p.byWebhook(t)}
+	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zoneOf(page), MadeAt: now, Manual: true, Subscribe: p.byEmail(t) || p.byWebhook(t)}
 	if !fine {
 		v.WrittenAt = writtenAt
 	}
@@ -97,28 +104,14 @@ func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writte
 	case !historyFine:
 		v.HistoryAt = readAt
 	}
-	for _, day := range h.periods {
-		v.Days = append(v.Days, day.Name)
-	}
-	b := builder{page: page, view: v, now: now, history: h, states: map[int64]string{}, names: map[int64][]string{}}
+	b := newBuilder(page, v, h, now)
 	for id, s := range p.Live.States(bound(page)) {
 		b.states[id] = stateOf(s.State)
 		if s.LastResultAt.After(v.EvidenceAt) {
 			v.EvidenceAt = s.LastResultAt
 		}
 	}
-	for _, c := range page.Components() {
-		for _, id := range c.Shown() {
-			b.names[id] = append(b.names[id], c.Name)
-		}
-	}
-	b.windows(w.windows)
-	b.groups()
-	b.posts(p.writer, w.posts[page.ID])
-	if t.ShowIncidents {
-		b.incidents(w.incidents)
-	}
-	slices.SortStableFunc(v.Events, func(a, b Event) int { return b.BegunAt.Compare(a.BegunAt) })
+	b.build(p.writer, w.posts[page.ID], w.incidents, w.windows)
 	return v
 }
 
@@ -130,6 +123,30 @@ type builder struct {
 	history history
 	states  map[int64]string   // of targets
 	names   map[int64][]string // of the components that show a target
+}
+
+func newBuilder(page pagestore.Page, v *View, h history, now time.Time) *builder {
+	b := &builder{page: page, view: v, now: now, history: h, states: map[int64]string{}, names: map[int64][]string{}}
+	for _, day := range h.periods {
+		v.Days = append(v.Days, day.Name)
+	}
+	for _, c := range page.Components() {
+		for _, id := range c.Shown() {
+			b.names[id] = append(b.names[id], c.Name)
+		}
+	}
+	return b
+}
+
+// build says everything, once the states of targets are there.
+func (b *builder) build(w *writer, posts []pagestore.Post, incidents []incidentstore.Incident, windows []maintenancestore.Window) {
+	b.windows(windows)
+	b.groups()
+	b.posts(w, posts)
+	if b.page.Terms.ShowIncidents {
+		b.incidents(incidents)
+	}
+	slices.SortStableFunc(b.view.Events, func(x, y Event) int { return y.BegunAt.Compare(x.BegunAt) })
 }
 
 func (b *builder) groups() {

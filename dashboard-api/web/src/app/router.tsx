@@ -8,6 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import type { State } from "../api/types";
+import { askedAt } from "../known/at";
 import { OverviewPage } from "../overview/OverviewPage";
 import { browserZone, monthAt, monthPlus } from "../report/month";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -54,12 +55,20 @@ const overview = createRoute({
   },
 });
 
+/** The instant of the past that is asked for. */
+function past(search: Record<string, unknown>): { at?: string } {
+  const at = askedAt(search.at);
+  return at ? { at } : {};
+}
+
 const target = createRoute({
   getParentRoute: () => app,
   path: "/targets/$id",
   component: lazyRouteComponent(() => import("../target/TargetPage"), "TargetPage"),
-  validateSearch: (search: Record<string, unknown>): { range?: Range } =>
-    ranges.includes(search.range as Range) ? { range: search.range as Range } : {},
+  validateSearch: (search: Record<string, unknown>): { range?: Range; at?: string } => ({
+    ...(ranges.includes(search.range as Range) ? { range: search.range as Range } : {}),
+    ...past(search),
+  }),
 });
 
 const rule = createRoute({
@@ -192,6 +201,7 @@ const statusPage = createRoute({
   getParentRoute: () => app,
   path: "/settings/pages/$id",
   component: lazyRouteComponent(() => import("../statuspages/EditorPage"), "EditorPage"),
+  validateSearch: past,
 });
 
 const statusPosts = createRoute({

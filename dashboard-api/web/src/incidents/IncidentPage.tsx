@@ -117,7 +117,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
       </section>
       {incident.target_id > 0 && <ChangesCard incident={incident} />}
       <div className="columns-2">
-        <Timeline lines={lines} more={incident.confirmations.length >= 100} />
+        <Timeline lines={lines} more={incident.confirmations.length >= 100} target={incident.target_id} />
         <IncidentActions incident={incident} />
       </div>
       {incident.group_id !== null && <Group id={incident.group_id} self={incident.id} />}

@@ -9,6 +9,7 @@ import {
   TrendingUp,
   UserRoundCheck,
 } from "lucide-react";
+import { KnownThen } from "../known/ways";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import type { Line, LineKind } from "./timeline";
@@ -23,8 +24,10 @@ const icons: Partial<Record<LineKind, LucideIcon>> = {
   corrected: PencilLine,
 };
 
+const decided: readonly LineKind[] = ["opened", "severity", "corrected", "resolved"];
+
 /** What happened, in order: what regions saw, what was made of it, who was told, and what people say. */
-export function Timeline({ lines, more }: { lines: Line[]; more: boolean }) {
+export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean; target: number }) {
   return (
     <section className="card" aria-labelledby="timeline">
       <div className="card-head">
@@ -44,6 +47,7 @@ export function Timeline({ lines, more }: { lines: Line[]; more: boolean }) {
               </div>
               <span className="timeline-at">
                 <Clock at={line.at} dated />
+                {decided.includes(line.kind) && <KnownThen target={target} at={line.at} />}
               </span>
             </li>
           );

@@ -1,10 +1,13 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { ApiError } from "../api/client";
 import { pagesApi, type StatusPage, tagOf } from "../api/statusPages";
 import { useList, useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { useMayEdit } from "../app/useSelf";
+import { KnownPage } from "../known/KnownPage";
+import { AskPage } from "../known/ways";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { Unsaved } from "../ui/Unsaved";
@@ -20,7 +23,21 @@ import "../styles/dialog.css";
 
 /** What a status page shows, beside a picture of it. */
 export function EditorPage() {
-  return <PageFrame>{(page) => <Editor key={page.id} page={page} />}</PageFrame>;
+  const { at } = useSearch({ from: "/app/settings/pages/$id" });
+  return (
+    <PageFrame>
+      {(page) =>
+        at ? (
+          <KnownPage id={page.id} at={at} />
+        ) : (
+          <>
+            <AskPage id={page.id} />
+            <Editor key={page.id} page={page} />
+          </>
+        )
+      }
+    </PageFrame>
+  );
 }
 
 function Editor({ page }: { page: StatusPage }) {

@@ -112,7 +112,7 @@ function Head({ page }: { page: StatusPage }) {
         </div>
       </div>
       <nav className="tabs" aria-label="Status page">
-        <Link to="/settings/pages/$id" params={{ id }} activeOptions={{ exact: true }}>
+        <Link to="/settings/pages/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Page
         </Link>
         <Link to="/settings/pages/$id/posts" params={{ id }}>

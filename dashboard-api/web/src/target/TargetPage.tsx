@@ -8,6 +8,8 @@ import { useFilled, useList, useLive, useTargetView } from "../app/live";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
 import { useTest } from "../app/useTest";
+import { KnownTarget } from "../known/KnownTarget";
+import { AskTarget } from "../known/ways";
 import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -34,6 +36,11 @@ const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 
 export function TargetPage() {
   const id = Number(useParams({ from: "/app/targets/$id" }).id);
+  const { at } = useSearch({ from: "/app/targets/$id" });
+  return at ? <KnownTarget id={id} at={at} /> : <Present id={id} />;
+}
+
+function Present({ id }: { id: number }) {
   const list = useList();
   const live = useLive();
   const target = useTargetView(id);
@@ -119,6 +126,7 @@ function Details({ target }: { target: TargetView }) {
       </div>
       <Address target={target} />
       <Related target={target} />
+      <AskTarget id={target.id} />
       <StoreNotices fleet={fleet.data} />
       {!beats && (
         <SilentRegions

@@ -1,0 +1,79 @@
+import type { KnownDay, KnownSlot } from "../api/known";
+import type { PageState } from "../api/statusPages";
+import { type Cell, foldSlot, type SlotView } from "../live/history";
+import { instants, offsetAt, wallOf } from "../maintenance/wall";
+
+/** The instant that an address asks for, to the millisecond; undefined for anything else. */
+export function askedAt(value: unknown): string | undefined {
+  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(value)) return;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : written(at);
+}
+
+/** As an address says it: without the fraction of a second where there is none. */
+export const written = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");
+
+/** What the clock of a zone shows at an instant, with its seconds. */
+export const fieldAt = (at: number, zone: string): string =>
+  new Date(at + offsetAt(zone, at)).toISOString().slice(0, 19);
+
+/** The instant at which the clock of a zone shows that; of two the later one, since it has both behind it. */
+export function instantAt(field: string, zone: string): string | undefined {
+  const wall = wallOf(field);
+  return Number.isNaN(wall) ? undefined : written(instants(wall, zone).last);
+}
+
+/** What was known, as bars are drawn: what was not is a slot without data. */
+export function slotsOf(slots: readonly KnownSlot[]): SlotView[] {
+  return slots.map((slot) => {
+    const cells: Cell[] = [];
+    for (const row of slot.rows) {
+      if (row.known && row.status !== "")
+        cells.push({
+          region: row.region,
+          status: row.status,
+          totalUs: row.total_us,
+          failure: row.failure,
+          reason: row.reason,
+        });
+    }
+    return { at: Date.parse(slot.at), cells, mark: foldSlot(cells) };
+  });
+}
+
+/** A slot of which something was told later. */
+export interface Later {
+  at: string;
+  region: string;
+  laterAt: string;
+  /** Something had been told of it. */
+  revised: boolean;
+}
+
+/** What was told later, the newest slot first. */
+export function laterOf(slots: readonly KnownSlot[]): Later[] {
+  return slots
+    .flatMap((slot) =>
+      slot.rows.flatMap((row) =>
+        row.later_at ? [{ at: slot.at, region: row.region, laterAt: row.later_at, revised: row.known }] : [],
+      ),
+    )
+    .reverse();
+}
+
+const dayWords: [PageState, string][] = [
+  ["up", "up"],
+  ["degraded", "degraded"],
+  ["down", "with an outage"],
+  ["maintenance", "in maintenance"],
+  ["no_data", "without data"],
+];
+
+/** A sentence for a row of days. */
+export function daysWord(days: readonly KnownDay[]): string {
+  const parts = dayWords.flatMap(([state, word]) => {
+    const n = days.filter((day) => day.state === state).length;
+    return n > 0 ? [`${n} ${word}`] : [];
+  });
+  return `${days.length} days: ${parts.join(", ")}`;
+}
