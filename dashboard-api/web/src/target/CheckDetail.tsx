@@ -90,7 +90,7 @@ function Waterfall({ result }: { result: Result }) {
             <span className="wf-track">
               <span
                 className={`wf-bar p-${key}`}
-                style={{ marginLeft: `${(left / whole) * 100}%`, width: `${(us / whole) * 100}%` }}
+                style={{ marginInlineStart: `${(left / whole) * 100}%`, width: `${(us / whole) * 100}%` }}
               />
             </span>
             <span className="wf-time">
