@@ -38,10 +38,11 @@ after(async () => {
 const paths = () => [
   "/",
   `/targets/${target.id}`,
-  `/targets/${target.id}/edit`,
+  `/targets/${target.id}/rule`,
   "/incidents",
   "/maintenance",
   "/fleet",
+  "/reports",
   "/settings",
   "/settings/channels",
   "/settings/rules",
