@@ -2,6 +2,7 @@ import { useQueries } from "@tanstack/react-query";
 import { incidentApi } from "../api/incidents";
 import type { Post, StatusPage } from "../api/statusPages";
 import { IncidentRow } from "../incidents/IncidentRow";
+import { t } from "../words/t";
 import { componentsOf } from "./draft";
 import { during } from "./posts";
 
@@ -27,8 +28,8 @@ export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
   return (
     <section className="card" aria-labelledby="ours">
       <div className="card-head">
-        <h2 id="ours">Our incidents of that time</h2>
-        <span className="muted">not shown to readers</span>
+        <h2 id="ours">{t("Our incidents of that time")}</h2>
+        <span className="muted">{t("not shown to readers")}</span>
       </div>
       <ul className="incidents">
         {found.map((one) => (

@@ -1,5 +1,6 @@
 import type { Component, PageState, Rule, StatusPage, StatusPageInput } from "../api/statusPages";
 import type { Problems } from "../ui/problems";
+import { t } from "../words/t";
 import { colourProblem } from "./contrast";
 
 export interface ComponentDraft {
@@ -127,13 +128,13 @@ export function mistakesOf(draft: PageDraft): Problems {
   const put = (pointer: string, problem: string) => {
     if (problem) found[pointer] = problem;
   };
-  put("/title", draft.title.trim() ? "" : "Give it a name, such as “Acme status”.");
-  put("/slug", draft.slug.trim() ? "" : "Needed: it is the end of the page's address.");
+  put("/title", draft.title.trim() ? "" : t("Give it a name, such as “Acme status”."));
+  put("/slug", draft.slug.trim() ? "" : t("Needed: it is the end of the page's address."));
   put("/accent", colourProblem(draft.accent.trim(), "light"));
   put("/accent_dark", colourProblem(draft.accentDark.trim(), "dark"));
   draft.groups.forEach((group, i) => {
     group.components.forEach((one, j) => {
-      put(`/groups/${i}/components/${j}/name`, one.name.trim() ? "" : "Give it a name that readers know.");
+      put(`/groups/${i}/components/${j}/name`, one.name.trim() ? "" : t("Give it a name that readers know."));
     });
   });
   return found;

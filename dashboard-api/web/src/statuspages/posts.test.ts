@@ -19,6 +19,7 @@ const page = {
 test("a post of an incident begins with the names that readers know", () => {
   const draft = fromIncident(page, { target_id: 7, severity: "down" });
   expect(headOf(draft)).toEqual({ title: "Shop, Till: down", kind: "incident", impact: "down", component_ids: [1, 3] });
+  expect(fromIncident({ ...page, language: "de" }, { target_id: 8, severity: "down" }).title).toBe("API: ausgefallen");
   expect(headOf(fromIncident(page, { target_id: 9, severity: "down" }))).toMatchObject({
     title: "",
     component_ids: [],
