@@ -1,6 +1,7 @@
 import { ExternalLink, KeyRound } from "lucide-react";
 import { api } from "../api/endpoints";
 import type { Session } from "../api/types";
+import { t } from "../words/t";
 import { browserHasPasskeys, givePasskey, useWays } from "./passkeys";
 
 async function byPasskey(): Promise<Session> {
@@ -28,12 +29,13 @@ export function OtherWays({
     <div className="other-ways">
       {passkeys && (
         <button type="button" className="btn" disabled={busy} onClick={() => onTry(byPasskey)}>
-          <KeyRound size={16} aria-hidden /> Sign in with a passkey
+          <KeyRound size={16} aria-hidden /> {t("Sign in with a passkey")}
         </button>
       )}
       {ways.provider && (
         <button type="button" className="btn" disabled={busy} onClick={() => onTry(byProvider)}>
-          <ExternalLink size={16} aria-hidden /> <span>Continue with {ways.provider.label}</span>
+          <ExternalLink size={16} aria-hidden />{" "}
+          <span>{t("Continue with {provider}", { provider: ways.provider.label })}</span>
         </button>
       )}
     </div>

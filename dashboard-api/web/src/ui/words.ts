@@ -80,6 +80,10 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 const grouped = new Intl.NumberFormat(locale());
 export const count = (n: number): string => grouped.format(n);
 
+const row = new Intl.ListFormat(locale(), { style: "narrow" });
+/** Several names or figures in a row. */
+export const listed = (items: Iterable<string>): string => row.format(items);
+
 const fixed = new Map<number, Intl.NumberFormat>();
 function decimal(n: number, digits: number): string {
   let format = fixed.get(digits);
