@@ -10,14 +10,14 @@ export interface Said {
 
 // Attributes that name things for programs, not for people.
 const codes =
-  /^(class(Name)?|id|key|type|name|href|to|from|rel|target|role|method|action|d|viewBox|fill|stroke.*|transform|points|pattern|autoComplete|inputMode|dir|lang|htmlFor|aria-(live|labelledby|describedby|controls|haspopup|current|relevant)|data-.*|form|accept|kind|tone|variant|state|status|path|scope|search|params|mask|overflow|preserveAspectRatio|rule|at|zone|slug|field|value|icon|size|sizes|allow|sandbox|media|loading|decoding|enterKeyHint|as)$/;
+  /^(class(Name)?|id|key|type|name|href|to|from|rel|target|role|method|action|d|viewBox|fill|stroke.*|transform|points|pattern|autoComplete|inputMode|dir|lang|htmlFor|aria-(live|expanded|autocomplete|disabled|hidden|pressed|checked|selected|modal|sort|orientation|labelledby|describedby|controls|haspopup|current|relevant)|data-.*|form|accept|kind|tone|variant|state|status|path|scope|search|params|mask|overflow|preserveAspectRatio|rule|at|zone|slug|field|value|icon|size|sizes|allow|sandbox|popover|autoCapitalize|spellCheck|media|loading|decoding|enterKeyHint|as)$/;
 const words = /\p{L}{2,}/u;
 const sentence = /^[A-Z][\p{L}']+[,:]? \p{L}|\p{L}+ \p{L}+ \p{L}+/u;
 
 const word = /^[A-Z][a-z]{2,}$/;
 // Keys of the keyboard, headers and names that are the same in every language.
 const names =
-  /^(Enter|Escape|Tab|Home|End|Backspace|Delete|Arrow\w+|Page(Up|Down)|Accept|Allow|Authorization|Probefleet|Slack|Discord|Telegram|Opsgenie|Gotify|Pushover|Unix|Bearer|Basic)$/;
+  /^(Enter|Escape|Tab|Home|End|Backspace|Delete|Arrow\w+|Page(Up|Down)|Accept|Allow|Authorization|Probefleet|Slack|Discord|Telegram|Opsgenie|Gotify|Pushover|Unix|Bearer|Basic|RSS|Atom|HTML|JSON Feed|Markdown|SSE|CSV|iCal|NDJSON)$/;
 
 const isCall = (node: ts.Node, name: string): node is ts.CallExpression =>
   ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name;
@@ -59,7 +59,7 @@ export function collect(path: string, source: string): Said {
       return;
     }
     if (ts.isJsxText(node)) {
-      if (words.test(node.text)) bare(node, node.text);
+      if (words.test(node.text) && !names.test(node.text.trim())) bare(node, node.text);
     } else if (ts.isJsxAttribute(node) && node.initializer && ts.isStringLiteral(node.initializer)) {
       if (!codes.test(node.name.getText()) && words.test(node.initializer.text)) bare(node, node.getText());
       return;
