@@ -86,7 +86,7 @@ function Log() {
             title={t("What is shown, as a file")}
             onClick={() => entries && download("probefleet-audit-log.csv", auditCsv(entries))}
           >
-            <Download size={15} aria-hidden /> CSV
+            <Download size={15} aria-hidden /> {t("CSV")}
           </button>
         </div>
         {log.error && !entries && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}

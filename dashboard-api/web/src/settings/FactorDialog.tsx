@@ -93,7 +93,7 @@ function Scan({
       <svg
         className="qr"
         viewBox={`0 0 ${qr.size} ${qr.size}`}
-        shapeRendering="crispEdges"
+        style={{ shapeRendering: "crispEdges" }}
         role="img"
         aria-label={t("QR code for the app. The secret below says the same.")}
       >
