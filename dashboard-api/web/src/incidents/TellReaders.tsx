@@ -4,6 +4,7 @@ import { Megaphone } from "lucide-react";
 import type { Incident } from "../api/incidents";
 import { pagesApi } from "../api/statusPages";
 import { useMayEdit } from "../app/useSelf";
+import { t } from "../words/t";
 
 /** The way to a post on each status page that shows the target. */
 export function TellReaders({ incident }: { incident: Incident }) {
@@ -21,7 +22,7 @@ export function TellReaders({ incident }: { incident: Incident }) {
       search={{ incident: String(incident.id) }}
       className="btn"
     >
-      <Megaphone size={15} aria-hidden /> Tell readers of {page.title}
+      <Megaphone size={15} aria-hidden /> {t("Tell readers of {page}", { page: page.title })}
     </Link>
   ));
 }
