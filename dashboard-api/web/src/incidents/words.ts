@@ -43,6 +43,6 @@ export function actorWord(actor: string, self: User | null): string {
   const [kind, number = ""] = actor.split(":");
   if (isSelf(actor, self)) return t("You");
   if (kind === "user") return t("User {number}", { number });
-  if (kind === "key") return number ? t("API key {number}", { number }) : t("API key");
+  if (kind === "key") return number ? t("API key {id}", { id: number }) : t("API key");
   return actor;
 }

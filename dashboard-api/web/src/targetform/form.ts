@@ -110,7 +110,7 @@ export function errorsOf(problem: Problem): Errors {
       problem.status === 412
         ? t("Somebody else changed this target meanwhile. Close and open it again to see their version.")
         : sentence(problem.detail || problem.title);
-    put("form", problem.request_id ? t("{text} (request {id})", { text, id: problem.request_id }) : text);
+    put("form", problem.request_id ? t("{said} (request {id})", { said: text, id: problem.request_id }) : text);
   }
   return errors;
 }
