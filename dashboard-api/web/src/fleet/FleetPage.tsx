@@ -7,11 +7,11 @@ import { useRegionPlans } from "../ui/retired";
 import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
-import { count, duration } from "../ui/words";
+import { count, duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { locale, t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
-import { ForgetProber, list, RegionActions, Retired } from "./Retired";
+import { ForgetProber, RegionActions, Retired } from "./Retired";
 import "../styles/fleet.css";
 
 const CLICKHOUSE = "ClickHouse";
@@ -103,7 +103,7 @@ export function FleetPage() {
 function sentence(fleet: Fleet): string {
   const probers = fleet.regions.reduce((n, region) => n + (region.probers?.length ?? 0), 0);
   const silent = fleet.regions.filter((region) => !region.live).map((region) => region.region);
-  const given = { probers, regions: fleet.regions.length, silent: list.format(silent) };
+  const given = { probers, regions: fleet.regions.length, silent: listed(silent) };
   return silent.length > 0
     ? t(
         "{probers, plural, one {# prober} other {# probers}} in {regions, plural, one {# region} other {# regions}}. Silent: {silent}",
@@ -264,7 +264,7 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
                       count(prober.spooled)
                     )}
                   </td>
-                  <td>{prober.allow_cidrs?.length ? list.format(prober.allow_cidrs) : t("none")}</td>
+                  <td>{prober.allow_cidrs?.length ? listed(prober.allow_cidrs) : t("none")}</td>
                   <td className="muted">{prober.version}</td>
                 </tr>
               ))}

@@ -7,13 +7,11 @@ import { useToast } from "../app/toasts";
 import { Confirm } from "../ui/Confirm";
 import { useRegionPlans } from "../ui/retired";
 import { Ago } from "../ui/time";
+import { listedParts } from "../ui/words";
 import { Rich } from "../words/Rich";
-import { locale, t } from "../words/t";
+import { t } from "../words/t";
 
 const SURELY_GONE_S = 60;
-
-/** "eu, us" */
-export const list = new Intl.ListFormat(locale(), { style: "narrow" });
 
 /** What can be done about a region that is silent: only owners may. */
 export function RegionActions({ region }: { region: string }) {
@@ -112,7 +110,7 @@ export function Retired() {
 
 function RetiredList({ regions }: { regions: readonly RegionPlan[] }) {
   const since = new Map(regions.map((one) => [one.region, one.since]));
-  return list.formatToParts(since.keys()).map(({ type, value }) => {
+  return listedParts(since.keys()).map(({ type, value }) => {
     if (type === "literal") return value;
     const at = since.get(value);
     return (

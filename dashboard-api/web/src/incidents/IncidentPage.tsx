@@ -8,7 +8,7 @@ import { useSelf } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
-import { duration } from "../ui/words";
+import { duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import { IncidentActions } from "./IncidentActions";
@@ -16,7 +16,7 @@ import { IncidentRow } from "./IncidentRow";
 import { TellReaders } from "./TellReaders";
 import { Timeline } from "./Timeline";
 import { timelineOf } from "./timeline";
-import { actorWord, cause, iconOf, list, stateWord, subjectWord } from "./words";
+import { actorWord, cause, iconOf, stateWord, subjectWord } from "./words";
 import "../styles/target.css";
 import "../styles/incidents.css";
 
@@ -108,7 +108,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
           <Fact name={t("Confirmed")}>
             <Clock at={incident.opened_at} dated />
           </Fact>
-          {incident.regions.length > 0 && <Fact name={t("Seen from")}>{list.format(incident.regions)}</Fact>}
+          {incident.regions.length > 0 && <Fact name={t("Seen from")}>{listed(incident.regions)}</Fact>}
           {incident.acknowledged_at && (
             <Fact name={t("Acknowledged")}>
               <Rich

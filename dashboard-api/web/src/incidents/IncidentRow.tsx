@@ -3,10 +3,10 @@ import { UserRoundCheck } from "lucide-react";
 import type { Incident } from "../api/incidents";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
-import { duration } from "../ui/words";
+import { duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
-import { cause, iconOf, list, severityWord, stateWord, subjectWord } from "./words";
+import { cause, iconOf, severityWord, stateWord, subjectWord } from "./words";
 
 /** One incident in a list: how bad, of what, since when, why, and who saw it. */
 export function IncidentRow({ incident, bare = false }: { incident: Incident; bare?: boolean }) {
@@ -40,7 +40,7 @@ export function IncidentRow({ incident, bare = false }: { incident: Incident; ba
               <UserRoundCheck size={13} aria-hidden /> {stateWord.acknowledged}
             </span>
           )}
-          {incident.regions.length > 0 && <span>{list.format(incident.regions)}</span>}
+          {incident.regions.length > 0 && <span>{listed(incident.regions)}</span>}
         </p>
       </div>
       <div className="incident-when">

@@ -1,16 +1,13 @@
 import type { Incident, IncidentState, Severity } from "../api/incidents";
 import type { State, User } from "../api/types";
 import { explain, stateWords, tellingStatus } from "../ui/words";
-import { locale, t } from "../words/t";
+import { t } from "../words/t";
 
 export const stateWord: Record<IncidentState, string> = {
   open: t("Open"),
   acknowledged: t("Acknowledged"),
   resolved: t("Resolved"),
 };
-
-/** "eu, us" */
-export const list = new Intl.ListFormat(locale(), { style: "narrow" });
 
 export const severityWord = (severity: Severity): string => stateWords[severity];
 

@@ -1,5 +1,6 @@
 import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
-import { locale, t } from "../words/t";
+import { listed } from "../ui/words";
+import { t } from "../words/t";
 import { fromLatest, mergeSlots, type SlotView } from "./history";
 
 /** A target as the page shows it: the server's word, unless it has gone stale. */
@@ -303,11 +304,9 @@ function isStale(item: Entry["item"], now: number): boolean {
   return evidence.has(item.state) && item.fresh_until !== null && Date.parse(item.fresh_until) < now;
 }
 
-const list = new Intl.ListFormat(locale(), { style: "narrow" });
-
 function staleReason(regions: string[]): string {
   return t(
     "{n, plural, =0 {No fresh result.} one {No fresh result: region {regions} stopped reporting.} other {No fresh result: regions {regions} stopped reporting.}}",
-    { n: regions.length, regions: list.format(regions) },
+    { n: regions.length, regions: listed(regions) },
   );
 }

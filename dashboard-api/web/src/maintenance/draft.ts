@@ -1,5 +1,6 @@
 import type { MaintenanceInput } from "../api/maintenance";
 import type { Problems } from "../ui/problems";
+import { listed } from "../ui/words";
 import { locale, t } from "../words/t";
 import { wallOf } from "./wall";
 
@@ -82,8 +83,6 @@ export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Proble
   };
 }
 
-const list = new Intl.ListFormat(locale(), { style: "narrow" });
-
 /** A day as it stands in "Every {days}". */
 const everyDay = (day: string): string =>
   t(
@@ -97,7 +96,7 @@ export function ruleWord(rrule: string): string {
   if (rrule === "FREQ=DAILY") return t("Every day");
   if (rrule === "FREQ=WEEKLY") return t("Every week");
   const weekly = /^FREQ=WEEKLY;BYDAY=([A-Z,]+)$/.exec(rrule);
-  if (weekly?.[1]) return t("Every {days}", { days: list.format(weekly[1].split(",").map(everyDay)) });
+  if (weekly?.[1]) return t("Every {days}", { days: listed(weekly[1].split(",").map(everyDay)) });
   const date = /^FREQ=MONTHLY;BYMONTHDAY=(-?\d+)$/.exec(rrule);
   if (date)
     return date[1] === "-1" ? t("On the last day of each month") : t("On day {day} of each month", { day: date[1] });

@@ -1,6 +1,7 @@
 import type { AlertRule, AlertTerms, Channel, Hours } from "../api/alerts";
 import type { Severity } from "../api/incidents";
 import type { Problems } from "../ui/problems";
+import { listed } from "../ui/words";
 import { locale, t } from "../words/t";
 
 export const severities: Severity[] = ["down", "degraded", "no_data"];
@@ -144,7 +145,6 @@ export function termsOf(draft: RuleDraft): { terms: Omit<AlertTerms, "enabled">;
   };
 }
 
-const list = new Intl.ListFormat(locale(), { type: "unit", style: "short" });
 const either = new Intl.ListFormat(locale(), { type: "disjunction" });
 const dayWords: Readonly<Record<string, string>> = {
   mon: t("mon"),
@@ -164,7 +164,7 @@ const severityWords: Readonly<Record<Severity, string>> = {
 /** A rule in one or two sentences. */
 export function describeRule(rule: AlertTerms, channels: readonly Pick<Channel, "id" | "name">[]): string {
   const names = (ids: number[]) =>
-    list.format(ids.map((id) => channels.find((one) => one.id === id)?.name ?? t("channel {id}", { id })));
+    listed(ids.map((id) => channels.find((one) => one.id === id)?.name ?? t("channel {id}", { id })));
   const incidents = whichIncidents(rule);
   const told = { incidents, channels: names(rule.channel_ids), n: rule.digest_minutes };
   const parts = [
@@ -180,7 +180,7 @@ export function describeRule(rule: AlertTerms, channels: readonly Pick<Channel, 
     );
   }
   if (rule.reminder_minutes > 0) parts.push(t("Again every {n} min.", { n: rule.reminder_minutes }));
-  const hours = (all: Hours[]) => ({ hours: list.format(all.map(hoursWord)), zone: rule.zone });
+  const hours = (all: Hours[]) => ({ hours: listed(all.map(hoursWord)), zone: rule.zone });
   if (rule.quiet_hours.length > 0) parts.push(t("Quiet {hours} {zone}.", hours(rule.quiet_hours)));
   if (rule.schedule.length > 0) parts.push(t("Only {hours} {zone}.", hours(rule.schedule)));
   return parts.join(" ");

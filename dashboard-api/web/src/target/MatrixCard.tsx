@@ -6,13 +6,12 @@ import { useZone } from "../app/preferences";
 import type { Range } from "../app/router";
 import { untilFresh } from "../ui/Stale";
 import { absolute } from "../ui/time";
-import { count, latency, stateWords } from "../ui/words";
+import { count, latency, listed, stateWords } from "../ui/words";
 import { t } from "../words/t";
 import columns from "./columns.json";
 import { FigureCard, type Numbers } from "./FigureCard";
 import { cellOf } from "./figures";
 import { spanSeconds } from "./phases";
-import { listed } from "./words";
 
 // About sixty steps, of which the figures are kept: whole hours over two days, whole days over 45.
 const steps: Record<Range, number> = {

@@ -24,8 +24,5 @@ const ungrouped = new Intl.NumberFormat(locale(), { useGrouping: false, maximumF
 /** A number of a table or an axis. */
 export const plain = (n: number): string => ungrouped.format(n);
 
-const list = new Intl.ListFormat(locale(), { type: "unit" });
-export const listed = (names: readonly string[]): string => list.format(names);
-
 /** A phrase after a colon, where English goes on in lower case. */
 export const inSentence = (phrase: string): string => (locale() === "en-GB" ? phrase.toLowerCase() : phrase);

@@ -73,16 +73,13 @@ export function explain(failure: string, reason: string, httpStatus = 0): string
   return "";
 }
 
-export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`;
-}
-
 const grouped = new Intl.NumberFormat(locale());
 export const count = (n: number): string => grouped.format(n);
 
 const row = new Intl.ListFormat(locale(), { style: "narrow" });
 /** Several names or figures in a row. */
 export const listed = (items: Iterable<string>): string => row.format(items);
+export const listedParts = (items: Iterable<string>) => row.formatToParts(items);
 
 const fixed = new Map<number, Intl.NumberFormat>();
 function decimal(n: number, digits: number): string {
