@@ -4,6 +4,7 @@ import { Megaphone } from "lucide-react";
 import type { Incident } from "../api/incidents";
 import { pagesApi } from "../api/statusPages";
 import { useMayEdit } from "../app/useSelf";
+import { behind } from "../statuspages/draft";
 import { t } from "../words/t";
 
 /** The way to a post on each status page that shows the target. */
@@ -12,7 +13,7 @@ export function TellReaders({ incident }: { incident: Incident }) {
   const pages = useQuery({ queryKey: ["status-pages"], queryFn: pagesApi.list, enabled: mayEdit, staleTime: 60_000 });
   if (!mayEdit) return null;
   const shown = pages.data?.items.filter((page) =>
-    page.groups.some((group) => group.components.some((one) => one.target_ids.includes(incident.target_id))),
+    page.groups.some((group) => group.components.some((one) => behind(one).includes(incident.target_id))),
   );
   return shown?.map((page) => (
     <Link

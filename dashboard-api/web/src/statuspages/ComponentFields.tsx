@@ -5,6 +5,7 @@ import { Choice } from "../targetform/HeartbeatFields";
 import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
 import { StateIcon } from "../ui/StateIcon";
+import { TagInput } from "../ui/TagInput";
 import { TargetPicker } from "../ui/TargetPicker";
 import { stateWords } from "../ui/words";
 import { t } from "../words/t";
@@ -90,7 +91,7 @@ export function ComponentFields({
         hint={
           component.rule === "manual"
             ? t("They do not count for its state; their maintenance is announced here, and their days are shown.")
-            : targets.length === 0
+            : targets.length + component.tags.length === 0
               ? t("Without a target there is no evidence: the page says “no data”.")
               : ""
         }
@@ -114,6 +115,13 @@ export function ComponentFields({
           })}
         </div>
       )}
+      <TagInput
+        label={t("Targets with all of these tags (optional)")}
+        chosen={component.tags}
+        error={problems[`${pointer}/tags`]}
+        hint={t("They belong to it as they are given the tags, and leave it as they lose one.")}
+        onChange={(tags) => onChange({ tags })}
+      />
     </div>
   );
 }

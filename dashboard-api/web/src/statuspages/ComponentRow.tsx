@@ -9,12 +9,11 @@ import { stateWords } from "../ui/words";
 import { t } from "../words/t";
 import { ComponentFields } from "./ComponentFields";
 import type { ComponentDraft } from "./draft";
-import { stateOf } from "./fold";
+import { boundTo, stateOf } from "./fold";
 
 /** What it is, and of how many targets. */
-function about({ rule, targets }: ComponentDraft, now: PageState): string {
+function about({ rule }: ComponentDraft, n: number, now: PageState): string {
   const state = stateWords[now];
-  const n = targets.length;
   if (rule === "manual") return t("{state}, stated by hand", { state });
   if (n === 0) return t("{state}, no target yet", { state });
   return rule === "majority"
@@ -58,7 +57,8 @@ export function ComponentRow({
   const row = useRef<HTMLLIElement>(null);
   const wrong = Object.keys(problems).some((at) => at.startsWith(`${pointer}/`));
   const shown = open || wrong;
-  const state = stateOf(component, (id) => store.get(id)?.state);
+  const targets = boundTo(component, store.all());
+  const state = stateOf({ ...component, targets }, (id) => store.get(id)?.state);
   const name = component.name || t("New component");
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
@@ -99,7 +99,7 @@ export function ComponentRow({
         <StateIcon state={state} size={18} />
         <button type="button" className="component-name" aria-expanded={shown} onClick={() => onOpen(!shown)}>
           <b className="cut">{name}</b>
-          <span className="muted cut">{about(component, state)}</span>
+          <span className="muted cut">{about(component, targets.length, state)}</span>
           <ChevronRight size={16} aria-hidden />
         </button>
         <Menu label={t("Actions for {name}", { name })} icon={<Ellipsis size={18} aria-hidden />}>

@@ -12,11 +12,12 @@ import { useProblems } from "../ui/useProblems";
 import { t } from "../words/t";
 import { changesOf, draftOf, fieldsOf, isEmpty, mistakesOf, type PageDraft } from "./draft";
 import { Access, Basics, Look } from "./EditorFields";
-import { stateOf } from "./fold";
+import { boundTo, stateOf } from "./fold";
 import { Groups } from "./Groups";
 import { PageFrame } from "./PageFrame";
 import { PagePreview, type Preview } from "./PagePreview";
 import { PAGES, usePageSaved } from "./pages";
+import { Subscriptions } from "./Subscriptions";
 import "../styles/dialog.css";
 
 /** What a status page shows, beside a picture of it. */
@@ -106,6 +107,7 @@ function Editor({ page }: { page: StatusPage }) {
         <Groups groups={draft.groups} problems={problems} onChange={(groups) => change({ groups })} />
         <Look draft={draft} problems={problems} onChange={change} />
         <Access draft={draft} problems={problems} onChange={change} />
+        <Subscriptions page={base} draft={draft} onChange={change} />
         <div className="save-bar" data-dirty={dirty || undefined}>
           <p aria-live="polite">{dirty ? t("There are unsaved changes.") : t("Everything is saved.")}</p>
           <button type="button" className="btn" disabled={!dirty || save.isPending} onClick={() => adopt(base)}>
@@ -152,7 +154,7 @@ function PreviewCard({ page, draft }: { page: StatusPage; draft: PageDraft }) {
           key: one.key,
           name: one.name,
           description: one.description,
-          state: stateOf(one, (id) => store.get(id)?.state),
+          state: stateOf({ ...one, targets: boundTo(one, store.all()) }, (id) => store.get(id)?.state),
           manual: one.rule === "manual",
         })),
       })),

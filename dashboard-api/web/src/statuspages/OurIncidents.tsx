@@ -3,7 +3,7 @@ import { incidentApi } from "../api/incidents";
 import type { Post, StatusPage } from "../api/statusPages";
 import { IncidentRow } from "../incidents/IncidentRow";
 import { t } from "../words/t";
-import { componentsOf } from "./draft";
+import { behind, componentsOf } from "./draft";
 import { during } from "./posts";
 
 const MOST = 5; // targets that are asked for
@@ -12,7 +12,7 @@ const MOST = 5; // targets that are asked for
 export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
   const targets = componentsOf(page)
     .filter((one) => post.component_ids.includes(one.id))
-    .flatMap((one) => one.target_ids);
+    .flatMap(behind);
   const found = useQueries({
     queries: [...new Set(targets)].slice(0, MOST).map((target_id) => ({
       queryKey: ["incidents", "target", target_id, "post"],

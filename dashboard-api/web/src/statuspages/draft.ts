@@ -13,6 +13,7 @@ export interface ComponentDraft {
   rule: Rule;
   state: PageState | null;
   targets: number[];
+  tags: string[];
 }
 
 export interface GroupDraft {
@@ -37,6 +38,8 @@ export interface PageDraft {
   /** A line each. */
   allow: string;
   showIncidents: boolean;
+  byEmail: boolean;
+  byWebhook: boolean;
   groups: GroupDraft[];
 }
 
@@ -53,6 +56,7 @@ export const newComponent = (name: string, targets: number[]): ComponentDraft =>
   rule: targets.length > 0 ? "worst" : "manual",
   state: targets.length > 0 ? null : "up",
   targets,
+  tags: [],
 });
 
 export const draftOf = (page: StatusPage): PageDraft => ({
@@ -69,10 +73,16 @@ export const draftOf = (page: StatusPage): PageDraft => ({
   hasPassword: page.has_password,
   allow: page.allow.join("\n"),
   showIncidents: page.show_incidents,
+  byEmail: page.subscribe_email,
+  byWebhook: page.subscribe_webhook,
   groups: page.groups.map((group, i) => ({
     key: `g${i}`,
     name: group.name,
-    components: group.components.map(({ target_ids, ...one }) => ({ ...one, key: `c${one.id}`, targets: target_ids })),
+    components: group.components.map(({ target_ids, member_ids: _, ...one }) => ({
+      ...one,
+      key: `c${one.id}`,
+      targets: target_ids,
+    })),
   })),
 });
 
@@ -88,6 +98,7 @@ const groupsOf = (draft: PageDraft): NonNullable<StatusPageInput["groups"]> =>
       rule: one.rule,
       ...(one.rule === "manual" && one.state ? { state: one.state } : {}),
       target_ids: [...one.targets].sort((a, b) => a - b),
+      tags: one.tags,
     })),
   }));
 
@@ -103,6 +114,8 @@ const bodyOf = (draft: PageDraft) => ({
   zone: draft.zone,
   allow: lines(draft.allow),
   show_incidents: draft.showIncidents,
+  subscribe_email: draft.byEmail,
+  subscribe_webhook: draft.byWebhook,
   groups: groupsOf(draft),
 });
 
@@ -156,7 +169,7 @@ export const fieldsOf = (draft: PageDraft): string[] => [
   ...draft.groups.flatMap((group, i) => [
     `/groups/${i}/name`,
     ...group.components.flatMap((_, j) =>
-      ["name", "description", "state", "target_ids"].map((field) => `/groups/${i}/components/${j}/${field}`),
+      ["name", "description", "state", "target_ids", "tags"].map((field) => `/groups/${i}/components/${j}/${field}`),
     ),
   ]),
 ];
@@ -212,5 +225,8 @@ export const namesOf = (page: StatusPage, ids: readonly number[]): string[] =>
   componentsOf(page)
     .filter((one) => ids.includes(one.id))
     .map((one) => one.name);
+
+/** The targets behind a component: those it names, and those that carry its tags now. */
+export const behind = (one: Component): number[] => [...new Set([...one.target_ids, ...one.member_ids])];
 
 export const componentsOf = (page: StatusPage): Component[] => page.groups.flatMap((group) => group.components);

@@ -11,6 +11,8 @@ const component = (id: number, name: string, target_ids: number[]) => ({
   rule: "worst" as const,
   state: null,
   target_ids,
+  tags: [],
+  member_ids: [],
 });
 const page = {
   groups: [{ name: "", components: [component(1, "Shop", [7]), component(2, "API", [8]), component(3, "Till", [7])] }],

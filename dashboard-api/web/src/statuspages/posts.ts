@@ -2,7 +2,7 @@ import type { Incident } from "../api/incidents";
 import type { Impact, Post, PostKind, PostState, StatusPage } from "../api/statusPages";
 import type { State } from "../api/types";
 import { t } from "../words/t";
-import { componentsOf } from "./draft";
+import { behind, componentsOf } from "./draft";
 import { say } from "./locales";
 
 export interface PostDraft {
@@ -54,7 +54,7 @@ export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State | null
 
 /** What a post says of an incident of ours, to begin with: in the words of the page, not in ours. */
 export function fromIncident(page: StatusPage, incident: Pick<Incident, "target_id" | "severity">): PostDraft {
-  const about = componentsOf(page).filter((one) => one.target_ids.includes(incident.target_id));
+  const about = componentsOf(page).filter((one) => behind(one).includes(incident.target_id));
   const impact = incident.severity === "no_data" ? "" : incident.severity;
   const names = about.map((one) => one.name).join(", ");
   return {
