@@ -8,11 +8,16 @@ import { Field } from "../ui/Field";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import type { AccountErrors } from "./errors";
+import { localPath, takeNext } from "./next";
 import { OtherWays } from "./OtherWays";
 import { signInErrors, wordProblem } from "./problems";
 
 export function LoginPage() {
-  const { next, problem } = useSearch({ from: "/login" });
+  const { next: asked, problem } = useSearch({ from: "/login" });
+  const [next] = useState(() => {
+    const kept = takeNext(); // in any case: it was for one way back
+    return asked ?? kept;
+  });
   const navigate = useNavigate();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
@@ -87,12 +92,7 @@ export function LoginPage() {
           {busy ? t("Signing in") : t("Sign in")}
         </button>
       </form>
-      {!challenge && <OtherWays busy={busy} onTry={(way) => void attempt(way)} />}
+      {!challenge && <OtherWays next={next} busy={busy} onTry={(way) => void attempt(way)} />}
     </AccountPage>
   );
-}
-
-/** Only paths of this page: never another site's address. */
-function localPath(next: string | undefined): string {
-  return next?.startsWith("/") && !next.startsWith("//") && !next.includes("\\") ? next : "/";
 }
