@@ -206,6 +206,41 @@ test("what is published is read by others", { timeout: 150_000 }, async () => {
   });
 });
 
+test("readers may subscribe once it is chosen; who does is listed, and can be removed", {
+  timeout: 120_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn(editor());
+  const card = page.getByRole("region", { name: "Subscriptions" });
+  await card.getByText("Nobody has subscribed yet.").waitFor();
+  await card.getByText("no mail server is set up", { exact: false }).waitFor();
+  await card.getByRole("checkbox", { name: "By webhook" }).check();
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("Everything is saved.").waitFor();
+  assert.equal((await stored()).subscribe_webhook, true);
+
+  const other = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const form = await other.newPage();
+  await form.goto(new URL(`/s/${slug}/subscribe`, settings.base).href);
+  await form.locator("#u").fill("https://hooks.example.com/secret-path");
+  await form.locator("#k").fill("0123456789abcdef");
+  await form.locator("form button").click();
+  await form.waitForLoadState();
+  await other.close();
+
+  await page.reload();
+  const entry = card.getByRole("listitem").filter({ hasText: "hooks.example.com" });
+  await entry.getByText("Not confirmed yet").waitFor();
+  assert.ok(!(await card.innerText()).includes("secret-path"));
+  await card.scrollIntoViewIfNeeded();
+  await shoot(page, "pages-subscribers-1280", true);
+  await entry.getByRole("button", { name: /^Remove/ }).click();
+  await page.getByRole("button", { name: "Remove it" }).click();
+  await card.getByText("Nobody has subscribed yet.").waitFor();
+  assert.deepEqual((await must("GET", `/status-pages/${made.id}/subscribers`)).items, []);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("a post and its updates come to who reads the page, without a reload, until it is resolved", {
   timeout: 240_000,
 }, async () => {

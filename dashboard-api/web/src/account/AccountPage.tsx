@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Logo } from "../ui/Logo";
+import { Brand } from "../ui/Logo";
 import "../styles/account.css";
 
 /** The frame of the pages before somebody is signed in. */
@@ -7,7 +7,7 @@ export function AccountPage({ title, intro, children }: { title: string; intro: 
   return (
     <main className="account">
       <div className="row brand">
-        <Logo size={28} /> <span>Probefleet</span>
+        <Brand size={28} />
       </div>
       <div className="card account-card">
         <h1>{title}</h1>

@@ -9,7 +9,8 @@ import { completeUrl, errorsOf } from "../targetform/form";
 import { Field } from "../ui/Field";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
-import { latency, plural, stateWords } from "../ui/words";
+import { latency, listed, stateWords } from "../ui/words";
+import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 
 const FIRST_INTERVAL_S = 30; // so that the first results are soon there
@@ -60,18 +61,21 @@ export function FirstTargets() {
 
   return (
     <AccountPage
-      title="What should be watched?"
-      intro={`Step 2 of 2. Each address is checked every ${FIRST_INTERVAL_S} seconds from every region; you can change that later.`}
+      title={t("What should be watched?")}
+      intro={t(
+        "Step 2 of 2. Each address is checked every {n, plural, one {# second} other {# seconds}} from every region; you can change that later.",
+        { n: FIRST_INTERVAL_S },
+      )}
     >
       <form className="account-form" onSubmit={(event) => void submit(event)} noValidate>
         <Field
-          label="URLs"
-          hint="One or many, one per line."
+          label={t("URLs")}
+          hint={t("One or many, one per line.")}
           error={
             empty
-              ? "Paste at least one address."
+              ? t("Paste at least one address.")
               : refused.length > 0
-                ? `${plural(refused.length, "address", "addresses")} not added.`
+                ? t("{n, plural, one {# address not added.} other {# addresses not added.}}", { n: refused.length })
                 : undefined
           }
         >
@@ -98,18 +102,18 @@ export function FirstTargets() {
           </ul>
         )}
         <button type="submit" className={added.length > 0 ? "btn" : "btn primary"} disabled={busy}>
-          {busy ? "Adding" : "Start watching"}
+          {busy ? t("Adding") : t("Start watching")}
         </button>
       </form>
       {added.length > 0 && (
         <>
-          <ul className="first-list" aria-label="Added">
+          <ul className="first-list" aria-label={t("Added")}>
             {added.map((target) => (
               <FirstCard key={target.id} id={target.id} />
             ))}
           </ul>
           <Link to="/" className="btn primary">
-            Go to the overview <ArrowRight size={16} aria-hidden />
+            {t("Go to the overview")} <ArrowRight size={16} aria-hidden />
           </Link>
         </>
       )}
@@ -129,9 +133,8 @@ function FirstCard({ id }: { id: number }) {
         <b className="cut">{target.name}</b>
         <p className="muted">
           {waiting
-            ? "Waiting for the first check"
-            : target.region_states.map((r) => `${r.region} ${latency(r.total_us)}`).join(", ") ||
-              stateWords[target.state]}
+            ? t("Waiting for the first check")
+            : listed(target.region_states.map((r) => `${r.region} ${latency(r.total_us)}`)) || stateWords[target.state]}
         </p>
       </div>
       <div className="bar">

@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import { type AccountErrors, accountErrors } from "./errors";
 
@@ -16,7 +17,7 @@ export function InvitationPage() {
   const [errors, setErrors] = useState<AccountErrors>({});
   const [busy, setBusy] = useState(false);
   useEffect(() => {
-    document.title = "Join · Probefleet";
+    document.title = `${t("Join")} · Probefleet`;
   }, []);
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -45,26 +46,30 @@ export function InvitationPage() {
   };
 
   return (
-    <AccountPage title="Join" intro="You were invited: make an account of your own.">
+    <AccountPage title={t("Join")} intro={t("You were invited: make an account of your own.")}>
       <form ref={form} className="account-form" onSubmit={(event) => void submit(event)} noValidate>
         {(errors.form || !token) && (
           <div className="banner bad" role="alert" tabIndex={-1}>
-            <p>{errors.form ?? "This link is not whole. Open it once more as it was sent to you."}</p>
+            <p>{errors.form ?? t("This link is not whole. Open it once more as it was sent to you.")}</p>
           </div>
         )}
-        <Field label="Name" error={errors.name}>
+        <Field label={t("Name")} error={errors.name}>
           {(bound) => <input {...bound} className="input" name="name" autoComplete="name" />}
         </Field>
-        <Field label="E-mail" error={errors.email} hint="Leave it empty if the invitation is for your address.">
+        <Field
+          label={t("E-mail")}
+          error={errors.email}
+          hint={t("Leave it empty if the invitation is for your address.")}
+        >
           {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
         </Field>
-        <Field label="Password" error={errors.password} hint="At least 8 characters.">
+        <Field label={t("Password")} error={errors.password} hint={t("At least 8 characters.")}>
           {(bound) => (
             <input {...bound} className="input" name="password" type="password" autoComplete="new-password" />
           )}
         </Field>
         <button type="submit" className="btn primary" disabled={busy}>
-          {busy ? "Joining" : "Join"}
+          {busy ? t("Joining") : t("Join")}
         </button>
       </form>
     </AccountPage>

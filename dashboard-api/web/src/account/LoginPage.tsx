@@ -5,13 +5,19 @@ import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import type { Session } from "../api/types";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import type { AccountErrors } from "./errors";
+import { localPath, takeNext } from "./next";
 import { OtherWays } from "./OtherWays";
 import { signInErrors, wordProblem } from "./problems";
 
 export function LoginPage() {
-  const { next, problem } = useSearch({ from: "/login" });
+  const { next: asked, problem } = useSearch({ from: "/login" });
+  const [next] = useState(() => {
+    const kept = takeNext(); // in any case: it was for one way back
+    return asked ?? kept;
+  });
   const navigate = useNavigate();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
@@ -19,7 +25,7 @@ export function LoginPage() {
   const [busy, setBusy] = useState(false);
   const [challenge, setChallenge] = useState(() => new URLSearchParams(location.hash.slice(1)).get("challenge"));
   useEffect(() => {
-    document.title = "Sign in · Probefleet";
+    document.title = `${t("Sign in")} · Probefleet`;
     form.current?.querySelector<HTMLElement>("[role=alert]")?.focus(); // what the way back from the provider brought
   }, []);
 
@@ -55,7 +61,7 @@ export function LoginPage() {
   };
 
   return (
-    <AccountPage title="Sign in" intro="Welcome back.">
+    <AccountPage title={t("Sign in")} intro={t("Welcome back.")}>
       <form ref={form} className="account-form" onSubmit={submit} noValidate>
         {errors.form && (
           <div className="banner bad" role="alert" tabIndex={-1}>
@@ -63,15 +69,19 @@ export function LoginPage() {
           </div>
         )}
         {challenge ? (
-          <Field label="Code" error={errors.code} hint="Of your authenticator app, or one of your recovery codes.">
+          <Field
+            label={t("Code")}
+            error={errors.code}
+            hint={t("Of your authenticator app, or one of your recovery codes.")}
+          >
             {(bound) => <input {...bound} className="input" name="code" autoComplete="one-time-code" key="code" />}
           </Field>
         ) : (
           <>
-            <Field label="E-mail" error={errors.email}>
+            <Field label={t("E-mail")} error={errors.email}>
               {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
             </Field>
-            <Field label="Password" error={errors.password}>
+            <Field label={t("Password")} error={errors.password}>
               {(bound) => (
                 <input {...bound} className="input" name="password" type="password" autoComplete="current-password" />
               )}
@@ -79,15 +89,10 @@ export function LoginPage() {
           </>
         )}
         <button type="submit" className="btn primary" disabled={busy}>
-          {busy ? "Signing in" : "Sign in"}
+          {busy ? t("Signing in") : t("Sign in")}
         </button>
       </form>
-      {!challenge && <OtherWays busy={busy} onTry={(way) => void attempt(way)} />}
+      {!challenge && <OtherWays next={next} busy={busy} onTry={(way) => void attempt(way)} />}
     </AccountPage>
   );
-}
-
-/** Only paths of this page: never another site's address. */
-function localPath(next: string | undefined): string {
-  return next?.startsWith("/") && !next.startsWith("//") && !next.includes("\\") ? next : "/";
 }

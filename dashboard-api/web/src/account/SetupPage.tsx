@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import { type AccountErrors, accountErrors } from "./errors";
 import { FirstTargets } from "./FirstTargets";
@@ -12,7 +13,7 @@ import { FirstTargets } from "./FirstTargets";
 export function SetupPage() {
   const [owner, setOwner] = useState(false);
   useEffect(() => {
-    document.title = "Set up · Probefleet";
+    document.title = `${t("Set up")} · Probefleet`;
   }, []);
   if (owner) return <FirstTargets />;
   return <OwnerForm onDone={() => setOwner(true)} />;
@@ -54,7 +55,7 @@ function OwnerForm({ onDone }: { onDone: () => void }) {
   };
 
   return (
-    <AccountPage title="Create the owner" intro="Step 1 of 2. This account may do everything.">
+    <AccountPage title={t("Create the owner")} intro={t("Step 1 of 2. This account may do everything.")}>
       <form ref={form} className="account-form" onSubmit={(event) => void submit(event)} noValidate>
         {errors.form && (
           <div className="banner bad" role="alert" tabIndex={-1}>
@@ -62,7 +63,7 @@ function OwnerForm({ onDone }: { onDone: () => void }) {
               {errors.form}{" "}
               {errors.done && (
                 <Link className="link" to="/login">
-                  Sign in
+                  {t("Sign in")}
                 </Link>
               )}
             </p>
@@ -70,23 +71,23 @@ function OwnerForm({ onDone }: { onDone: () => void }) {
         )}
         {!linked && (
           <Field
-            label="Set-up token"
+            label={t("Set-up token")}
             error={errors.token}
-            hint="It is in the link that was printed when Probefleet started."
+            hint={t("It is in the link that was printed when Probefleet started.")}
           >
             {(bound) => <input {...bound} className="input" name="token" autoComplete="off" />}
           </Field>
         )}
-        <Field label="E-mail" error={errors.email ?? errors.name}>
+        <Field label={t("E-mail")} error={errors.email ?? errors.name}>
           {(bound) => <input {...bound} className="input" name="email" type="email" autoComplete="username" />}
         </Field>
-        <Field label="Password" error={errors.password} hint="At least 8 characters.">
+        <Field label={t("Password")} error={errors.password} hint={t("At least 8 characters.")}>
           {(bound) => (
             <input {...bound} className="input" name="password" type="password" autoComplete="new-password" />
           )}
         </Field>
         <button type="submit" className="btn primary" disabled={busy}>
-          {busy ? "Creating" : "Continue"}
+          {busy ? t("Creating") : t("Continue")}
         </button>
       </form>
     </AccountPage>

@@ -21,6 +21,6 @@ export async function makePasskey(options: PublicKeyCredentialCreationOptionsJSO
 }
 
 function json(credential: Credential | null): PublicKeyCredentialJSON {
-  if (!credential) throw new DOMException("no passkey was given", "NotAllowedError");
+  if (!credential) throw new DOMException("", "NotAllowedError");
   return (credential as PublicKeyCredential).toJSON();
 }

@@ -1,3 +1,4 @@
+import { t } from "../words/t";
 import type { Problem } from "./types";
 
 /** A request that did not succeed, as the server explained it (RFC 9457) or as the network failed. */
@@ -29,9 +30,9 @@ interface Options {
 
 const unreachable: Problem = {
   type: "about:blank",
-  title: "The server cannot be reached",
+  title: t("The server cannot be reached"),
   status: 0,
-  detail: "The server did not answer. Check that Probefleet is running and that you are online.",
+  detail: t("The server did not answer. Check that Probefleet is running and that you are online."),
 };
 
 /** One JSON request to the API of this origin. Throws ApiError for everything but a 2xx answer. */
@@ -62,7 +63,7 @@ export async function request<T>(path: string, options: Options = {}): Promise<T
 async function readProblem(response: Response): Promise<Problem> {
   const fallback: Problem = {
     type: "about:blank",
-    title: response.statusText || `The server answered ${response.status}`,
+    title: response.statusText || t("The server answered {status}", { status: String(response.status) }),
     status: response.status,
   };
   const id = response.headers.get("x-request-id");

@@ -16,6 +16,10 @@ export interface Component {
   /** Of the rule manual. */
   state: PageState | null;
   target_ids: number[];
+  /** Besides, the targets that carry all of these. */
+  tags: string[];
+  /** Those that carry them now. */
+  member_ids: number[];
 }
 
 export interface Group {
@@ -41,6 +45,10 @@ export interface StatusPage {
   /** Empty: all addresses. */
   allow: string[];
   show_incidents: boolean;
+  subscribe_email: boolean;
+  subscribe_webhook: boolean;
+  /** Why nobody can subscribe by e-mail, whatever was chosen; null: they can. */
+  mail_missing: string | null;
   groups: Group[];
   version: number;
   created_at: string;
@@ -62,9 +70,11 @@ export interface StatusPageInput {
   password?: string | null;
   allow?: string[];
   show_incidents?: boolean;
+  subscribe_email?: boolean;
+  subscribe_webhook?: boolean;
   groups?: {
     name: string;
-    components: (Omit<Component, "id" | "state"> & { id?: number; state?: PageState })[];
+    components: (Omit<Component, "id" | "state" | "member_ids"> & { id?: number; state?: PageState })[];
   }[];
 }
 
@@ -100,6 +110,20 @@ export interface PostUpdate {
   text: string;
 }
 
+/** Somebody who is told what is written on a page. */
+export interface Subscriber {
+  id: number;
+  kind: "email" | "webhook";
+  /** The address, or the host of a webhook. */
+  to: string;
+  language: string;
+  /** Empty: all. */
+  component_ids: number[];
+  created_at: string;
+  /** Null: they were asked, and have not said yes. */
+  confirmed_at: string | null;
+}
+
 const pages = "/api/v1/status-pages";
 
 /** Between two versions a page's targets only become fewer: the two name what it says. */
@@ -123,5 +147,9 @@ export const pagesApi = {
     request<Post>(`${pages}/${id}/posts/${post}`, { method: "PATCH", body, ifVersion }),
   say: (id: number, post: number, body: PostUpdate) =>
     request<Post>(`${pages}/${id}/posts/${post}/updates`, { method: "POST", body }),
+  subscribers: (id: number, cursor: string | null = null) =>
+    request<List<Subscriber>>(`${pages}/${id}/subscribers${query({ limit: 50, cursor })}`),
+  removeSubscriber: (id: number, subscriber: number) =>
+    request<void>(`${pages}/${id}/subscribers/${subscriber}`, { method: "DELETE" }),
   removePost: (id: number, post: number) => request<void>(`${pages}/${id}/posts/${post}`, { method: "DELETE" }),
 };

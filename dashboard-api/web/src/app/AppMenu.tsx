@@ -2,15 +2,16 @@ import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { api } from "../api/endpoints";
 import type { User } from "../api/types";
 import { Menu, MenuChoice, MenuItem } from "../ui/Menu";
+import { t } from "../words/t";
 import { useTheme, useZone } from "./preferences";
 
 const themes = [
-  { value: "system", label: "System", icon: <Monitor size={16} aria-hidden /> },
-  { value: "light", label: "Light", icon: <Sun size={16} aria-hidden /> },
-  { value: "dark", label: "Dark", icon: <Moon size={16} aria-hidden /> },
+  { value: "system", label: t("System"), icon: <Monitor size={16} aria-hidden /> },
+  { value: "light", label: t("Light"), icon: <Sun size={16} aria-hidden /> },
+  { value: "dark", label: t("Dark"), icon: <Moon size={16} aria-hidden /> },
 ] as const;
 const zones = [
-  { value: "local", label: "Browser time" },
+  { value: "local", label: t("Browser time") },
   { value: "utc", label: "UTC" },
 ] as const;
 
@@ -22,17 +23,17 @@ export function AppMenu({ user, onHelp }: { user: User | null; onHelp: () => voi
     location.assign("/login"); // a full load forgets everything that was shown
   };
   return (
-    <Menu label="Menu" icon={<CircleUser size={19} aria-hidden />}>
+    <Menu label={t("Menu")} icon={<CircleUser size={19} aria-hidden />}>
       {user && <div className="menu-label cut">{user.email}</div>}
-      <MenuChoice label="Theme" value={theme} options={themes} onChange={setTheme} />
-      <MenuChoice label="Times" value={zone} options={zones} onChange={setZone} />
+      <MenuChoice label={t("Theme")} value={theme} options={themes} onChange={setTheme} />
+      <MenuChoice label={t("Times")} value={zone} options={zones} onChange={setZone} />
       <hr />
       <MenuItem icon={<Keyboard size={16} aria-hidden />} onSelect={onHelp}>
-        Keyboard shortcuts
+        {t("Keyboard shortcuts")}
       </MenuItem>
       {user && (
         <MenuItem icon={<LogOut size={16} aria-hidden />} onSelect={() => void logOut()}>
-          Sign out
+          {t("Sign out")}
         </MenuItem>
       )}
     </Menu>

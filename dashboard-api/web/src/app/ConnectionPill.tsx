@@ -1,6 +1,7 @@
 import { Radio, RefreshCw, Timer } from "lucide-react";
 import { useNow } from "../ui/time";
 import { duration } from "../ui/words";
+import { t } from "../words/t";
 import { useLink, useLive } from "./live";
 
 /** How the page is kept current. Says the age of what is shown as soon as it is not live. */
@@ -9,14 +10,14 @@ export function ConnectionPill() {
   const live = useLive();
   if (link.kind === "live" || link.kind === "connecting") {
     const stream = link.kind === "live" && link.via === "stream";
-    const word = link.kind === "live" ? "Live" : "Connecting";
+    const word = link.kind === "live" ? t("Live") : t("Connecting");
     const title = stream
-      ? "Changes arrive as they happen, as an event stream: websockets do not get through here"
-      : "Changes arrive as they happen";
+      ? t("Changes arrive as they happen, as an event stream: websockets do not get through here")
+      : t("Changes arrive as they happen");
     return (
       <span className={`pill ${link.kind}`} data-link={link.kind} data-via={stream ? "stream" : "socket"} title={title}>
         <Radio size={14} aria-hidden /> {word}
-        {stream && <span className="age">SSE</span>}
+        {stream && <span className="age">{t("SSE")}</span>}
       </span>
     );
   }
@@ -27,12 +28,14 @@ export function ConnectionPill() {
       className={`pill ${link.kind}`}
       data-link={link.kind}
       title={
-        polling ? "The live connection is cut: asking every 10 s. Click to try now." : "Cut off. Click to try now."
+        polling
+          ? t("The live connection is cut: asking every 10 s. Click to try now.")
+          : t("Cut off. Click to try now.")
       }
       onClick={live.retry}
     >
       {polling ? <Timer size={14} aria-hidden /> : <RefreshCw size={14} aria-hidden className="turning" />}
-      {polling ? "Polling" : "Reconnecting"} <Age since={polling ? link.polledAt : link.since} />
+      {polling ? t("Polling") : t("Reconnecting")} <Age since={polling ? link.polledAt : link.since} />
     </button>
   );
 }

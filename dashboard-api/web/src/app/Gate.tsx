@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { Navigate, useRouterState } from "@tanstack/react-router";
+import { Navigate, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { takeNext } from "../account/next";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -14,6 +16,13 @@ export function Gate() {
     retry: (failures, error) => !(error instanceof ApiError && error.status === 401) && failures < 2,
   });
   const here = useRouterState({ select: (state) => state.location.href });
+  const navigate = useNavigate();
+  const signedIn = Boolean(session.data);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, where somebody comes in
+  useEffect(() => {
+    const next = signedIn && here === "/" ? takeNext() : undefined;
+    if (next) void navigate({ href: next, replace: true });
+  }, [signedIn]);
   if (session.data) return <Shell session={session.data} />;
   if (session.error instanceof ApiError && session.error.status === 401) {
     if (session.error.problem.setup_needed) return <Navigate to="/setup" replace />;

@@ -1,9 +1,10 @@
 import { Dialog } from "../ui/Dialog";
+import { t } from "../words/t";
 import { shortcuts } from "./shortcuts";
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={t("Keyboard shortcuts")} onClose={onClose}>
       <dl className="shortcuts">
         {shortcuts.map(([keys, what]) => (
           <div key={what}>

@@ -1,18 +1,18 @@
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { stateWords } from "../ui/words";
+import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 import { useLink, useList, useLive } from "./live";
 
 const titles: Record<string, string> = {
-  "/": "Overview",
-  "/fleet": "Fleet",
-  "/incidents": "Incidents",
-  "/maintenance": "Maintenance",
-  "/settings": "Settings",
-  "/settings/channels": "Channels",
-  "/settings/rules": "Notification rules",
-  "/settings/pages": "Status pages",
+  "/": t("Overview"),
+  "/fleet": t("Fleet"),
+  "/incidents": t("Incidents"),
+  "/maintenance": t("Maintenance"),
+  "/settings": t("Settings"),
+  "/settings/channels": t("Channels"),
+  "/settings/rules": t("Notification rules"),
+  "/settings/pages": t("Status pages"),
 };
 
 /** Carries the down count to the title and the tab icon, and says state changes aloud. */
@@ -23,11 +23,12 @@ export function Presence() {
   const announce = useAnnounce();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const id = Number(/^\/targets\/(\d+)$/.exec(path)?.[1] ?? 0);
-  const name = id ? (store.get(id)?.name ?? "Target") : (titles[path] ?? "");
+  const name = id ? (store.get(id)?.name ?? t("Target")) : (titles[path] ?? "");
 
   useEffect(() => {
-    const prefix = counts.down > 0 ? `(${counts.down} down) ` : "";
-    document.title = `${prefix}${name ? `${name} · ` : ""}Probefleet`;
+    const title = name ? `${name} · Probefleet` : "Probefleet";
+    document.title =
+      counts.down > 0 ? t("({n, plural, one {# down} other {# down}}) {title}", { n: counts.down, title }) : title;
   }, [counts.down, name]);
 
   useEffect(() => {
@@ -37,7 +38,15 @@ export function Presence() {
   }, [counts.down, ready, cutOff]);
 
   useEffect(
-    () => store.onTransition((t) => announce(`${t.name} is now ${stateWords[t.to].toLowerCase()}.`)),
+    () =>
+      store.onTransition(({ name, to }) =>
+        announce(
+          t(
+            "{state, select, up {{name} is now up.} degraded {{name} is now degraded.} down {{name} is now down.} no_data {{name} is now no data.} maintenance {{name} is now maintenance.} other {{name} is now paused.}}",
+            { state: to, name },
+          ),
+        ),
+      ),
     [store, announce],
   );
   return null;

@@ -2,7 +2,9 @@ import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import type { Session } from "../api/types";
-import { Logo } from "../ui/Logo";
+import { Brand } from "../ui/Logo";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { AppMenu } from "./AppMenu";
 import { ConnectionPill } from "./ConnectionPill";
 import { HelpDialog } from "./HelpDialog";
@@ -45,32 +47,34 @@ export function Shell({ session }: { session: Session }) {
   return (
     <>
       <a className="skip" href="#main">
-        Skip to content
+        {t("Skip to content")}
       </a>
       <header className="top">
         <div className="top-in">
-          <Link to="/" className="brand" aria-label="Probefleet, overview">
-            <Logo /> <span>Probefleet</span>
+          <Link to="/" className="brand" aria-label={t("Probefleet, overview")}>
+            <Brand />
           </Link>
-          <nav aria-label="Main">
+          <nav aria-label={t("Main")}>
             <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
-              Overview
+              {t("Overview")}
             </Link>
             <Link to="/incidents">
-              Incidents{" "}
+              {t("Incidents")}{" "}
               {open && (
-                <>
-                  <span className="badge">{open}</span>
-                  <span className="sr"> open</span>
-                </>
+                <Rich
+                  text="<badge>{n}</badge> <hidden>open</hidden>"
+                  n={open}
+                  badge={(n) => <span className="badge">{n}</span>}
+                  hidden={(word) => <span className="sr">{word}</span>}
+                />
               )}
             </Link>
-            <Link to="/reports">Reports</Link>
-            <Link to="/fleet">Fleet</Link>
-            <Link to="/settings">Settings</Link>
+            <Link to="/reports">{t("Reports")}</Link>
+            <Link to="/fleet">{t("Fleet")}</Link>
+            <Link to="/settings">{t("Settings")}</Link>
           </nav>
           <div className="row push">
-            <button type="button" className="icon-btn" aria-label="Find (Ctrl K)" onClick={() => setPalette(true)}>
+            <button type="button" className="icon-btn" aria-label={t("Find (Ctrl K)")} onClick={() => setPalette(true)}>
               <Search size={18} aria-hidden />
             </button>
             <ConnectionPill />

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { t } from "../words/t";
 
 const EVERY_MS = 5_000;
 const AnnounceContext = createContext<(sentence: string) => void>(() => {});
@@ -30,7 +31,9 @@ function createVoice(speak: (sentence: string) => void) {
   const flush = () => {
     timer = undefined;
     if (waiting === null) return;
-    speak(more > 0 ? `${waiting} ${more} more changed.` : waiting);
+    speak(
+      more > 0 ? `${waiting} ${t("{n, plural, one {# more changed.} other {# more changed.}}", { n: more })}` : waiting,
+    );
     waiting = null;
     more = 0;
     timer = setTimeout(flush, EVERY_MS);

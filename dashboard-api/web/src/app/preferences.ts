@@ -1,10 +1,12 @@
 import { useSyncExternalStore } from "react";
+import { type Language, languages, pick } from "../words/t";
 
 export type Theme = "system" | "light" | "dark";
 export type Zone = "local" | "utc";
 
 const themeKey = "probefleet.theme";
 const zoneKey = "probefleet.zone";
+const languageKey = "probefleet.language";
 const changed = "probefleet:preferences";
 
 function read(key: string): string | null {
@@ -51,4 +53,21 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
 export function useZone(): [Zone, (zone: Zone) => void] {
   const zone = useSyncExternalStore(subscribe, () => (read(zoneKey) === "utc" ? "utc" : "local"));
   return [zone, (next) => write(zoneKey, next)];
+}
+
+/** The language that was chosen here, else the first of the browser's that there is. */
+export function wantedLanguage(): Language {
+  return pick([read(languageKey) ?? "", ...navigator.languages]);
+}
+
+/** What was chosen, "" for the browser's own; a choice is there from the next load on, which it begins. */
+export function useLanguage(): [Language | "", (language: Language | "") => void] {
+  const stored = read(languageKey) ?? "";
+  return [
+    Object.hasOwn(languages, stored) ? (stored as Language) : "",
+    (next) => {
+      write(languageKey, next);
+      window.location.reload();
+    },
+  ];
 }

@@ -13,6 +13,7 @@ import { OverviewPage } from "../overview/OverviewPage";
 import { browserZone, monthAt, monthPlus } from "../report/month";
 import { ErrorNote } from "../ui/ErrorNote";
 import { states } from "../ui/words";
+import { t } from "../words/t";
 import { Gate } from "./Gate";
 
 export type Sort = "state" | "name" | "slow";
@@ -257,10 +258,10 @@ const invitation = createRoute({
 function NotFound() {
   return (
     <main className="empty">
-      <h1>There is no such page</h1>
+      <h1>{t("There is no such page")}</h1>
       <div className="actions">
         <Link to="/" className="btn">
-          Go to the overview
+          {t("Go to the overview")}
         </Link>
       </div>
     </main>

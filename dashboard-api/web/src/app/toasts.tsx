@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 
 interface ToastInput {
@@ -29,7 +30,9 @@ export function Toasts({ children }: { children: ReactNode }) {
     (toast: ToastInput) => {
       const id = next.current++;
       setToasts((all) => [...all, { ...toast, id }]);
-      announce(toast.action ? `${toast.text} ${toast.action.label} is available.` : toast.text);
+      announce(
+        toast.action ? `${toast.text} ${t("{action} is available.", { action: toast.action.label })}` : toast.text,
+      );
     },
     [announce],
   );
@@ -38,7 +41,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   return (
     <ToastContext value={push}>
       {children}
-      <section className="toasts" aria-label="Messages">
+      <section className="toasts" aria-label={t("Messages")}>
         {toasts.map((toast) => (
           <ToastCard key={toast.id} toast={toast} onGone={remove} />
         ))}
@@ -85,7 +88,7 @@ function ToastCard({ toast, onGone }: { toast: Toast; onGone: (id: number) => vo
           {toast.action.label}
         </button>
       )}
-      <button type="button" className="icon-btn" aria-label="Dismiss" onClick={() => finish(toast.onExpire)}>
+      <button type="button" className="icon-btn" aria-label={t("Dismiss")} onClick={() => finish(toast.onExpire)}>
         <X size={16} aria-hidden />
       </button>
     </div>

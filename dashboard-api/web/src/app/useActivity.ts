@@ -1,5 +1,6 @@
 import { useCallback } from "react";
 import { api } from "../api/endpoints";
+import { t } from "../words/t";
 import { useLive } from "./live";
 import { useToast } from "./toasts";
 
@@ -11,9 +12,13 @@ export function useActivity(): (target: { id: number; name: string; active: bool
     async ({ id, name, active }) => {
       try {
         store.applySaved(await api.updateTarget(id, { active: !active }));
-        toast({ text: active ? `${name} paused. No checks run until you resume it.` : `${name} resumed.` });
+        toast({ text: t(active ? "{name} paused. No checks run until you resume it." : "{name} resumed.", { name }) });
       } catch (error) {
-        toast({ bad: true, text: `${name} was not ${active ? "paused" : "resumed"}: ${(error as Error).message}` });
+        const why = (error as Error).message;
+        toast({
+          bad: true,
+          text: t(active ? "{name} was not paused: {why}" : "{name} was not resumed: {why}", { name, why }),
+        });
       }
     },
     [store, toast],

@@ -1,6 +1,7 @@
 import { useCallback } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import { t } from "../words/t";
 import { useLive } from "./live";
 import { useToast } from "./toasts";
 
@@ -22,12 +23,12 @@ export function useRemove(): (target: { id: number; name: string }) => void {
         } catch (error) {
           if (error instanceof ApiError && error.status === 404) return;
           store.unhide(id);
-          toast({ bad: true, text: `${name} was not deleted: ${(error as Error).message}` });
+          toast({ bad: true, text: t("{name} was not deleted: {why}", { name, why: (error as Error).message }) });
         }
       };
       toast({
-        text: `${name} deleted.`,
-        action: { label: "Undo", run: () => store.unhide(id) },
+        text: t("{name} deleted.", { name }),
+        action: { label: t("Undo"), run: () => store.unhide(id) },
         onExpire: () => void commit(),
       });
     },

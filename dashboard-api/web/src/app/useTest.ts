@@ -3,6 +3,8 @@ import type { Check } from "../api/checks";
 import { api } from "../api/endpoints";
 import type { Target } from "../api/types";
 import { briefly } from "../ui/problems";
+import { listed } from "../ui/words";
+import { t } from "../words/t";
 import { useToast } from "./toasts";
 
 /** A check on demand is the target as it is; of secrets there are only marks, so those that have some are visited without. */
@@ -12,8 +14,8 @@ const hasSecrets = (target: Target): boolean =>
 /** Visits a saved target now, from its own regions. */
 export async function testTarget(id: number): Promise<Check> {
   const target = await api.target(id);
-  if (target.kind === "heartbeat") throw new Error("a heartbeat is pinged by its job: there is nothing to visit");
-  if (hasSecrets(target)) throw new Error("it sends secrets that are not shown again: edit it to test it");
+  if (target.kind === "heartbeat") throw new Error(t("a heartbeat is pinged by its job: there is nothing to visit"));
+  if (hasSecrets(target)) throw new Error(t("it sends secrets that are not shown again: edit it to test it"));
   const { url, kind, timeout_ms, regions, expect, family, assertions, http, tcp, tls, dns, websocket } = target;
   const parts = Object.fromEntries(
     Object.entries({ expect, family, assertions, http, tcp, tls, dns, websocket }).filter(
@@ -30,12 +32,12 @@ export function useTest(): (target: { id: number; name: string }) => Promise<voi
     async ({ id, name }) => {
       try {
         const check = await testTarget(id);
-        const from = check.regions.length > 0 ? ` from ${check.regions.join(", ")}` : "";
-        toast({ text: `${name} is tested${from}.` });
+        const regions = listed(check.regions);
+        toast({ text: t(regions ? "{name} is tested from {regions}." : "{name} is tested.", { name, regions }) });
         const done = await ended(check.id);
-        if (done) toast({ text: `${name}: ${outcome(done)}` });
+        if (done) toast({ text: t("{name}: {outcome}", { name, outcome: outcome(done) }) });
       } catch (error) {
-        toast({ bad: true, text: `${name} was not tested: ${briefly(error)}` });
+        toast({ bad: true, text: t("{name} was not tested: {why}", { name, why: briefly(error) }) });
       }
     },
     [toast],
@@ -57,8 +59,13 @@ async function ended(id: string): Promise<Check | null> {
 /** What each region saw, in one line. */
 export function outcome(check: Pick<Check, "results" | "error">): string {
   const seen = check.results.filter((result) => result.checked_at !== null);
-  if (seen.length === 0) return check.error || "no region measured";
-  return seen
-    .map((result) => `${result.status} from ${result.region} in ${Math.round(result.total_us / 1000)} ms`)
-    .join(", ");
+  if (seen.length === 0) return check.error || t("no region measured");
+  return listed(
+    seen.map(({ status, region, total_us }) =>
+      t(
+        "{status, select, up {up from {region} in {time}} degraded {degraded from {region} in {time}} down {down from {region} in {time}} missed {missed from {region} in {time}} other {unknown from {region} in {time}}}",
+        { status, region, time: t("{n} ms", { n: Math.round(total_us / 1000) }) },
+      ),
+    ),
+  );
 }

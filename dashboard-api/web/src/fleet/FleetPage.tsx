@@ -7,18 +7,23 @@ import { useRegionPlans } from "../ui/retired";
 import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
-import { count, duration, plural } from "../ui/words";
+import { count, duration, listed } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { locale, t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
 import { ForgetProber, RegionActions, Retired } from "./Retired";
 import "../styles/fleet.css";
+
+const CLICKHOUSE = "ClickHouse";
+const whole = new Intl.NumberFormat(locale(), { maximumFractionDigits: 0, useGrouping: false });
 
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
 
 type LedgerRange = "1" | "24" | "168";
 const ledgerRanges: [LedgerRange, string][] = [
-  ["1", "Last hour"],
-  ["24", "Last 24 hours"],
-  ["168", "Last 7 days"],
+  ["1", t("Last hour")],
+  ["24", t("Last 24 hours")],
+  ["168", t("Last 7 days")],
 ];
 
 /** Who is probing, what they are waiting for, and whether every planned check is accounted for. */
@@ -41,8 +46,8 @@ export function FleetPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Fleet</h1>
-          <p className="muted">{fleet.data ? sentence(fleet.data) : "Asking the probers"}</p>
+          <h1>{t("Fleet")}</h1>
+          <p className="muted">{fleet.data ? sentence(fleet.data) : t("Asking the probers")}</p>
         </div>
       </div>
       {fleet.error && !fleet.data && <ErrorNote error={fleet.error} onRetry={() => void fleet.refetch()} />}
@@ -53,8 +58,13 @@ export function FleetPage() {
           <Stores fleet={fleet.data} />
           {fleet.data.regions.length === 0 && (
             <div className="card empty">
-              <h2>No region yet</h2>
-              <p>Start a prober with its own REGION and it announces itself here. Until then nothing is checked.</p>
+              <h2>{t("No region yet")}</h2>
+              <p>
+                {t(
+                  "Start a prober with its own {variable} and it announces itself here. Until then nothing is checked.",
+                  { variable: "REGION" },
+                )}
+              </p>
             </div>
           )}
           {fleet.data.regions.map((region) => (
@@ -67,12 +77,12 @@ export function FleetPage() {
       <section className="card" aria-labelledby="ledger">
         <div className="card-head">
           <div>
-            <h2 id="ledger">Ledger</h2>
-            <p className="muted">Every planned check ends in exactly one outcome.</p>
+            <h2 id="ledger">{t("Ledger")}</h2>
+            <p className="muted">{t("Every planned check ends in exactly one outcome.")}</p>
           </div>
           <CopyNote of={ledger.data} />
           <label className="push">
-            <span className="sr">Period</span>
+            <span className="sr">{t("Period")}</span>
             <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
               {ledgerRanges.map(([value, label]) => (
                 <option key={value} value={value}>
@@ -93,8 +103,16 @@ export function FleetPage() {
 function sentence(fleet: Fleet): string {
   const probers = fleet.regions.reduce((n, region) => n + (region.probers?.length ?? 0), 0);
   const silent = fleet.regions.filter((region) => !region.live).map((region) => region.region);
-  const text = `${plural(probers, "prober")} in ${plural(fleet.regions.length, "region")}`;
-  return silent.length > 0 ? `${text}. Silent: ${silent.join(", ")}` : text;
+  const given = { probers, regions: fleet.regions.length, silent: listed(silent) };
+  return silent.length > 0
+    ? t(
+        "{probers, plural, one {# prober} other {# probers}} in {regions, plural, one {# region} other {# regions}}. Silent: {silent}",
+        given,
+      )
+    : t(
+        "{probers, plural, one {# prober} other {# probers}} in {regions, plural, one {# region} other {# regions}}",
+        given,
+      );
 }
 
 function Stores({ fleet }: { fleet: Fleet }) {
@@ -103,47 +121,60 @@ function Stores({ fleet }: { fleet: Fleet }) {
     <div className="stats four">
       <Stat
         state={publisher.leader ? "up" : "down"}
-        label="Publisher"
-        value={publisher.leader ?? "No leader"}
-        note={publisher.last_tick ? <Ago at={publisher.last_tick} /> : "never published"}
-        before="last tick "
+        name={t("Publisher")}
+        value={publisher.leader ?? t("No leader")}
+        note={
+          publisher.last_tick ? (
+            <Rich text="last tick {time}" time={<Ago at={publisher.last_tick} />} />
+          ) : (
+            t("last tick never published")
+          )
+        }
       />
       <Stat
         state={fleet.stale_since ? "down" : redis.durable ? "up" : "degraded"}
-        label="Redis"
-        value={fleet.stale_since ? "Not answering" : redis.embedded ? "Embedded" : `Version ${redis.version}`}
-        note={redis.durable ? "durable" : "not durable: a restart loses the queue"}
+        name="Redis"
+        value={
+          fleet.stale_since
+            ? t("Not answering")
+            : redis.embedded
+              ? t("Embedded")
+              : t("Version {version}", { version: redis.version })
+        }
+        note={t(redis.durable ? "durable" : "not durable: a restart loses the queue")}
       />
       <Stat
         state={clickhouse.ok ? "up" : "down"}
-        label="ClickHouse"
-        value={clickhouse.ok ? "Answering" : "Not answering"}
-        note={clickhouse.down_since ? <Ago at={clickhouse.down_since} bare /> : "stores the results"}
-        before={clickhouse.down_since ? "for " : ""}
+        name="ClickHouse"
+        value={t(clickhouse.ok ? "Answering" : "Not answering")}
+        note={
+          clickhouse.down_since ? (
+            <Rich text="for {time}" time={<Ago at={clickhouse.down_since} bare />} />
+          ) : (
+            t("stores the results")
+          )
+        }
       />
       <Stat
         state={redis.dead_letters > 0 ? "degraded" : "up"}
-        label="Queue"
-        value={plural(redis.backlog, "entry", "entries")}
-        note={plural(redis.dead_letters, "dead letter")}
+        name={t("Queue")}
+        value={t("{n, plural, one {# entry} other {# entries}}", { n: redis.backlog })}
+        note={t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })}
       />
     </div>
   );
 }
 
-function Stat(props: { state: State; label: string; value: string; note: React.ReactNode; before?: string }) {
+function Stat(props: { state: State; name: string; value: string; note: React.ReactNode }) {
   return (
     <div className="card stat">
       <h2 className="row">
-        <StateIcon state={props.state} size={15} label /> {props.label}
+        <StateIcon state={props.state} size={15} label /> {props.name}
       </h2>
       <p className="value cut" title={props.value}>
         {props.value}
       </p>
-      <p className="muted">
-        {props.before}
-        {props.note}
-      </p>
+      <p className="muted">{props.note}</p>
     </div>
   );
 }
@@ -153,46 +184,54 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
   const plan = useRegionPlans().data?.items.find((one) => one.region === region.region);
   const leaving = plan?.state === "leaving" || plan?.state === "retired";
   return (
-    <section className="card" aria-label={`Region ${region.region}`}>
+    <section className="card" aria-label={t("Region {region}", { region: region.region })}>
       <div className="card-head">
         <StateIcon state={region.live ? "up" : "no_data"} size={20} />
         <h2>{region.region}</h2>
-        <span className="muted">{leaving ? "retired, its history stays" : region.live ? "reporting" : "silent"}</span>
+        <span className="muted">
+          {t(leaving ? "retired, its history stays" : region.live ? "reporting" : "silent")}
+        </span>
         <span className="muted push">
-          {count(region.pending)} pending,{" "}
-          {region.lag_s >= LAG_WORTH_SAYING_S ? `${duration(region.lag_s)} behind` : "no lag"}
-          {region.spooled > 0 && `, ${count(region.spooled)} spooled`}
+          {t(
+            "{pending, plural, one {# pending} other {# pending}}, {late, select, yes {{lag} behind} other {no lag}}{spooled, plural, =0 {} one {, # spooled} other {, # spooled}}",
+            {
+              pending: region.pending,
+              late: region.lag_s >= LAG_WORTH_SAYING_S ? "yes" : "no",
+              lag: duration(region.lag_s),
+              spooled: region.spooled,
+            },
+          )}
         </span>
         {!region.live && !leaving && <RegionActions region={region.region} />}
       </div>
       {probers.length === 0 ? (
-        <p className="pad muted">No prober of this region is running.</p>
+        <p className="pad muted">{t("No prober of this region is running.")}</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-        <section className="scroll-x" tabIndex={0} aria-label={`Probers of ${region.region}`}>
+        <section className="scroll-x" tabIndex={0} aria-label={t("Probers of {region}", { region: region.region })}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Prober</th>
-                <th scope="col">Heartbeat</th>
+                <th scope="col">{t("Prober")}</th>
+                <th scope="col">{t("Heartbeat")}</th>
                 <th scope="col" className="num">
-                  In flight
+                  {t("In flight")}
                 </th>
                 <th scope="col" className="num">
-                  Waiting
+                  {t("Waiting")}
                 </th>
                 <th scope="col" className="num">
-                  Lateness p50
+                  {t("Lateness {percentile}", { percentile: "p50" })}
                 </th>
                 <th scope="col" className="num">
                   p99
                 </th>
-                <th scope="col">ClickHouse</th>
+                <th scope="col">{CLICKHOUSE}</th>
                 <th scope="col" className="num">
-                  Spooled
+                  {t("Spooled")}
                 </th>
-                <th scope="col">Open ranges</th>
-                <th scope="col">Version</th>
+                <th scope="col">{t("Open ranges")}</th>
+                <th scope="col">{t("Version")}</th>
               </tr>
             </thead>
             <tbody>
@@ -206,18 +245,26 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
                   </td>
                   <td className="num">{count(prober.in_flight)}</td>
                   <td className="num">{count(prober.waiting)}</td>
-                  <td className="num">{Math.round(prober.lateness_p50_ms)} ms</td>
-                  <td className="num">{Math.round(prober.lateness_p99_ms)} ms</td>
-                  <td>{prober.breaker === "open" ? "cut off" : prober.clickhouse}</td>
+                  <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p50_ms) })}</td>
+                  <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p99_ms) })}</td>
+                  <td>
+                    {t("{state, select, ok {ok} down {down} cut_off {cut off} other {{state}}}", {
+                      state: prober.breaker === "open" ? "cut_off" : prober.clickhouse,
+                    })}
+                  </td>
                   <td className="num">
-                    {count(prober.spooled)}
-                    {prober.spool_first && (
-                      <span className="muted">
-                        , oldest <Ago at={prober.spool_first} bare />
-                      </span>
+                    {prober.spool_first ? (
+                      <Rich
+                        text="{n}<more>, oldest {time}</more>"
+                        more={(inner) => <span className="muted">{inner}</span>}
+                        n={count(prober.spooled)}
+                        time={<Ago at={prober.spool_first} bare />}
+                      />
+                    ) : (
+                      count(prober.spooled)
                     )}
                   </td>
-                  <td>{prober.allow_cidrs?.length ? prober.allow_cidrs.join(", ") : "none"}</td>
+                  <td>{prober.allow_cidrs?.length ? listed(prober.allow_cidrs) : t("none")}</td>
                   <td className="muted">{prober.version}</td>
                 </tr>
               ))}

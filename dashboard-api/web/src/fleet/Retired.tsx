@@ -2,11 +2,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Archive } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/endpoints";
-import type { Prober } from "../api/types";
+import type { Prober, RegionPlan } from "../api/types";
 import { useToast } from "../app/toasts";
 import { Confirm } from "../ui/Confirm";
 import { useRegionPlans } from "../ui/retired";
 import { Ago } from "../ui/time";
+import { listedParts } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const SURELY_GONE_S = 60;
 
@@ -18,7 +21,7 @@ export function RegionActions({ region }: { region: string }) {
   return (
     <>
       <button type="button" className="btn" onClick={() => setAsking(true)}>
-        <Archive size={15} aria-hidden /> Retire
+        <Archive size={15} aria-hidden /> {t("Retire")}
       </button>
       {asking && <Retire region={region} onClose={() => setAsking(false)} />}
     </>
@@ -31,16 +34,23 @@ function Retire({ region, onClose }: { region: string; onClose: () => void }) {
   const retire = async () => {
     try {
       await api.retireRegion(region);
-      toast({ text: `${region} is retired. Its history stays.` });
+      toast({ text: t("{region} is retired. Its history stays.", { region }) });
     } catch (error) {
-      toast({ bad: true, text: `${region} was not retired: ${(error as Error).message}` });
+      toast({ bad: true, text: t("{region} was not retired: {why}", { region, why: (error as Error).message }) });
     }
     void queries.invalidateQueries({ queryKey: ["regions"] });
   };
   return (
-    <Confirm title={`Retire ${region}?`} act={`Retire ${region}`} onAct={retire} onClose={onClose}>
-      Nothing is planned there from the next second on, so nothing is missed there either. What was measured stays in
-      every log, chart and report. A prober of {region} that is started later brings the region back.
+    <Confirm
+      title={t("Retire {region}?", { region })}
+      act={t("Retire {region}", { region })}
+      onAct={retire}
+      onClose={onClose}
+    >
+      {t(
+        "Nothing is planned there from the next second on, so nothing is missed there either. What was measured stays in every log, chart and report. A prober of {region} that is started later brings the region back.",
+        { region },
+      )}
     </Confirm>
   );
 }
@@ -52,28 +62,29 @@ export function ForgetProber({ region, prober }: { region: string; prober: Probe
   const session = useQuery({ queryKey: ["session"], queryFn: ({ signal }) => api.session(signal) });
   const [asking, setAsking] = useState(false);
   if (session.data?.role !== "owner" || prober.age_s < SURELY_GONE_S || prober.spooled > 0) return null;
+  const { name } = prober;
   const forget = async () => {
     try {
-      await api.forgetProber(region, prober.name);
-      toast({ text: `${prober.name} is forgotten. What it measured stays.` });
+      await api.forgetProber(region, name);
+      toast({ text: t("{name} is forgotten. What it measured stays.", { name }) });
     } catch (error) {
-      toast({ bad: true, text: `${prober.name} stays: ${(error as Error).message}` });
+      toast({ bad: true, text: t("{name} stays: {why}", { name, why: (error as Error).message }) });
     }
     void queries.invalidateQueries({ queryKey: ["fleet"] });
   };
   return (
     <>
       <button type="button" className="chip" onClick={() => setAsking(true)}>
-        Forget<span className="sr"> {prober.name}</span>
+        <Rich text="Forget<sr> {name}</sr>" sr={(inner) => <span className="sr">{inner}</span>} name={name} />
       </button>
       {asking && (
         <Confirm
-          title={`Forget ${prober.name}?`}
-          act={`Forget ${prober.name}`}
+          title={t("Forget {name}?", { name })}
+          act={t("Forget {name}", { name })}
           onAct={forget}
           onClose={() => setAsking(false)}
         >
-          It leaves this page; what it measured stays. If it is started again, it comes back.
+          {t("It leaves this page; what it measured stays. If it is started again, it comes back.")}
         </Confirm>
       )}
     </>
@@ -86,16 +97,26 @@ export function Retired() {
   if (retired.length === 0) return null;
   return (
     <section className="card pad" aria-labelledby="retired">
-      <h2 id="retired">Retired regions</h2>
+      <h2 id="retired">{t("Retired regions")}</h2>
       <p className="muted">
-        {retired.map((one, i) => (
-          <span key={one.region}>
-            {i > 0 && ", "}
-            <b>{one.region}</b> {one.since && <Ago at={one.since} />}
-          </span>
-        ))}
-        . Nothing is planned there any more; what was measured stays in logs, charts and reports.
+        <Rich
+          text="{regions}. Nothing is planned there any more; what was measured stays in logs, charts and reports."
+          regions={<RetiredList regions={retired} />}
+        />
       </p>
     </section>
   );
+}
+
+function RetiredList({ regions }: { regions: readonly RegionPlan[] }) {
+  const since = new Map(regions.map((one) => [one.region, one.since]));
+  return listedParts(since.keys()).map(({ type, value }) => {
+    if (type === "literal") return value;
+    const at = since.get(value);
+    return (
+      <span key={value}>
+        <b>{value}</b> {at && <Ago at={at} />}
+      </span>
+    );
+  });
 }

@@ -8,6 +8,7 @@ import { Field } from "../ui/Field";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 
 /** Say that somebody looks after it, or what is known of it. */
 export function IncidentActions({ incident }: { incident: IncidentDetail }) {
@@ -25,12 +26,12 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
   const onError = (error: unknown) => refuse(problemsOf(error, ["/text"]));
   const acknowledge = useMutation({
     mutationFn: () => incidentApi.acknowledge(incident.id, text.trim()),
-    onSuccess: () => done("Acknowledged. Nobody is reminded any more."),
+    onSuccess: () => done(t("Acknowledged. Nobody is reminded any more.")),
     onError,
   });
   const note = useMutation({
     mutationFn: () => incidentApi.note(incident.id, text.trim()),
-    onSuccess: () => done("Note added."),
+    onSuccess: () => done(t("Note added.")),
     onError,
   });
   const busy = acknowledge.isPending || note.isPending;
@@ -38,7 +39,7 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
   return (
     <section className="card" aria-labelledby="say">
       <div className="card-head">
-        <h2 id="say">{incident.state === "open" ? "Look after it" : "Add a note"}</h2>
+        <h2 id="say">{t(incident.state === "open" ? "Look after it" : "Add a note")}</h2>
       </div>
       <form
         ref={form}
@@ -50,7 +51,7 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
         }}
       >
         <FormProblem problems={problems} />
-        <Field label="Note" error={problems["/text"]} hint="Stays in the timeline, with your name.">
+        <Field label={t("Note")} error={problems["/text"]} hint={t("Stays in the timeline, with your name.")}>
           {(bound) => (
             <textarea
               {...bound}
@@ -64,15 +65,15 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
         <div className="row wrap">
           {incident.state === "open" && (
             <button type="button" className="btn primary" disabled={busy} onClick={() => acknowledge.mutate()}>
-              <UserRoundCheck size={16} aria-hidden /> Acknowledge
+              <UserRoundCheck size={16} aria-hidden /> {t("Acknowledge")}
             </button>
           )}
           <button type="submit" className="btn" disabled={busy}>
-            Add note
+            {t("Add note")}
           </button>
         </div>
         {incident.state === "open" && (
-          <p className="hint muted">Acknowledging ends reminders and escalations; it does not resolve.</p>
+          <p className="hint muted">{t("Acknowledging ends reminders and escalations; it does not resolve.")}</p>
         )}
       </form>
     </section>

@@ -8,14 +8,16 @@ import { useSelf } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
-import { duration } from "../ui/words";
+import { duration, listed } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { ChangesCard } from "./ChangesCard";
 import { IncidentActions } from "./IncidentActions";
 import { IncidentRow } from "./IncidentRow";
 import { TellReaders } from "./TellReaders";
 import { Timeline } from "./Timeline";
 import { timelineOf } from "./timeline";
-import { actorWord, cause, iconOf, severityWord, stateWord, subjectWord } from "./words";
+import { actorWord, cause, iconOf, stateWord, subjectWord } from "./words";
 import "../styles/target.css";
 import "../styles/incidents.css";
 
@@ -32,7 +34,7 @@ export function IncidentPage() {
   return (
     <div className="page">
       <Link to="/incidents" className="back">
-        <ChevronLeft size={16} aria-hidden /> Incidents
+        <ChevronLeft size={16} aria-hidden /> {t("Incidents")}
       </Link>
       {incident.data ? (
         <Details incident={incident.data} />
@@ -73,43 +75,52 @@ function Details({ incident }: { incident: IncidentDetail }) {
         <StateIcon state={iconOf(incident)} size={40} />
         <div className="title">
           <h1>
-            {incident.target.name || `Incident ${incident.id}`}
+            {incident.target.name || t("Incident {id}", { id: incident.id })}
             {subject && <span className="tag">{subject}</span>}
           </h1>
           <p className="verdict">
-            <b className={`word s-${iconOf(incident)}`}>{stateWord[incident.state]}</b>
-            {over
-              ? `, was ${severityWord(incident.severity).toLowerCase()} for ${duration(incident.duration_s)}`
-              : `, ${severityWord(incident.severity).toLowerCase()} for `}
-            {!over && <Ago at={incident.began_at} bare />}
+            <Rich
+              text={
+                over
+                  ? "{severity, select, down {{state}, was down for {time}} degraded {{state}, was degraded for {time}} other {{state}, was no data for {time}}}"
+                  : "{severity, select, down {{state}, down for {time}} degraded {{state}, degraded for {time}} other {{state}, no data for {time}}}"
+              }
+              severity={incident.severity}
+              state={<b className={`word s-${iconOf(incident)}`}>{stateWord[incident.state]}</b>}
+              time={over ? duration(incident.duration_s) : <Ago at={incident.began_at} bare />}
+            />
           </p>
         </div>
         {incident.target_id > 0 && (
           <div className="actions">
             <Link to="/targets/$id" params={{ id: String(incident.target_id) }} className="btn">
-              Open the target
+              {t("Open the target")}
             </Link>
             <TellReaders incident={incident} />
           </div>
         )}
       </div>
-      <section className="card incident-cause" aria-label="Cause">
+      <section className="card incident-cause" aria-label={t("Cause")}>
         <p className="incident-cause-text">{cause(incident)}</p>
         <dl className="facts">
-          <Fact name="Began, first failing check">
+          <Fact name={t("Began, first failing check")}>
             <Clock at={incident.began_at} dated />
           </Fact>
-          <Fact name="Confirmed">
+          <Fact name={t("Confirmed")}>
             <Clock at={incident.opened_at} dated />
           </Fact>
-          {incident.regions.length > 0 && <Fact name="Seen from">{incident.regions.join(", ")}</Fact>}
+          {incident.regions.length > 0 && <Fact name={t("Seen from")}>{listed(incident.regions)}</Fact>}
           {incident.acknowledged_at && (
-            <Fact name="Acknowledged">
-              {actorWord(incident.acknowledged_by, self)}, <Clock at={incident.acknowledged_at} dated />
+            <Fact name={t("Acknowledged")}>
+              <Rich
+                text="{who}, {time}"
+                who={actorWord(incident.acknowledged_by, self)}
+                time={<Clock at={incident.acknowledged_at} dated />}
+              />
             </Fact>
           )}
           {incident.resolved_at && (
-            <Fact name="Over">
+            <Fact name={t("Over")}>
               <Clock at={incident.resolved_at} dated />
             </Fact>
           )}
@@ -146,18 +157,18 @@ function Group({ id, self }: { id: number; self: number }) {
   return (
     <section className="card" aria-labelledby="group">
       <div className="card-head">
-        <h2 id="group">With the same cause</h2>
-        <span className="muted">told together, as one</span>
+        <h2 id="group">{t("With the same cause")}</h2>
+        <span className="muted">{t("told together, as one")}</span>
       </div>
       {group.error && !group.data && <ErrorNote error={group.error} onRetry={() => void group.refetch()} />}
       {group.isPending && <div className="skeleton chart-skeleton" />}
-      {group.data && members.length === 0 && <p className="pad muted">No other incident has this cause yet.</p>}
+      {group.data && members.length === 0 && <p className="pad muted">{t("No other incident has this cause yet.")}</p>}
       <ul className="incidents">
         {members.map((one) => (
           <IncidentRow key={one.id} incident={one} />
         ))}
       </ul>
-      {group.data?.next_cursor && <p className="pad muted">These are the newest 200.</p>}
+      {group.data?.next_cursor && <p className="pad muted">{t("These are the newest 200.")}</p>}
     </section>
   );
 }

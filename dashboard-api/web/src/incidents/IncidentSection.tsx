@@ -57,7 +57,7 @@ export function IncidentSection({
 
 function IncidentSkeleton() {
   return (
-    <div aria-hidden="true" className="list-skeleton">
+    <div aria-hidden className="list-skeleton">
       {[52, 38, 60].map((width) => (
         <div key={width} className="incident">
           <span className="skeleton" style={{ width: 22, height: 22 }} />

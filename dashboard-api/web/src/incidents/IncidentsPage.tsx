@@ -5,14 +5,16 @@ import { useKeys } from "../app/keys";
 import type { IncidentSearch } from "../app/router";
 import { StateIcon } from "../ui/StateIcon";
 import { TargetPicker } from "../ui/TargetPicker";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { IncidentSection } from "./IncidentSection";
 import { IncidentTabs } from "./IncidentTabs";
 import "../styles/incidents.css";
 
 const filters = [
-  ["all", "All"],
-  ["open", "Open"],
-  ["resolved", "Resolved"],
+  ["all", t("All")],
+  ["open", t("Open")],
+  ["resolved", t("Resolved")],
 ] as const;
 
 /** What went wrong, the open ones first. */
@@ -38,11 +40,11 @@ export function IncidentsPage() {
   const nothing = (
     <div className="empty">
       <SearchX size={28} aria-hidden className="muted" />
-      <h2>Nothing matches</h2>
-      <p>This target has no such incident.</p>
+      <h2>{t("Nothing matches")}</h2>
+      <p>{t("This target has no such incident.")}</p>
       <div className="actions">
         <button type="button" className="btn" onClick={clear}>
-          Clear the filters
+          {t("Clear the filters")}
         </button>
       </div>
     </div>
@@ -51,14 +53,14 @@ export function IncidentsPage() {
     <div className="page" ref={page}>
       <div className="page-head">
         <div>
-          <h1>Incidents</h1>
-          <p className="muted">An incident begins at the first failing check, not when it was confirmed.</p>
+          <h1>{t("Incidents")}</h1>
+          <p className="muted">{t("An incident begins at the first failing check, not when it was confirmed.")}</p>
         </div>
       </div>
       <IncidentTabs />
       <div className="toolbar incident-tools">
         {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
-        <div className="segments" role="group" aria-label="Which incidents">
+        <div className="segments" role="group" aria-label={t("Which incidents")}>
           {filters.map(([value, label]) => (
             <button
               key={value}
@@ -71,7 +73,7 @@ export function IncidentsPage() {
           ))}
         </div>
         <TargetPicker
-          label="Target"
+          label={t("Target")}
           value={target ?? null}
           clearable
           onChange={(id) => change({ target: id === null ? undefined : String(id) })}
@@ -79,7 +81,7 @@ export function IncidentsPage() {
       </div>
       {shown !== "resolved" && (
         <IncidentSection
-          title="Open"
+          title={t("Open")}
           state="open"
           target={target}
           empty={
@@ -88,13 +90,16 @@ export function IncidentsPage() {
             ) : (
               <div className="empty small">
                 <StateIcon state="up" size={26} />
-                <h3>Nothing is wrong</h3>
+                <h3>{t("Nothing is wrong")}</h3>
                 <p>
-                  An incident opens here by itself when a target's rule says so. Who is told is set under{" "}
-                  <Link className="link" to="/settings/rules">
-                    notification rules
-                  </Link>
-                  .
+                  <Rich
+                    text="An incident opens here by itself when a target's rule says so. Who is told is set under <a>notification rules</a>."
+                    a={(inner) => (
+                      <Link className="link" to="/settings/rules">
+                        {inner}
+                      </Link>
+                    )}
+                  />
                 </p>
               </div>
             )
@@ -103,14 +108,14 @@ export function IncidentsPage() {
       )}
       {shown !== "open" && (
         <IncidentSection
-          title="Resolved"
+          title={t("Resolved")}
           state="resolved"
           target={target}
           empty={
             target ? (
               nothing
             ) : (
-              <p className="pad muted">Nothing was resolved yet. What is over stays here, with its timeline.</p>
+              <p className="pad muted">{t("Nothing was resolved yet. What is over stays here, with its timeline.")}</p>
             )
           }
         />

@@ -4,6 +4,8 @@ import { Megaphone } from "lucide-react";
 import type { Incident } from "../api/incidents";
 import { pagesApi } from "../api/statusPages";
 import { useMayEdit } from "../app/useSelf";
+import { behind } from "../statuspages/draft";
+import { t } from "../words/t";
 
 /** The way to a post on each status page that shows the target. */
 export function TellReaders({ incident }: { incident: Incident }) {
@@ -11,7 +13,7 @@ export function TellReaders({ incident }: { incident: Incident }) {
   const pages = useQuery({ queryKey: ["status-pages"], queryFn: pagesApi.list, enabled: mayEdit, staleTime: 60_000 });
   if (!mayEdit) return null;
   const shown = pages.data?.items.filter((page) =>
-    page.groups.some((group) => group.components.some((one) => one.target_ids.includes(incident.target_id))),
+    page.groups.some((group) => group.components.some((one) => behind(one).includes(incident.target_id))),
   );
   return shown?.map((page) => (
     <Link
@@ -21,7 +23,7 @@ export function TellReaders({ incident }: { incident: Incident }) {
       search={{ incident: String(incident.id) }}
       className="btn"
     >
-      <Megaphone size={15} aria-hidden /> Tell readers of {page.title}
+      <Megaphone size={15} aria-hidden /> {t("Tell readers of {page}", { page: page.title })}
     </Link>
   ));
 }

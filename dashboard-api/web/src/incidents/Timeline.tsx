@@ -12,6 +12,7 @@ import {
 import { KnownThen } from "../known/ways";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
+import { t } from "../words/t";
 import type { Line, LineKind } from "./timeline";
 
 const icons: Partial<Record<LineKind, LucideIcon>> = {
@@ -31,7 +32,7 @@ export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean
   return (
     <section className="card" aria-labelledby="timeline">
       <div className="card-head">
-        <h2 id="timeline">Timeline</h2>
+        <h2 id="timeline">{t("Timeline")}</h2>
       </div>
       <ol className="timeline">
         {lines.map((line) => {
@@ -53,7 +54,7 @@ export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean
           );
         })}
       </ol>
-      {more && <p className="pad muted">Only the first 100 confirmations are shown.</p>}
+      {more && <p className="pad muted">{t("Only the first 100 confirmations are shown.")}</p>}
     </section>
   );
 }

@@ -1,7 +1,8 @@
 import type { IncidentDetail, IncidentEvent } from "../api/incidents";
 import type { Result, State, User } from "../api/types";
-import { explain, latency, stateOfStatus, stateWords, tellingStatus } from "../ui/words";
-import { actorWord, capital } from "./words";
+import { explain, latency, stateOfStatus, tellingStatus } from "../ui/words";
+import { t } from "../words/t";
+import { actorWord, capital, isSelf } from "./words";
 
 export type LineKind = "failure" | "confirmation" | IncidentEvent["kind"];
 
@@ -53,7 +54,9 @@ export function timelineOf(incident: IncidentDetail, results: readonly Result[],
       at: result.scheduled_at,
       state: stateOfStatus(result.status),
       title:
-        result === seen[0] ? `First failing check, from ${result.region}` : `First failing check from ${result.region}`,
+        result === seen[0]
+          ? t("First failing check, from {region}", { region: result.region })
+          : t("First failing check from {region}", { region: result.region }),
       text: found(incident.target.kind, result),
     });
   }
@@ -73,7 +76,10 @@ export function timelineOf(incident: IncidentDetail, results: readonly Result[],
       kind: "confirmation",
       at: c.checked_at,
       state: stateOfStatus(c.status),
-      title: `${c.region} looked again: ${stateWords[stateOfStatus(c.status)].toLowerCase()}`,
+      title: t(
+        "{state, select, up {{region} looked again: up} degraded {{region} looked again: degraded} down {{region} looked again: down} other {{region} looked again: no data}}",
+        { region: c.region, state: stateOfStatus(c.status) },
+      ),
       text: found(incident.target.kind, c),
     });
   });
@@ -82,34 +88,36 @@ export function timelineOf(incident: IncidentDetail, results: readonly Result[],
 }
 
 function began(incident: IncidentDetail): string {
-  if (incident.target.kind === "region") return "It could not be believed from here on";
-  return incident.severity === "no_data" ? "First check without data" : "First failing check";
+  if (incident.target.kind === "region") return t("It could not be believed from here on");
+  return t(incident.severity === "no_data" ? "First check without data" : "First failing check");
 }
 
 function found(kind: string, r: Pick<Result, "failure" | "reason" | "http_status" | "total_us" | "message">): string {
   const why = explain(r.failure, r.reason, tellingStatus(kind, r.http_status));
-  const took = r.total_us > 0 ? `after ${latency(r.total_us)}` : "";
-  return [[why, r.message].filter(Boolean).join(": "), took].filter(Boolean).join(", ");
+  const what = why && r.message ? t("{what}: {why}", { what: why, why: r.message }) : why || r.message;
+  if (r.total_us <= 0) return what;
+  const time = latency(r.total_us);
+  return what ? t("{what}, after {time}", { what, time }) : t("after {time}", { time });
 }
 
 function lineOf(event: IncidentEvent, self: User | null): Line {
   const line: Line = { key: `e-${event.id}`, kind: event.kind, at: event.at, title: "", text: event.text };
-  const who = actorWord(event.author, self);
+  const by = { who: isSelf(event.author, self) ? "you" : "other", name: actorWord(event.author, self) };
   switch (event.kind) {
     case "opened":
-      return { ...line, title: "Confirmed, the incident was opened" };
+      return { ...line, title: t("Confirmed, the incident was opened") };
     case "severity":
-      return { ...line, title: "Its severity changed" };
+      return { ...line, title: t("Its severity changed") };
     case "notified":
       return { ...line, ...told(event.text) };
     case "acknowledged":
-      return { ...line, title: `${who} acknowledged it` };
+      return { ...line, title: t("{who, select, you {You acknowledged it} other {{name} acknowledged it}}", by) };
     case "note":
-      return { ...line, title: event.author === "" ? "Probefleet noted" : `${who} noted` };
+      return { ...line, title: t("{who, select, you {You noted} other {{name} noted}}", by) };
     case "corrected":
-      return { ...line, title: "Corrected" };
+      return { ...line, title: t("Corrected") };
     default:
-      return { ...line, title: "Resolved" };
+      return { ...line, title: t("Resolved") };
   }
 }
 
@@ -118,11 +126,11 @@ export function told(text: string): Pick<Line, "title" | "text" | "bad"> {
   const parts = /^(.*) \((\w+)\): (\w+)(?:, not delivered: ([\s\S]*))?$/.exec(text);
   if (!parts) return { title: capital(text), text: "" };
   const [, name, kind, event, why] = parts;
-  const what = `${name} (${kind})`;
-  const bad = why !== undefined;
-  return {
-    title: bad ? `${what} was not told` : `${what} was told`,
-    text: bad ? `${event}: ${why}` : (event ?? ""),
-    bad,
-  };
+  const channel = `${name} (${kind})`;
+  const what = t(
+    "{event, select, opened {opened} severity {severity} note {note} acknowledged {acknowledged} resolved {resolved} corrected {corrected} escalated {escalated} reminder {reminder} test {test} other {{event}}}",
+    { event },
+  );
+  if (why === undefined) return { title: t("{channel} was told", { channel }), text: what, bad: false };
+  return { title: t("{channel} was not told", { channel }), text: t("{what}: {why}", { what, why }), bad: true };
 }

@@ -1,11 +1,12 @@
 import type { Incident, IncidentState, Severity } from "../api/incidents";
 import type { State, User } from "../api/types";
 import { explain, stateWords, tellingStatus } from "../ui/words";
+import { t } from "../words/t";
 
 export const stateWord: Record<IncidentState, string> = {
-  open: "Open",
-  acknowledged: "Acknowledged",
-  resolved: "Resolved",
+  open: t("Open"),
+  acknowledged: t("Acknowledged"),
+  resolved: t("Resolved"),
 };
 
 export const severityWord = (severity: Severity): string => stateWords[severity];
@@ -17,7 +18,9 @@ export const iconOf = (incident: Pick<Incident, "state" | "severity">): State =>
 /** Why, in words: the verdict's own, else those of the failure. */
 export function cause(incident: Pick<Incident, "explanation" | "failure" | "http_status" | "target">): string {
   if (incident.explanation) return capital(incident.explanation);
-  return explain(incident.failure, "", tellingStatus(incident.target.kind, incident.http_status)) || "Cause not known";
+  return (
+    explain(incident.failure, "", tellingStatus(incident.target.kind, incident.http_status)) || t("Cause not known")
+  );
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -25,15 +28,18 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 /** What it is about when it is about no target. */
 export function subjectWord(incident: Pick<Incident, "target_id" | "target">): string {
   if (incident.target_id > 0) return "";
-  if (incident.target.kind === "region") return "Blind region";
-  return incident.target.kind === "group" ? "Shared cause" : "";
+  if (incident.target.kind === "region") return t("Blind region");
+  return incident.target.kind === "group" ? t("Shared cause") : "";
 }
+
+export const isSelf = (actor: string, self: User | null): boolean => self !== null && actor === `user:${self.id}`;
 
 /** Who did it: people are known by number, keys by theirs. */
 export function actorWord(actor: string, self: User | null): string {
   if (actor === "") return "Probefleet";
   const [kind, number = ""] = actor.split(":");
-  if (kind === "user") return self && String(self.id) === number ? "You" : `User ${number}`;
-  if (kind === "key") return `API key ${number}`.trim();
+  if (isSelf(actor, self)) return t("You");
+  if (kind === "user") return t("User {number}", { number });
+  if (kind === "key") return number ? t("API key {id}", { id: number }) : t("API key");
   return actor;
 }

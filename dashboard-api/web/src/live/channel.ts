@@ -54,7 +54,7 @@ export class Channel {
       case "delta":
         return this.delta(message);
       case "resync":
-        return message.ch === this.name ? this.lose(message.reason || "asked by the server") : nothing;
+        return message.ch === this.name ? this.lose(message.reason || "asked") : nothing;
       case "err":
         return message.id === this.id && !this.live ? this.lose(message.code) : nothing;
       default:

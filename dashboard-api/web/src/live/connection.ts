@@ -204,7 +204,7 @@ export class LiveConnection {
     this.failures = 0;
     this.resyncs = 0;
     this.clear("poll");
-    if (this.polled) this.handlers.onGap("polled while cut off");
+    if (this.polled) this.handlers.onGap("polled");
     this.polled = false;
     this.report({ kind: "live", since: Date.now(), via: this.way });
   }

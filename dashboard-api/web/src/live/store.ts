@@ -1,4 +1,6 @@
 import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
+import { listed } from "../ui/words";
+import { t } from "../words/t";
 import { fromLatest, mergeSlots, type SlotView } from "./history";
 
 /** A target as the page shows it: the server's word, unless it has gone stale. */
@@ -101,16 +103,16 @@ export class LiveStore {
       p50_us: null,
       region_states: [],
       state: "no_data" as const,
-      why: "Waiting for the first check.",
+      why: t("Waiting for the first check."),
     };
     const place = { tags: tags ?? [], parent_id: parent_id ?? null };
     const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], ...place, active };
     if (!active) {
       item.state = "paused";
-      item.why = "Paused.";
+      item.why = t("Paused.");
     } else if (old?.state === "paused") {
       item.state = "no_data";
-      item.why = "Waiting for the next check.";
+      item.why = t("Waiting for the next check.");
     }
     this.put({ ...item, ticks: [] });
     this.publishList();
@@ -303,7 +305,8 @@ function isStale(item: Entry["item"], now: number): boolean {
 }
 
 function staleReason(regions: string[]): string {
-  if (regions.length === 0) return "No fresh result.";
-  if (regions.length === 1) return `No fresh result: region ${regions[0]} stopped reporting.`;
-  return `No fresh result: regions ${regions.join(", ")} stopped reporting.`;
+  return t(
+    "{n, plural, =0 {No fresh result.} one {No fresh result: region {regions} stopped reporting.} other {No fresh result: regions {regions} stopped reporting.}}",
+    { n: regions.length, regions: listed(regions) },
+  );
 }

@@ -9,6 +9,7 @@ import { IncidentTabs } from "../incidents/IncidentTabs";
 import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
+import { t } from "../words/t";
 import { WindowList } from "./WindowList";
 import { instants, wallOf } from "./wall";
 import "../styles/incidents.css";
@@ -41,7 +42,7 @@ export function MaintenancePage() {
       await maintenanceApi.remove(one.id, keepalive);
       if (done) toast({ text: done });
     } catch (error) {
-      toast({ bad: true, text: `${one.name} was not changed: ${briefly(error)}` });
+      toast({ bad: true, text: t("{name} was not changed: {why}", { name: one.name, why: briefly(error) }) });
       setHidden((old) => new Set([...old].filter((id) => id !== one.id)));
     }
     void queries.invalidateQueries({ queryKey: ["maintenance"] });
@@ -51,8 +52,8 @@ export function MaintenancePage() {
     if (begun) return setEnding(one);
     setHidden((old) => new Set(old).add(one.id));
     toast({
-      text: `${one.name} removed.`,
-      action: { label: "Undo", run: () => setHidden((old) => new Set([...old].filter((id) => id !== one.id))) },
+      text: t("{name} removed.", { name: one.name }),
+      action: { label: t("Undo"), run: () => setHidden((old) => new Set([...old].filter((id) => id !== one.id))) },
       onExpire: () => void remove(one, "", true),
     });
   };
@@ -68,12 +69,12 @@ export function MaintenancePage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Maintenance</h1>
-          <p className="muted">No incident is opened meanwhile, and uptime leaves the time out.</p>
+          <h1>{t("Maintenance")}</h1>
+          <p className="muted">{t("No incident is opened meanwhile, and uptime leaves the time out.")}</p>
         </div>
         {mayEdit && (
           <button type="button" className="btn primary push" onClick={() => setAdding(true)}>
-            <Plus size={16} aria-hidden /> Plan maintenance
+            <Plus size={16} aria-hidden /> {t("Plan maintenance")}
           </button>
         )}
       </div>
@@ -83,20 +84,20 @@ export function MaintenancePage() {
       {list.data && all.length === 0 && (
         <div className="card empty">
           <Wrench size={28} aria-hidden className="muted" />
-          <h2>Nothing is planned</h2>
-          <p>Say when targets are worked on, once or again and again: nobody is woken by what was expected.</p>
+          <h2>{t("Nothing is planned")}</h2>
+          <p>{t("Say when targets are worked on, once or again and again: nobody is woken by what was expected.")}</p>
           {mayEdit && (
             <div className="actions">
               <button type="button" className="btn primary" onClick={() => setAdding(true)}>
-                <Plus size={16} aria-hidden /> Plan maintenance
+                <Plus size={16} aria-hidden /> {t("Plan maintenance")}
               </button>
             </div>
           )}
         </div>
       )}
-      <WindowList title="Now" windows={now} onRemove={mayEdit ? take : null} />
-      <WindowList title="Upcoming" windows={next} onRemove={mayEdit ? take : null} />
-      <WindowList title="Past" windows={past} onRemove={null} />
+      <WindowList kind="now" title={t("Now")} windows={now} onRemove={mayEdit ? take : null} />
+      <WindowList kind="upcoming" title={t("Upcoming")} windows={next} onRemove={mayEdit ? take : null} />
+      <WindowList kind="past" title={t("Past")} windows={past} onRemove={null} />
       {adding && (
         <Suspense fallback={null}>
           <WindowDialog onClose={() => setAdding(false)} />
@@ -104,13 +105,16 @@ export function MaintenancePage() {
       )}
       {ending && (
         <Confirm
-          title={`End ${ending.name}?`}
-          act="End it"
+          title={t("End {name}?", { name: ending.name })}
+          act={t("End it")}
           onClose={() => setEnding(null)}
-          onAct={() => remove(ending, `${ending.name} ended.`)}
+          onAct={() => remove(ending, t("{name} ended.", { name: ending.name }))}
         >
-          {ending.active ? "Its targets are watched again at once. " : "It does not come again. "}
-          What it covered stays covered. This cannot be undone.
+          {t(
+            ending.active
+              ? "Its targets are watched again at once. What it covered stays covered. This cannot be undone."
+              : "It does not come again. What it covered stays covered. This cannot be undone.",
+          )}
         </Confirm>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { MaintenanceInput } from "../api/maintenance";
 import { duration } from "../ui/words";
+import { locale, t } from "../words/t";
 import { occurrences } from "./occurrences";
 
 /** When it will hold, before it is saved. */
@@ -21,7 +22,7 @@ export function Occurrences({ body, ready }: { body: MaintenanceInput; ready: bo
       timeZone: body.zone,
     };
     try {
-      return new Intl.DateTimeFormat("en-GB", options);
+      return new Intl.DateTimeFormat(locale(), options);
     } catch {
       return null;
     }
@@ -29,11 +30,11 @@ export function Occurrences({ body, ready }: { body: MaintenanceInput; ready: bo
   if (!ready || !format) return null;
   return (
     <div className="next-times">
-      <h3>It holds</h3>
+      <h3>{t("It holds")}</h3>
       {found === null ? (
-        <p className="muted">This rule is worked out when it is saved; the list then says when it holds next.</p>
+        <p className="muted">{t("This rule is worked out when it is saved; the list then says when it holds next.")}</p>
       ) : found.length === 0 ? (
-        <p className="muted">Never from now on: it would be over already.</p>
+        <p className="muted">{t("Never from now on: it would be over already.")}</p>
       ) : (
         <ol>
           {found.map(({ from, to }) => (

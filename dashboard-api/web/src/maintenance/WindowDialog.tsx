@@ -11,24 +11,21 @@ import { Field } from "../ui/Field";
 import { problemsOf } from "../ui/problems";
 import { TargetPicker } from "../ui/TargetPicker";
 import { useProblems } from "../ui/useProblems";
+import { duration } from "../ui/words";
+import { t } from "../words/t";
 import { bodyOf, type Draft, fields, type Repeat, weekdays } from "./draft";
 import { Occurrences } from "./Occurrences";
 import { fieldOf } from "./wall";
 
 const repeats: [Repeat, string][] = [
-  ["once", "Once"],
-  ["daily", "Every day"],
-  ["weekly", "Every week"],
-  ["monthly", "Every month"],
-  ["own", "By a rule of RFC 5545"],
+  ["once", t("Once")],
+  ["daily", t("Every day")],
+  ["weekly", t("Every week")],
+  ["monthly", t("Every month")],
+  ["own", t("By a rule of {standard}", { standard: "RFC 5545" })],
 ];
-const lengths: [string, string][] = [
-  ["30 min", "0.5"],
-  ["1 h", "1"],
-  ["2 h", "2"],
-  ["4 h", "4"],
-  ["8 h", "8"],
-];
+const lengths = [0.5, 1, 2, 4, 8].map((hours): [string, string] => [duration(hours * 3600), String(hours)]);
+const RULE_EXAMPLE = "FREQ=MONTHLY;BYDAY=1SU";
 const AHEAD_MS = 3_600_000;
 
 /** Plans maintenance, and shows when that will be. */
@@ -54,7 +51,7 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
     mutationFn: maintenanceApi.create,
     onSuccess: (created) => {
       void queries.invalidateQueries({ queryKey: ["maintenance"] });
-      toast({ text: created.active ? `${created.name} holds now.` : `${created.name} is planned.` });
+      toast({ text: t(created.active ? "{name} holds now." : "{name} is planned.", { name: created.name }) });
       onClose();
     },
     onError: (error) => refuse(problemsOf(error, fields)),
@@ -67,45 +64,49 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
 
   return (
     <DialogForm
-      title="Plan maintenance"
+      title={t("Plan maintenance")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act="Plan it"
-      acting="Saving"
+      act={t("Plan it")}
+      acting={t("Saving")}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label="Name" error={problems["/name"]}>
+      <Field label={t("Name")} error={problems["/name"]}>
         {(bound) => (
           <input
             {...bound}
             className="input"
             autoComplete="off"
-            placeholder="Database upgrade"
+            placeholder={t("Database upgrade")}
             value={draft.name}
             onChange={(event) => change({ name: event.target.value })}
           />
         )}
       </Field>
       <Choice
-        label="For"
+        label={t("For")}
         value={draft.everything ? "everything" : "target"}
         options={[
-          ["target", "One target"],
-          ["everything", "Everything"],
+          ["target", t("One target")],
+          ["everything", t("Everything")],
         ]}
         onChange={(value) => change({ everything: value === "everything" })}
       />
       {!draft.everything && (
         <TargetPicker
-          label="Target"
+          label={t("Target")}
           value={draft.target}
           error={problems["/target_id"] ?? problems["/everything"]}
           onChange={(target) => change({ target })}
         />
       )}
-      <Field label="Begins" error={problems["/starts_at"]} hint="By the clock on the wall of the time zone below.">
+      <Field
+        label={t("Begins")}
+        error={problems["/starts_at"]}
+        hint={t("By the clock on the wall of the time zone below.")}
+      >
         {(bound) => (
           <input
             {...bound}
@@ -116,7 +117,7 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
           />
         )}
       </Field>
-      <Field label="Lasts (hours)" error={problems["/duration_s"]}>
+      <Field label={t("Lasts (hours)")} error={problems["/duration_s"]}>
         {(bound) => (
           <div className="interval">
             <input
@@ -128,7 +129,7 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
               onChange={(event) => change({ hours: event.target.value })}
             />
             <Shortcuts
-              label="Common lengths"
+              label={t("Common lengths")}
               of={lengths}
               chosen={(hours) => draft.hours === hours}
               onChoose={(hours) => change({ hours })}
@@ -137,7 +138,7 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
         )}
       </Field>
       <ZoneField value={draft.zone} error={problems["/zone"]} onChange={(zone) => change({ zone })} />
-      <Field label="Comes again" error={draft.repeat === "own" ? undefined : problems["/rrule"]}>
+      <Field label={t("Comes again")} error={draft.repeat === "own" ? undefined : problems["/rrule"]}>
         {(bound) => (
           <select
             {...bound}
@@ -171,7 +172,7 @@ function RepeatFields({
   if (draft.repeat === "weekly") {
     return (
       // biome-ignore lint/a11y/useSemanticElements: styled like the other fields
-      <div className="chips" role="group" aria-label="On which days">
+      <div className="chips" role="group" aria-label={t("On which days")}>
         {weekdays.map(([day, label]) => (
           <label key={day} className="chip">
             <input
@@ -194,12 +195,12 @@ function RepeatFields({
   if (draft.repeat === "monthly") {
     return (
       <Choice
-        label="On which day"
+        label={t("On which day")}
         value={draft.monthly}
         options={[
-          ["date", "Same date"],
-          ["weekday", "Same weekday"],
-          ["last", "Last day"],
+          ["date", t("Same date")],
+          ["weekday", t("Same weekday")],
+          ["last", t("Last day")],
         ]}
         onChange={(monthly) => onChange({ monthly: monthly as Draft["monthly"] })}
       />
@@ -207,14 +208,14 @@ function RepeatFields({
   }
   if (draft.repeat !== "own") return null;
   return (
-    <Field label="Rule" error={problem} hint="Days only: the time of day is that of the beginning.">
+    <Field label={t("Rule")} error={problem} hint={t("Days only: the time of day is that of the beginning.")}>
       {(bound) => (
         <input
           {...bound}
           className="input mono"
           autoComplete="off"
           spellCheck={false}
-          placeholder="FREQ=MONTHLY;BYDAY=1SU"
+          placeholder={RULE_EXAMPLE}
           value={draft.rule}
           onChange={(event) => onChange({ rule: event.target.value })}
         />

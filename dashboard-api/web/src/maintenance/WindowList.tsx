@@ -3,25 +3,29 @@ import { Wrench } from "lucide-react";
 import type { MaintenanceWindow } from "../api/maintenance";
 import { useTargetView } from "../app/live";
 import { Ago, Clock, useNow } from "../ui/time";
-import { duration } from "../ui/words";
+import { count, duration } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { ruleWord } from "./draft";
 
 /** Windows under one heading; nothing at all when there are none. */
 export function WindowList({
+  kind,
   title,
   windows,
   onRemove,
 }: {
+  kind: "now" | "upcoming" | "past";
   title: string;
   windows: readonly MaintenanceWindow[];
   onRemove: ((one: MaintenanceWindow) => void) | null;
 }) {
   if (windows.length === 0) return null;
   return (
-    <section className="card" aria-label={title} data-windows={title.toLowerCase()}>
+    <section className="card" aria-label={title} data-windows={kind}>
       <div className="card-head">
         <h2>{title}</h2>
-        <span className="muted">{windows.length}</span>
+        <span className="muted">{count(windows.length)}</span>
       </div>
       <ul className="windows">
         {windows.map((one) => (
@@ -40,8 +44,11 @@ export function WindowList({
             </div>
             {onRemove && (
               <button type="button" className="btn" onClick={() => onRemove(one)}>
-                {one.active ? "End" : "Remove"}
-                <span className="sr"> {one.name}</span>
+                <Rich
+                  text={one.active ? "End<sr> {name}</sr>" : "Remove<sr> {name}</sr>"}
+                  sr={(inner) => <span className="sr">{inner}</span>}
+                  name={one.name}
+                />
               </button>
             )}
           </li>
@@ -53,40 +60,34 @@ export function WindowList({
 
 function Scope({ window: one }: { window: MaintenanceWindow }) {
   const target = useTargetView(one.target_id ?? 0);
-  if (one.everything) return <>All targets</>;
-  if (one.target_id === null) return <>Nothing</>;
+  if (one.everything) return t("All targets");
+  if (one.target_id === null) return t("Nothing");
   return (
     <Link className="link" to="/targets/$id" params={{ id: String(one.target_id) }}>
-      {target?.name ?? `Target ${one.target_id}`}
+      {target?.name ?? t("Target {id}", { id: one.target_id })}
     </Link>
   );
 }
 
 function When({ window: one }: { window: MaintenanceWindow }) {
   const now = useNow();
-  if (one.ended_at) {
-    return (
-      <>
-        Ended <Ago at={one.ended_at} />
-      </>
-    );
-  }
+  if (one.ended_at) return <Rich text="Ended {time}" time={<Ago at={one.ended_at} />} />;
   if (one.active && one.next_to) {
     return (
       <>
-        <b>In maintenance</b>
+        <b>{t("In maintenance")}</b>
         <p className="muted">
-          until <Clock at={one.next_to} dated />
+          <Rich text="until {time}" time={<Clock at={one.next_to} dated />} />
         </p>
       </>
     );
   }
-  if (!one.next_from) return <>Over, began {one.starts_at.replace("T", " ").slice(0, 16)}</>;
+  if (!one.next_from) return t("Over, began {time}", { time: one.starts_at.replace("T", " ").slice(0, 16) });
   return (
     <>
-      in {duration((Date.parse(one.next_from) - now) / 1000)}
+      {t("in {time}", { time: duration((Date.parse(one.next_from) - now) / 1000) })}
       <p className="muted">
-        <Clock at={one.next_from} dated />, for {duration(one.duration_s)}
+        <Rich text="{start}, for {time}" start={<Clock at={one.next_from} dated />} time={duration(one.duration_s)} />
       </p>
     </>
   );

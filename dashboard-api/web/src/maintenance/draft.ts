@@ -1,5 +1,7 @@
 import type { MaintenanceInput } from "../api/maintenance";
 import type { Problems } from "../ui/problems";
+import { listed } from "../ui/words";
+import { locale, t } from "../words/t";
 import { wallOf } from "./wall";
 
 export type Repeat = "once" | "daily" | "weekly" | "monthly" | "own";
@@ -21,15 +23,12 @@ export interface Draft {
 
 export const fields = ["/name", "/everything", "/target_id", "/starts_at", "/zone", "/duration_s", "/rrule"] as const;
 
-export const weekdays: [string, string][] = [
-  ["MO", "Mon"],
-  ["TU", "Tue"],
-  ["WE", "Wed"],
-  ["TH", "Thu"],
-  ["FR", "Fri"],
-  ["SA", "Sat"],
-  ["SU", "Sun"],
-];
+const dayName = new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" });
+const MONDAY = Date.UTC(2024, 0, 1);
+export const weekdays = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"].map((day, i): [string, string] => [
+  day,
+  dayName.format(MONDAY + i * 86_400_000),
+]);
 const bySunday = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 
 /** The rule of what was chosen; empty: once. */
@@ -63,13 +62,13 @@ export const secondsOf = (hours: string): number => Math.round(Number(hours.repl
 
 export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Problems } {
   const problems: Problems = {};
-  if (draft.name.trim() === "") problems["/name"] = "Say what is done, such as “Database upgrade”.";
-  if (!draft.everything && draft.target === null) problems["/target_id"] = "Choose the target, or everything.";
-  if (!Number.isFinite(wallOf(draft.starts))) problems["/starts_at"] = "Enter a day and a time.";
+  if (draft.name.trim() === "") problems["/name"] = t("Say what is done, such as “Database upgrade”.");
+  if (!draft.everything && draft.target === null) problems["/target_id"] = t("Choose the target, or everything.");
+  if (!Number.isFinite(wallOf(draft.starts))) problems["/starts_at"] = t("Enter a day and a time.");
   const seconds = secondsOf(draft.hours);
-  if (draft.hours.trim() === "" || !(seconds >= 60)) problems["/duration_s"] = "Enter hours, such as 2 or 0.5.";
+  if (draft.hours.trim() === "" || !(seconds >= 60)) problems["/duration_s"] = t("Enter hours, such as 2 or 0.5.");
   if (draft.repeat === "own" && draft.rule.trim() === "")
-    problems["/rrule"] = "Enter a rule, such as FREQ=WEEKLY;BYDAY=SU.";
+    problems["/rrule"] = t("Enter a rule, such as {example}.", { example: "FREQ=WEEKLY;BYDAY=SU" });
   const rrule = rruleOf(draft);
   return {
     problems,
@@ -84,32 +83,28 @@ export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Proble
   };
 }
 
-const names: Record<string, string> = {
-  MO: "Monday",
-  TU: "Tuesday",
-  WE: "Wednesday",
-  TH: "Thursday",
-  FR: "Friday",
-  SA: "Saturday",
-  SU: "Sunday",
-};
-const ordinals: Record<string, string> = { 1: "first", 2: "second", 3: "third", 4: "fourth", "-1": "last" };
+/** A day as it stands in "Every {days}". */
+const everyDay = (day: string): string =>
+  t(
+    "{day, select, MO {Monday} TU {Tuesday} WE {Wednesday} TH {Thursday} FR {Friday} SA {Saturday} SU {Sunday} other {{day}}}",
+    { day },
+  );
 
 /** A rule in words where it is one of the usual, else as it is. */
 export function ruleWord(rrule: string): string {
-  if (rrule === "") return "Once";
-  if (rrule === "FREQ=DAILY") return "Every day";
-  if (rrule === "FREQ=WEEKLY") return "Every week";
+  if (rrule === "") return t("Once");
+  if (rrule === "FREQ=DAILY") return t("Every day");
+  if (rrule === "FREQ=WEEKLY") return t("Every week");
   const weekly = /^FREQ=WEEKLY;BYDAY=([A-Z,]+)$/.exec(rrule);
-  if (weekly?.[1])
-    return `Every ${weekly[1]
-      .split(",")
-      .map((day) => names[day] ?? day)
-      .join(", ")}`;
+  if (weekly?.[1]) return t("Every {days}", { days: listed(weekly[1].split(",").map(everyDay)) });
   const date = /^FREQ=MONTHLY;BYMONTHDAY=(-?\d+)$/.exec(rrule);
-  if (date) return date[1] === "-1" ? "On the last day of each month" : `On day ${date[1]} of each month`;
-  const nth = /^FREQ=MONTHLY;BYDAY=(-?\d)([A-Z]{2})$/.exec(rrule);
-  const [, n = "", day = ""] = nth ?? [];
-  if (ordinals[n] && names[day]) return `On the ${ordinals[n]} ${names[day]} of each month`;
+  if (date)
+    return date[1] === "-1" ? t("On the last day of each month") : t("On day {day} of each month", { day: date[1] });
+  const nth = /^FREQ=MONTHLY;BYDAY=(-1|[1-4])(MO|TU|WE|TH|FR|SA|SU)$/.exec(rrule);
+  if (nth)
+    return t(
+      "On the {nth, select, 1 {first} 2 {second} 3 {third} 4 {fourth} other {last}} {day, select, MO {Monday} TU {Tuesday} WE {Wednesday} TH {Thursday} FR {Friday} SA {Saturday} other {Sunday}} of each month",
+      { nth: nth[1], day: nth[2] },
+    );
   return rrule;
 }

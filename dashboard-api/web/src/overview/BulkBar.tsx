@@ -3,9 +3,9 @@ import { lazy, Suspense, useState } from "react";
 import { useLive } from "../app/live";
 import type { TargetView } from "../live/store";
 import { Confirm } from "../ui/Confirm";
-import { count, plural } from "../ui/words";
 import { MOST_TESTS, MOST_UNDONE, useBulk } from "./useBulk";
 import "../styles/bulk.css";
+import { t } from "../words/t";
 
 const BulkEdit = lazy(() => import("./BulkEdit"));
 
@@ -29,14 +29,18 @@ export function BulkBar({
   if (progress) {
     const seen = progress.done + progress.failed;
     return (
-      <section className="bulk" aria-label="Selected targets">
+      <section className="bulk" aria-label={t("Selected targets")}>
         <b>
-          {progress.what} {count(seen)} of {count(progress.of)}
-          {progress.failed > 0 && `, ${progress.failed} failed`}
+          {t("{what} {n, number} of {all, number}{failed, plural, =0 {} one {, # failed} other {, # failed}}", {
+            what: progress.what,
+            n: seen,
+            all: progress.of,
+            failed: progress.failed,
+          })}
         </b>
         <progress max={progress.of} value={seen} aria-label={progress.what} />
         <button type="button" className="btn push" onClick={bulk.stop}>
-          Stop
+          {t("Stop")}
         </button>
       </section>
     );
@@ -46,31 +50,31 @@ export function BulkBar({
     [...ids].map((id) => store.get(id)).filter((target): target is TargetView => target !== undefined);
   const all = matching.every((id) => ids.has(id));
   return (
-    <section className="bulk" aria-label="Selected targets">
-      <b>{count(ids.size)} selected</b>
+    <section className="bulk" aria-label={t("Selected targets")}>
+      <b>{t("{n, plural, one {# selected} other {# selected}}", { n: ids.size })}</b>
       {!all && (
         <button type="button" className="link plain" onClick={onSelectAll}>
-          Select all {count(matching.length)} matching
+          {t("{n, plural, one {Select all # matching} other {Select all # matching}}", { n: matching.length })}
         </button>
       )}
       <div className="bulk-actions">
         <button type="button" className="btn" onClick={() => void bulk.activity(chosen(), false)}>
-          <Pause size={15} aria-hidden /> Pause
+          <Pause size={15} aria-hidden /> {t("Pause")}
         </button>
         <button type="button" className="btn" onClick={() => void bulk.activity(chosen(), true)}>
-          <Play size={15} aria-hidden /> Resume
+          <Play size={15} aria-hidden /> {t("Resume")}
         </button>
         <button
           type="button"
           className="btn"
           disabled={ids.size > MOST_TESTS}
-          title={ids.size > MOST_TESTS ? `At most ${MOST_TESTS} a minute` : undefined}
+          title={ids.size > MOST_TESTS ? t("At most {n, number} a minute", { n: MOST_TESTS }) : undefined}
           onClick={() => void bulk.test(chosen())}
         >
-          <Activity size={15} aria-hidden /> Test now
+          <Activity size={15} aria-hidden /> {t("Test now")}
         </button>
         <button type="button" className="btn" onClick={() => setEditing(true)}>
-          <Pencil size={15} aria-hidden /> Edit
+          <Pencil size={15} aria-hidden /> {t("Edit")}
         </button>
         <button
           type="button"
@@ -81,26 +85,28 @@ export function BulkBar({
             onClear();
           }}
         >
-          <Trash2 size={15} aria-hidden /> Delete
+          <Trash2 size={15} aria-hidden /> {t("Delete")}
         </button>
-        <button type="button" className="icon-btn" aria-label="Select nothing" onClick={onClear}>
+        <button type="button" className="icon-btn" aria-label={t("Select nothing")} onClick={onClear}>
           <X size={17} aria-hidden />
         </button>
       </div>
       {sure && (
         <Confirm
-          title={`Delete ${plural(ids.size, "target")}?`}
-          act="Delete them"
+          title={t("{n, plural, one {Delete # target?} other {Delete # targets?}}", { n: ids.size })}
+          act={t("Delete them")}
           onClose={() => setSure(false)}
           onAct={async () => void bulk.removeNow(chosen())}
         >
-          They and their history go. This cannot be undone, as it can be for up to {MOST_UNDONE} at a time.
+          {t("They and their history go. This cannot be undone, as it can be for up to {n, number} at a time.", {
+            n: MOST_UNDONE,
+          })}
         </Confirm>
       )}
       {editing && (
         <Suspense fallback={null}>
           <BulkEdit
-            title={`Edit ${plural(ids.size, "target")}`}
+            title={t("{n, plural, one {Edit # target} other {Edit # targets}}", { n: ids.size })}
             targets={chosen()}
             onSave={(edit) => void bulk.edit(chosen(), edit)}
             onClose={() => setEditing(false)}

@@ -8,9 +8,10 @@ import type { Problems } from "../ui/problems";
 import { TagInput } from "../ui/TagInput";
 import { sortedTags } from "../ui/tags";
 import { useProblems } from "../ui/useProblems";
-import { plural } from "../ui/words";
 import { changes, type Edit, preview } from "./selection";
 import "../styles/dialog.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 interface Draft {
   interval: string;
@@ -27,12 +28,12 @@ function editOf(draft: Draft): { edit: Edit; problems: Problems } {
   const interval = Number(draft.interval);
   if (draft.interval.trim() !== "") {
     if (Number.isInteger(interval) && interval >= 10 && interval <= 86_400) edit.interval_s = interval;
-    else problems["/interval_s"] = "Enter 10 to 86400 whole seconds.";
+    else problems["/interval_s"] = t("Enter 10 to 86400 whole seconds.");
   }
   const timeout = Math.round(Number(draft.timeout) * 1000);
   if (draft.timeout.trim() !== "") {
     if (timeout >= 100 && timeout <= 30_000) edit.timeout_ms = timeout;
-    else problems["/timeout_ms"] = "Enter 0.1 to 30 seconds.";
+    else problems["/timeout_ms"] = t("Enter 0.1 to 30 seconds.");
   }
   if (draft.setRegions) edit.regions = [...draft.regions].sort();
   if (draft.add.length > 0) edit.add_tags = draft.add;
@@ -74,7 +75,7 @@ export default function BulkEdit({
     onClose();
   };
   const text = (field: "interval" | "timeout", label: string, pointer: string) => (
-    <Field label={label} error={problems[pointer]} hint="Empty: stays as it is.">
+    <Field label={label} error={problems[pointer]} hint={t("Empty: stays as it is.")}>
       {(bound) => (
         <input
           {...bound}
@@ -91,16 +92,16 @@ export default function BulkEdit({
     <Dialog title={title} onClose={onClose}>
       <form ref={form} onSubmit={submit} noValidate>
         <div className="dialog-body">
-          {text("interval", "Check every (seconds)", "/interval_s")}
-          {text("timeout", "Timeout (seconds)", "/timeout_ms")}
+          {text("interval", t("Check every (seconds)"), "/interval_s")}
+          {text("timeout", t("Timeout (seconds)"), "/timeout_ms")}
           <TagInput
-            label="Add tags"
+            label={t("Add tags")}
             chosen={draft.add}
             onChange={(add) => setDraft({ ...draft, add, remove: draft.remove.filter((tag) => !add.includes(tag)) })}
           />
           {there.length > 0 && (
             <Checks
-              label="Remove tags"
+              label={t("Remove tags")}
               of={there.map((tag) => [tag, tag] as const)}
               chosen={draft.remove}
               onChange={(remove) =>
@@ -114,35 +115,49 @@ export default function BulkEdit({
               checked={draft.setRegions}
               onChange={(event) => setDraft({ ...draft, setRegions: event.target.checked })}
             />
-            Set the regions
+            {t("Set the regions")}
           </label>
           {draft.setRegions && (
             <Checks
-              label="Regions"
-              hint="None chosen: every region, also those that join later."
+              label={t("Regions")}
+              hint={t("None chosen: every region, also those that join later.")}
               of={regions.map(({ region }) => [region, region] as const)}
               chosen={draft.regions}
               onChange={(chosen) => setDraft({ ...draft, regions: chosen })}
             />
           )}
           <div className="bulk-preview">
-            <h3>{changed === 0 ? "Nothing changes yet" : `${plural(changed, "target")} will change`}</h3>
+            <h3>
+              {changed === 0
+                ? t("Nothing changes yet")
+                : t("{n, plural, one {# target will change} other {# targets will change}}", { n: changed })}
+            </h3>
             <ul>
               {lines.slice(0, 12).map((line) => (
                 <li key={`${line.field} ${line.from}`}>
-                  {line.field}: {line.from} → {line.to} <span className="muted">for {plural(line.n, "target")}</span>
+                  <Rich
+                    text="{field}: {from} → {to} <muted>{n, plural, one {for # target} other {for # targets}}</muted>"
+                    {...line}
+                    muted={(inner) => <span className="muted">{inner}</span>}
+                  />
                 </li>
               ))}
-              {lines.length > 12 && <li className="muted">and {lines.length - 12} more</li>}
+              {lines.length > 12 && (
+                <li className="muted">
+                  {t("{n, plural, one {and # more} other {and # more}}", { n: lines.length - 12 })}
+                </li>
+              )}
             </ul>
           </div>
         </div>
         <div className="dialog-foot">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {t("Cancel")}
           </button>
           <button type="submit" className="btn primary">
-            {changed === 0 ? "Close" : `Change ${plural(changed, "target")}`}
+            {changed === 0
+              ? t("Close")
+              : t("{n, plural, one {Change # target} other {Change # targets}}", { n: changed })}
           </button>
         </div>
       </form>

@@ -1,10 +1,12 @@
 import { Plus, SearchX } from "lucide-react";
 import type { OverviewSearch } from "../app/router";
-import { stateWords } from "../ui/words";
+import { listed, stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 export function ListSkeleton() {
   return (
-    <div aria-hidden="true" className="list-skeleton">
+    <div aria-hidden className="list-skeleton">
       {[62, 48, 70, 55, 40, 66].map((width) => (
         <div key={width} className="target">
           <span className="skeleton" style={{ width: 22, height: 22 }} />
@@ -22,41 +24,68 @@ const picture = Array.from({ length: 30 }, (_, i) => i * 6 + 1);
 export function FirstTarget({ onAdd }: { onAdd: () => void }) {
   return (
     <div className="empty">
-      <svg width="180" height="40" viewBox="0 0 180 40" aria-hidden="true" className="empty-ticks">
+      <svg width="180" height="40" viewBox="0 0 180 40" aria-hidden className="empty-ticks">
         {picture.map((x) => (
           <rect key={x} x={x} y={x === 127 ? 18 : 6} width={x === 127 ? 5 : 3} height={x === 127 ? 18 : 28} rx="1.5" />
         ))}
       </svg>
-      <h2>Watch your first URL</h2>
+      <h2>{t("Watch your first URL")}</h2>
       <p>
-        Paste an address. It is checked from every region, and each check becomes one tick here, from the first one on.
+        {t(
+          "Paste an address. It is checked from every region, and each check becomes one tick here, from the first one on.",
+        )}
       </p>
       <div className="actions">
         <button type="button" className="btn primary" onClick={onAdd}>
-          <Plus size={16} aria-hidden /> Add target
+          <Plus size={16} aria-hidden /> {t("Add target")}
         </button>
       </div>
       <p className="muted">
-        or press <kbd>c</kbd>
+        <Rich text="or press {shortcut}" shortcut={<kbd>c</kbd>} />
       </p>
     </div>
   );
 }
 
+/** What was looked for, in one sentence. */
+function wanted({ state, tag, q = "" }: OverviewSearch): string {
+  const all = tag?.split(",") ?? [];
+  const said = {
+    state: state ? stateWords[state] : "",
+    n: all.length,
+    tags: listed(all.map((one) => t("“{tag}”", { tag: one }))),
+    q,
+  };
+  if (!state && !tag) return t("No target matches “{q}”.", said);
+  if (!state)
+    return t(
+      q
+        ? "No target with the {n, plural, one {tag} other {tags}} {tags} matches “{q}”."
+        : "No target with the {n, plural, one {tag} other {tags}} {tags}.",
+      said,
+    );
+  if (!tag)
+    return t(
+      q ? "No target is in the state “{state}” and matches “{q}”." : "No target is in the state “{state}”.",
+      said,
+    );
+  return t(
+    q
+      ? "No target is in the state “{state}” with the {n, plural, one {tag} other {tags}} {tags} and matches “{q}”."
+      : "No target is in the state “{state}” with the {n, plural, one {tag} other {tags}} {tags}.",
+    said,
+  );
+}
+
 export function NothingMatches({ search, onClear }: { search: OverviewSearch; onClear: () => void }) {
-  const what = search.state ? `No target is in the state “${stateWords[search.state]}”` : "No target";
   return (
     <div className="empty">
       <SearchX size={28} aria-hidden className="muted" />
-      <h2>Nothing matches</h2>
-      <p>
-        {what}
-        {search.tag && ` with the ${search.tag.includes(",") ? "tags" : "tag"} “${search.tag.replaceAll(",", "”, “")}”`}
-        {search.q && ` ${search.state ? "and matches" : "matches"} “${search.q}”`}.
-      </p>
+      <h2>{t("Nothing matches")}</h2>
+      <p>{wanted(search)}</p>
       <div className="actions">
         <button type="button" className="btn" onClick={onClear}>
-          Clear the filters
+          {t("Clear the filters")}
         </button>
       </div>
     </div>

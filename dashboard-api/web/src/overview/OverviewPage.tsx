@@ -7,11 +7,13 @@ import type { OverviewSearch, Sort } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
 import { useTest } from "../app/useTest";
+import { BAR_SLOTS } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
+import { t } from "../words/t";
 import { BulkBar } from "./BulkBar";
 import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
@@ -81,11 +83,11 @@ export function OverviewPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>{list.ready ? headline(list.counts, list.total) : "Overview"}</h1>
-          <p className="muted">{list.ready ? subline(list.total, list.regions) : "Loading the targets"}</p>
+          <h1>{list.ready ? headline(list.counts, list.total) : t("Overview")}</h1>
+          <p className="muted">{list.ready ? subline(list.total, list.regions) : t("Loading the targets")}</p>
         </div>
         <button type="button" className="btn primary push" onClick={add}>
-          <Plus size={16} aria-hidden /> Add target
+          <Plus size={16} aria-hidden /> {t("Add target")}
         </button>
       </div>
       <StoreNotices fleet={fleet.data} />
@@ -99,8 +101,8 @@ export function OverviewPage() {
             ref={input}
             className="input"
             type="search"
-            aria-label="Search targets by name, address or tag"
-            placeholder="Search"
+            aria-label={t("Search targets by name, address or tag")}
+            placeholder={t("Search")}
             value={search.q ?? ""}
             onChange={(event) => change({ q: event.target.value || undefined })}
             onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
@@ -109,13 +111,14 @@ export function OverviewPage() {
         </div>
         {search.state && (
           <button type="button" className="chip" onClick={() => change({ state: undefined })}>
-            {stateWords[search.state]} <X size={14} aria-label="Clear the filter" />
+            {stateWords[search.state]} <X size={14} aria-label={t("Clear the filter")} />
           </button>
         )}
         <TagFilter known={list.tags} chosen={tags} onChange={(next) => change({ tag: next.join() || undefined })} />
         {order.pending > 0 && (
           <button type="button" className="chip notice" onClick={order.sortNow}>
-            <ArrowDownUp size={14} aria-hidden /> {order.pending} changed, re-sort
+            <ArrowDownUp size={14} aria-hidden />{" "}
+            {t("{n, plural, one {# changed, re-sort} other {# changed, re-sort}}", { n: order.pending })}
           </button>
         )}
         <div className="push">
@@ -125,30 +128,30 @@ export function OverviewPage() {
           />
         </div>
         <label className="sort">
-          <span className="sr">Sort by</span>
+          <span className="sr">{t("Sort by")}</span>
           <select
             className="input"
             value={search.sort ?? "state"}
             onChange={(event) => change({ sort: event.target.value as Sort })}
           >
-            <option value="state">Worst first</option>
-            <option value="name">By name</option>
-            <option value="slow">Slowest first</option>
+            <option value="state">{t("Worst first")}</option>
+            <option value="name">{t("By name")}</option>
+            <option value="slow">{t("Slowest first")}</option>
           </select>
         </label>
       </div>
 
-      <section className="card list" aria-label="Targets">
+      <section className="card list" aria-label={t("Targets")}>
         {!list.ready && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
         {list.ready && list.total === 0 && <FirstTarget onAdd={add} />}
         {list.ready && list.total > 0 && order.ids.length === 0 && <NothingMatches search={search} onClear={clear} />}
         {order.ids.length > 0 && (
           <>
-            <div className="columns" aria-hidden="true">
-              <span>Target</span>
-              <span>Last 90 checks</span>
-              <span>Regions</span>
-              <span>Median</span>
+            <div className="columns" aria-hidden>
+              <span>{t("Target")}</span>
+              <span>{t("{n, plural, one {Last # check} other {Last # checks}}", { n: BAR_SLOTS })}</span>
+              <span>{t("Regions")}</span>
+              <span>{t("Median")}</span>
             </div>
             <TargetList ids={order.ids} selected={selected} actions={actions} onHold={order.onHold} />
           </>

@@ -2,6 +2,7 @@ import type { State } from "../api/types";
 import type { Counts } from "../live/store";
 import { StateIcon } from "../ui/StateIcon";
 import { count, states, stateWords } from "../ui/words";
+import { t } from "../words/t";
 
 /** How many targets are in each state; each is a filter. */
 export function StateStrip({
@@ -17,7 +18,7 @@ export function StateStrip({
   const shown = states.filter((state) => state !== "maintenance" || counts.maintenance > 0 || chosen === state);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would add a form's meaning
-    <div className="strip" role="group" aria-label="Filter by state">
+    <div className="strip" role="group" aria-label={t("Filter by state")}>
       {shown.map((state) => (
         <button
           key={state}

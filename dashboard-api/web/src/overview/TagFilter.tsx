@@ -1,4 +1,6 @@
 import { X } from "lucide-react";
+import { count } from "../ui/words";
+import { t } from "../words/t";
 
 /** The tags that an address asks for. */
 export const tagsOf = (text: string | undefined): string[] => (text ? text.split(",").filter(Boolean) : []);
@@ -19,17 +21,17 @@ export function TagFilter({
     <>
       {chosen.map((tag) => (
         <button key={tag} type="button" className="chip" onClick={() => onChange(chosen.filter((one) => one !== tag))}>
-          {tag} <X size={14} aria-label={`Clear the tag ${tag}`} />
+          {tag} <X size={14} aria-label={t("Clear the tag {tag}", { tag })} />
         </button>
       ))}
       {left.length > 0 && (
         <label className="sort">
-          <span className="sr">Filter by tag</span>
+          <span className="sr">{t("Filter by tag")}</span>
           <select className="input" value="" onChange={(event) => onChange([...chosen, event.target.value])}>
-            <option value="">{chosen.length > 0 ? "And tag" : "Tag"}</option>
+            <option value="">{chosen.length > 0 ? t("And tag") : t("Tag")}</option>
             {left.map((tag) => (
               <option key={tag} value={tag}>
-                {tag} ({known.get(tag)})
+                {tag} ({count(known.get(tag) ?? 0)})
               </option>
             ))}
           </select>

@@ -2,6 +2,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
 import { useFilled, useLive } from "../app/live";
+import { t } from "../words/t";
 import { type RowActions, TargetRow } from "./TargetRow";
 
 /** Only the rows near the viewport exist; j and k walk through all of them. */
@@ -75,7 +76,7 @@ export function TargetList({
     <ul
       ref={list}
       className="rows"
-      aria-label="Targets"
+      aria-label={t("Targets")}
       style={{ height: rows.getTotalSize() }}
       onPointerEnter={(event) => holding({ pointer: event.pointerType === "mouse" })}
       onPointerLeave={() => holding({ pointer: false })}

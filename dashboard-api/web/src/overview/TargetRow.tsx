@@ -12,6 +12,8 @@ import { Tags } from "../ui/Tags";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
 import { latency, shortUrl, stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 export interface RowActions {
   onToggle: (target: TargetView) => void;
@@ -35,13 +37,14 @@ export const TargetRow = memo(function TargetRow({
   const target = useTargetView(id);
   if (!target) return null;
   const justChanged = target.changedAt > 0 && Date.now() - target.changedAt < FLASH_MS;
+  const word = <span className={`word s-${target.state}`}>{stateWords[target.state]}</span>;
   return (
     <>
       {justChanged && <span key={target.changedAt} className={`flash f-${target.state}`} />}
       <input
         type="checkbox"
         className="pick"
-        aria-label={`Select ${target.name}`}
+        aria-label={t("Select {name}", { name: target.name })}
         checked={selected}
         onClick={(event) => actions.onSelect(id, event.shiftKey)}
         onChange={() => {}}
@@ -58,12 +61,10 @@ export const TargetRow = memo(function TargetRow({
           {target.name}
         </Link>
         <div className="sub cut">
-          <span className={`word s-${target.state}`}>{stateWords[target.state]}</span>
-          {target.since && target.state !== "paused" && (
-            <>
-              {" for "}
-              <Ago at={target.since} bare />
-            </>
+          {target.since && target.state !== "paused" ? (
+            <Rich text="{state} for {time}" state={word} time={<Ago at={target.since} bare />} />
+          ) : (
+            word
           )}
           {target.tags.length > 0 && " · "}
           <Tags of={target.tags} />
@@ -81,7 +82,7 @@ export const TargetRow = memo(function TargetRow({
         <RegionDots kind={target.kind} state={target.state} regions={target.region_states} />
       </div>
       <div className="p50">
-        <span className="sr">Median response </span>
+        <span className="sr">{t("Median response")} </span>
         {latency(target.p50_us)}
       </div>
       <RowMenu target={target} actions={actions} />
@@ -91,24 +92,24 @@ export const TargetRow = memo(function TargetRow({
 
 function RowMenu({ target, actions }: { target: TargetView; actions: RowActions }) {
   return (
-    <Menu label={`Actions for ${target.name}`} icon={<Ellipsis size={18} aria-hidden />}>
+    <Menu label={t("Actions for {name}", { name: target.name })} icon={<Ellipsis size={18} aria-hidden />}>
       <MenuItem
         icon={target.active ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
         onSelect={() => actions.onToggle(target)}
       >
-        {target.active ? "Pause" : "Resume"}
+        {target.active ? t("Pause") : t("Resume")}
       </MenuItem>
       {target.kind !== "heartbeat" && (
         <MenuItem icon={<Activity size={16} aria-hidden />} onSelect={() => actions.onTest(target)}>
-          Test now
+          {t("Test now")}
         </MenuItem>
       )}
       <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => actions.onEdit(target)}>
-        Edit
+        {t("Edit")}
       </MenuItem>
       <hr />
       <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={() => actions.onDelete(target)}>
-        Delete
+        {t("Delete")}
       </MenuItem>
     </Menu>
   );

@@ -6,6 +6,8 @@ import { Field } from "../ui/Field";
 import { Menu, MenuItem } from "../ui/Menu";
 import { useViews, type View } from "./views";
 import "../styles/dialog.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 /** Filters and orders that were given a name. */
 export function Views({ search, onOpen }: { search: View["search"]; onOpen: (search: View["search"]) => void }) {
@@ -14,12 +16,15 @@ export function Views({ search, onOpen }: { search: View["search"]; onOpen: (sea
   const [naming, setNaming] = useState(false);
   const forget = (view: View) => {
     remove(view.name);
-    toast({ text: `View ${view.name} removed.`, action: { label: "Undo", run: () => save(view) } });
+    toast({
+      text: t("View {name} removed.", { name: view.name }),
+      action: { label: t("Undo"), run: () => save(view) },
+    });
   };
   return (
     <>
-      <Menu label="Saved views" icon={<Bookmark size={17} aria-hidden />}>
-        {views.length === 0 && <div className="menu-label">No saved view yet</div>}
+      <Menu label={t("Saved views")} icon={<Bookmark size={17} aria-hidden />}>
+        {views.length === 0 && <div className="menu-label">{t("No saved view yet")}</div>}
         {views.map((view) => (
           <MenuItem key={view.name} onSelect={() => onOpen(view.search)}>
             <span className="cut">{view.name}</span>
@@ -27,12 +32,12 @@ export function Views({ search, onOpen }: { search: View["search"]; onOpen: (sea
         ))}
         <hr />
         <MenuItem icon={<BookmarkPlus size={16} aria-hidden />} onSelect={() => setNaming(true)}>
-          Save this filter and order
+          {t("Save this filter and order")}
         </MenuItem>
         {views.length > 0 && <hr />}
         {views.map((view) => (
           <MenuItem key={view.name} icon={<X size={16} aria-hidden />} danger onSelect={() => forget(view)}>
-            Remove <span className="cut">{view.name}</span>
+            <Rich text="Remove {name}" name={<span className="cut">{view.name}</span>} />
           </MenuItem>
         ))}
       </Menu>
@@ -41,7 +46,7 @@ export function Views({ search, onOpen }: { search: View["search"]; onOpen: (sea
           onClose={() => setNaming(false)}
           onSave={(name) => {
             save({ name, search });
-            toast({ text: `View ${name} saved in this browser.` });
+            toast({ text: t("View {name} saved in this browser.", { name }) });
           }}
         />
       )}
@@ -59,10 +64,10 @@ function NameDialog({ onSave, onClose }: { onSave: (name: string) => void; onClo
     onClose();
   };
   return (
-    <Dialog title="Save this view" onClose={onClose}>
+    <Dialog title={t("Save this view")} onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <div className="dialog-body">
-          <Field label="Name" error={missing ? "Give it a name." : undefined} hint="Kept in this browser.">
+          <Field label={t("Name")} error={missing ? t("Give it a name.") : undefined} hint={t("Kept in this browser.")}>
             {(bound) => (
               <input
                 {...bound}
@@ -77,10 +82,10 @@ function NameDialog({ onSave, onClose }: { onSave: (name: string) => void; onClo
         </div>
         <div className="dialog-foot">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {t("Cancel")}
           </button>
           <button type="submit" className="btn primary">
-            Save
+            {t("Save")}
           </button>
         </div>
       </form>

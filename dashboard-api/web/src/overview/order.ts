@@ -1,6 +1,7 @@
 import type { State } from "../api/types";
 import type { TargetView } from "../live/store";
 import { states } from "../ui/words";
+import { locale } from "../words/t";
 
 export interface Wish {
   text: string;
@@ -13,7 +14,7 @@ export interface Wish {
 type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us" | "tags">;
 
 const rank = new Map(states.map((state, i) => [state, i]));
-const names = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const names = new Intl.Collator(locale(), { numeric: true, sensitivity: "base" });
 
 /** The rows that match, in the order asked for; ties go by name, then age. */
 export function arrange(rows: readonly Row[], wish: Wish): Row[] {

@@ -1,5 +1,7 @@
 import type { TargetInput } from "../api/types";
 import { sortedTags } from "../ui/tags";
+import { listed } from "../ui/words";
+import { locale, t } from "../words/t";
 
 /** What is selected, and where a range would begin. */
 export interface Selection {
@@ -74,7 +76,10 @@ export function patchOf(target: Editable, { add_tags, remove_tags, ...fields }: 
 }
 
 const regionWord = (regions: readonly string[]) =>
-  regions.length === 0 ? "every region" : [...regions].sort().join(", ");
+  regions.length === 0 ? t("every region") : listed([...regions].sort());
+
+const plain = new Intl.NumberFormat(locale(), { useGrouping: false, maximumFractionDigits: 3 });
+const seconds = (s: number) => t("{s} s", { s: plain.format(s) });
 
 /** What an edit would change, by what it is now: "10 s → 30 s" for how many. */
 export function preview(
@@ -90,12 +95,14 @@ export function preview(
     counts.set(key, line);
   };
   for (const target of targets) {
-    if (edit.interval_s !== undefined) note("Interval", `${target.interval_s} s`, `${edit.interval_s} s`);
-    if (edit.timeout_ms !== undefined) note("Timeout", `${target.timeout_ms / 1000} s`, `${edit.timeout_ms / 1000} s`);
-    for (const tag of edit.add_tags ?? []) if (!target.tags.includes(tag)) note("Tag", `without ${tag}`, `with ${tag}`);
+    if (edit.interval_s !== undefined) note(t("Interval"), seconds(target.interval_s), seconds(edit.interval_s));
+    if (edit.timeout_ms !== undefined)
+      note(t("Timeout"), seconds(target.timeout_ms / 1000), seconds(edit.timeout_ms / 1000));
+    for (const tag of edit.add_tags ?? [])
+      if (!target.tags.includes(tag)) note(t("Tag"), t("without {tag}", { tag }), t("with {tag}", { tag }));
     for (const tag of edit.remove_tags ?? [])
-      if (target.tags.includes(tag)) note("Tag", `with ${tag}`, `without ${tag}`);
-    if (edit.regions !== undefined) note("Regions", regionWord(target.regions), regionWord(edit.regions));
+      if (target.tags.includes(tag)) note(t("Tag"), t("with {tag}", { tag }), t("without {tag}", { tag }));
+    if (edit.regions !== undefined) note(t("Regions"), regionWord(target.regions), regionWord(edit.regions));
   }
   return [...counts.values()].sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : b.n - a.n));
 }

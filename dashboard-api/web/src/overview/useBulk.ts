@@ -6,8 +6,44 @@ import { useToast } from "../app/toasts";
 import { testTarget } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { briefly } from "../ui/problems";
-import { plural } from "../ui/words";
+import { t } from "../words/t";
 import { changes, type Edit, inTurn, patchOf } from "./selection";
+
+/** What is said of doing something to many: meanwhile, of those it was done to, and of the others. */
+const acts = {
+  pause: {
+    what: t("Pausing"),
+    done: (n: number) => t("{n, plural, one {# target paused.} other {# targets paused.}}", { n }),
+    failed: (n: number) => t("{n, plural, one {# target not paused.} other {# targets not paused.}}", { n }),
+  },
+  resume: {
+    what: t("Resuming"),
+    done: (n: number) => t("{n, plural, one {# target resumed.} other {# targets resumed.}}", { n }),
+    failed: (n: number) => t("{n, plural, one {# target not resumed.} other {# targets not resumed.}}", { n }),
+  },
+  test: {
+    what: t("Testing"),
+    done: (n: number) => t("{n, plural, one {# target asked for a test.} other {# targets asked for a test.}}", { n }),
+    failed: (n: number) =>
+      t("{n, plural, one {# target not asked for a test.} other {# targets not asked for a test.}}", { n }),
+  },
+  edit: {
+    what: t("Saving"),
+    done: (n: number) => t("{n, plural, one {# target changed.} other {# targets changed.}}", { n }),
+    failed: (n: number) => t("{n, plural, one {# target not changed.} other {# targets not changed.}}", { n }),
+  },
+  remove: {
+    what: t("Deleting"),
+    done: (n: number) => t("{n, plural, one {# target deleted.} other {# targets deleted.}}", { n }),
+    failed: (n: number) => t("{n, plural, one {# target not deleted.} other {# targets not deleted.}}", { n }),
+  },
+  undo: {
+    what: t("Undoing"),
+    done: (n: number) => t("{n, plural, one {# target put back.} other {# targets put back.}}", { n }),
+    failed: (n: number) => t("{n, plural, one {# target not put back.} other {# targets not put back.}}", { n }),
+  },
+};
+type Act = (typeof acts)[keyof typeof acts];
 
 export interface Progress {
   what: string;
@@ -34,13 +70,12 @@ export function useBulk() {
 
   const run = useCallback(
     async (
-      what: string,
-      past: string,
+      { what, ...said }: Act,
       targets: readonly TargetView[],
       act: (target: TargetView) => Promise<void>,
       undo?: (target: TargetView) => Promise<void>,
     ) => {
-      if (targets.length === 0) return toast({ text: "Nothing to change." });
+      if (targets.length === 0) return toast({ text: t("Nothing to change.") });
       stopped.current = false;
       setProgress({ what, done: 0, failed: 0, of: targets.length });
       const { done, failed } = await inTurn(
@@ -54,14 +89,14 @@ export function useBulk() {
         const first = failed[0];
         toast({
           bad: true,
-          text: `${plural(failed.length, "target")} not ${past}. ${first?.item.name}: ${briefly(first?.error)}`,
+          text: `${said.failed(failed.length)} ${t("{name}: {why}", { name: first?.item.name, why: briefly(first?.error) })}`,
         });
       }
       if (done.length === 0) return;
       toast({
-        text: `${plural(done.length, "target")} ${past}.`,
+        text: said.done(done.length),
         ...(undo && {
-          action: { label: "Undo", run: () => void run("Undoing", "put back", done, undo) },
+          action: { label: t("Undo"), run: () => void run(acts.undo, done, undo) },
         }),
       });
     },
@@ -75,8 +110,7 @@ export function useBulk() {
   const activity = useCallback(
     (targets: readonly TargetView[], active: boolean) =>
       run(
-        active ? "Resuming" : "Pausing",
-        active ? "resumed" : "paused",
+        active ? acts.resume : acts.pause,
         targets.filter((target) => target.active !== active),
         (target) => setActive(target, active),
         (target) => setActive(target, !active),
@@ -84,15 +118,13 @@ export function useBulk() {
     [run, setActive],
   );
   const test = useCallback(
-    (targets: readonly TargetView[]) =>
-      run("Testing", "asked for a test", targets, async (target) => void (await testTarget(target.id))),
+    (targets: readonly TargetView[]) => run(acts.test, targets, async (target) => void (await testTarget(target.id))),
     [run],
   );
   const edit = useCallback(
     (targets: readonly TargetView[], wanted: Edit) =>
       run(
-        "Saving",
-        "changed",
+        acts.edit,
         targets.filter((target) => changes(target, wanted)),
         async (target) => store.applySaved(await api.updateTarget(target.id, patchOf(target, wanted))),
         async ({ id, interval_s, timeout_ms, regions, tags }) => {
@@ -115,12 +147,12 @@ export function useBulk() {
           await api.deleteTarget(target.id, true);
         } catch (error) {
           store.unhide(target.id);
-          toast({ bad: true, text: `${target.name} was not deleted: ${briefly(error)}` });
+          toast({ bad: true, text: t("{name} was not deleted: {why}", { name: target.name, why: briefly(error) }) });
         }
       };
       toast({
-        text: `${plural(targets.length, "target")} deleted.`,
-        action: { label: "Undo", run: () => store.unhideAll(targets.map((target) => target.id)) },
+        text: acts.remove.done(targets.length),
+        action: { label: t("Undo"), run: () => store.unhideAll(targets.map((target) => target.id)) },
         onExpire: () => void Promise.all(targets.map(act)),
       });
     },
@@ -129,7 +161,7 @@ export function useBulk() {
   /** More than a page on its way out could still ask for: with progress, and no way back. */
   const removeNow = useCallback(
     (targets: readonly TargetView[]) =>
-      run("Deleting", "deleted", targets, async (target) => {
+      run(acts.remove, targets, async (target) => {
         await api.deleteTarget(target.id);
         store.applyOps([{ op: "remove", id: target.id }]);
       }),

@@ -6,11 +6,12 @@ import { useTheme, useZone } from "../app/preferences";
 import { useMayEdit, useSession } from "../app/useSelf";
 import { StateIcon } from "../ui/StateIcon";
 import { Tags } from "../ui/Tags";
-import { plural, shortUrl, stateWords } from "../ui/words";
+import { shortUrl, stateWords } from "../ui/words";
+import { t } from "../words/t";
 import { type Entry, find } from "./find";
 import "../styles/palette.css";
 
-const kindWords: Record<Entry["kind"], string> = { action: "Action", page: "Page", target: "Target" };
+const kindWords: Record<Entry["kind"], string> = { action: t("Action"), page: t("Page"), target: t("Target") };
 
 /** Everything by name: targets, pages, actions. */
 export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClose: () => void }) {
@@ -65,7 +66,7 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
     <dialog
       ref={dialog}
       className="palette"
-      aria-label="Find a target, a page or an action"
+      aria-label={t("Find a target, a page or an action")}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -76,15 +77,15 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
         <Search size={18} aria-hidden />
         <input
           role="combobox"
-          aria-label="Find"
-          aria-expanded="true"
+          aria-label={t("Find")}
+          aria-expanded
           aria-controls={`${id}-list`}
           aria-activedescendant={found[marked] ? `${id}-${marked}` : undefined}
-          aria-autocomplete="list"
+          aria-autocomplete={"list"}
           autoComplete="off"
           spellCheck={false}
           autoFocus
-          placeholder="Find a target, a page or an action"
+          placeholder={t("Find a target, a page or an action")}
           value={typed}
           onChange={(event) => {
             setTyped(event.target.value);
@@ -93,7 +94,7 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
           onKeyDown={onKey}
         />
       </div>
-      <div ref={list} id={`${id}-list`} role="listbox" aria-label="Found" className="palette-list" tabIndex={-1}>
+      <div ref={list} id={`${id}-list`} role="listbox" aria-label={t("Found")} className="palette-list" tabIndex={-1}>
         {found.map((entry, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's
           <div
@@ -117,8 +118,8 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
           </div>
         ))}
         {found.length === 0 && (
-          <div className="muted" role="option" aria-selected={false} aria-disabled="true" tabIndex={-1}>
-            Nothing has that name
+          <div className="muted" role="option" aria-selected={false} aria-disabled tabIndex={-1}>
+            {t("Nothing has that name")}
           </div>
         )}
       </div>
@@ -143,37 +144,41 @@ function useFixed(onHelp: () => void): Entry[] {
       run,
     });
     const pages = [
-      page("Overview", "g o", () => void navigate({ to: "/" })),
-      page("Incidents", "g i", () => void navigate({ to: "/incidents" })),
-      page("Open incidents", "", () => void navigate({ to: "/incidents", search: { state: "open" } })),
-      page("Targets that are down", "", () => void navigate({ to: "/", search: { state: "down" } })),
-      page("Maintenance", "g m", () => void navigate({ to: "/maintenance" })),
-      page("Reports", "g r", () => void navigate({ to: "/reports" })),
-      page("Fleet", "g f", () => void navigate({ to: "/fleet" })),
-      page("Settings", "g s", () => void navigate({ to: "/settings" })),
-      page("Channels", "where messages go", () => void navigate({ to: "/settings/channels" })),
-      page("Notification rules", "who is told", () => void navigate({ to: "/settings/rules" })),
-      page("Your account", "password, second factor, sessions", () => void navigate({ to: "/settings/account" })),
-      page("API keys", "for programs", () => void navigate({ to: "/settings/keys" })),
+      page(t("Overview"), "g o", () => void navigate({ to: "/" })),
+      page(t("Incidents"), "g i", () => void navigate({ to: "/incidents" })),
+      page(t("Open incidents"), "", () => void navigate({ to: "/incidents", search: { state: "open" } })),
+      page(t("Targets that are down"), "", () => void navigate({ to: "/", search: { state: "down" } })),
+      page(t("Maintenance"), "g m", () => void navigate({ to: "/maintenance" })),
+      page(t("Reports"), "g r", () => void navigate({ to: "/reports" })),
+      page(t("Fleet"), "g f", () => void navigate({ to: "/fleet" })),
+      page(t("Settings"), "g s", () => void navigate({ to: "/settings" })),
+      page(t("Channels"), t("where messages go"), () => void navigate({ to: "/settings/channels" })),
+      page(t("Notification rules"), t("who is told"), () => void navigate({ to: "/settings/rules" })),
+      page(t("Your account"), t("password, second factor, sessions"), () => void navigate({ to: "/settings/account" })),
+      page(t("API keys"), t("for programs"), () => void navigate({ to: "/settings/keys" })),
       ...(owner
         ? [
-            page("People", "users and invitations", () => void navigate({ to: "/settings/people" })),
-            page("Audit log", "who changed what", () => void navigate({ to: "/settings/audit" })),
+            page(t("People"), t("users and invitations"), () => void navigate({ to: "/settings/people" })),
+            page(t("Audit log"), t("who changed what"), () => void navigate({ to: "/settings/audit" })),
           ]
         : []),
-      page("Status pages", "g p", () => void navigate({ to: "/settings/pages" })),
+      page(t("Status pages"), "g p", () => void navigate({ to: "/settings/pages" })),
     ];
     const dark = theme === "dark";
     const utc = zone === "utc";
     const actions = [
-      action(dark ? "Light theme" : "Dark theme", "", () => setTheme(dark ? "light" : "dark")),
-      action(utc ? "Times of the browser" : "Times in UTC", "", () => setZone(utc ? "local" : "utc")),
-      action("Keyboard shortcuts", "?", onHelp),
+      action(dark ? t("Light theme") : t("Dark theme"), "", () => setTheme(dark ? "light" : "dark")),
+      action(utc ? t("Times of the browser") : t("Times in UTC"), "", () => setZone(utc ? "local" : "utc")),
+      action(t("Keyboard shortcuts"), "?", onHelp),
     ];
     const tagged = [...tags].map(([tag, n]) =>
-      page(`Tagged ${tag}`, plural(n, "target"), () => void navigate({ to: "/", search: { tag } })),
+      page(
+        t("Tagged {tag}", { tag }),
+        t("{n, plural, one {# target} other {# targets}}", { n }),
+        () => void navigate({ to: "/", search: { tag } }),
+      ),
     );
-    const add = action("Add target", "c", () => void navigate({ to: "/", search: { add: "1" } }));
+    const add = action(t("Add target"), "c", () => void navigate({ to: "/", search: { add: "1" } }));
     return [...(mayEdit ? [add] : []), ...pages, ...actions, ...tagged];
   }, [navigate, theme, setTheme, zone, setZone, mayEdit, owner, tags, onHelp]);
 }

@@ -9,6 +9,8 @@ import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { absolute } from "../ui/time";
 import { percent } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { locale, t } from "../words/t";
 import { browserZone, isMonth, monthAt, monthName, monthPlus } from "./month";
 import { bounds, byName, downtime, measured, sentence, times, uptimeText } from "./words";
 import "../styles/report.css";
@@ -31,10 +33,10 @@ export function ReportPage() {
       <div className="page-head">
         <div>
           <h1>
-            Uptime report <span className="nowrap">{monthName(shown)}</span>
+            <Rich text="Uptime report {month}" month={<span className="nowrap">{monthName(shown)}</span>} />
           </h1>
           <p className="muted">
-            {report.data ? sentence(report.data) : "Counting"} <CopyNote of={report.data} />{" "}
+            {report.data ? sentence(report.data) : t("Counting")} <CopyNote of={report.data} />{" "}
             <KeptNote of={report.data} />
           </p>
         </div>
@@ -61,13 +63,13 @@ function Controls({ month, zone, chosen }: { month: string; zone: string; chosen
             to="/reports/$month"
             params={{ month: monthPlus(month, -1) }}
             search={search}
-            aria-label="Month before"
+            aria-label={t("Month before")}
           >
             <ChevronLeft size={18} aria-hidden />
           </Link>
         )}
         <label>
-          <span className="sr">Month</span>
+          <span className="sr">{t("Month")}</span>
           <input
             className="input"
             type="month"
@@ -82,7 +84,7 @@ function Controls({ month, zone, chosen }: { month: string; zone: string; chosen
             to="/reports/$month"
             params={{ month: monthPlus(month, 1) }}
             search={search}
-            aria-label="Month after"
+            aria-label={t("Month after")}
           >
             <ChevronRight size={18} aria-hidden />
           </Link>
@@ -90,10 +92,10 @@ function Controls({ month, zone, chosen }: { month: string; zone: string; chosen
       </div>
       <div className="row">
         <a className="btn" href={reportCsv(month, zone)} download>
-          <Download size={16} aria-hidden /> CSV
+          <Download size={16} aria-hidden /> {"CSV"}
         </a>
         <button type="button" className="btn" onClick={() => window.print()}>
-          <Printer size={16} aria-hidden /> Print
+          <Printer size={16} aria-hidden /> {t("Print")}
         </button>
       </div>
     </div>
@@ -104,8 +106,8 @@ function Sheet({ report, fetchedAt }: { report: Report; fetchedAt: number }) {
   if (report.targets.length === 0)
     return (
       <div className="card empty">
-        <h2>No target yet</h2>
-        <p>A report has a line for each target that is there.</p>
+        <h2>{t("No target yet")}</h2>
+        <p>{t("A report has a line for each target that is there.")}</p>
       </div>
     );
   return (
@@ -114,9 +116,11 @@ function Sheet({ report, fetchedAt }: { report: Report; fetchedAt: number }) {
         <div className="banner">
           <TriangleAlert size={17} aria-hidden className="s-no_data" />
           <p>
-            {Date.parse(report.from) > Date.now()
-              ? "This month has not begun."
-              : "This month is not over yet. The figures, and the hash, go on changing."}
+            {t(
+              Date.parse(report.from) > Date.now()
+                ? "This month has not begun."
+                : "This month is not over yet. The figures, and the hash, go on changing.",
+            )}
           </p>
         </div>
       )}
@@ -124,15 +128,15 @@ function Sheet({ report, fetchedAt }: { report: Report; fetchedAt: number }) {
         <table>
           <thead>
             <tr>
-              <th scope="col">Target</th>
+              <th scope="col">{t("Target")}</th>
               <th scope="col" className="num">
-                Uptime
+                {t("Uptime")}
               </th>
               <th scope="col" className="num">
-                Measured
+                {t("Measured")}
               </th>
               <th scope="col" className="num">
-                Downtime
+                {t("Downtime")}
               </th>
             </tr>
           </thead>
@@ -156,7 +160,7 @@ function Row({ target, zone }: { target: ReportTarget; zone: string }) {
         <Link to="/targets/$id" params={{ id: String(target.target_id) }}>
           {target.name}
         </Link>
-        {f.revised_at && <small>corrected {day(f.revised_at, zone)}</small>}
+        {f.revised_at && <small>{t("corrected {day}", { day: day(f.revised_at, zone) })}</small>}
       </th>
       <td className="num">
         <b>{uptimeText(f)}</b>
@@ -179,25 +183,30 @@ function Foot({ report, fetchedAt }: { report: Report; fetchedAt: number }) {
   return (
     <footer className="report-foot">
       <p>
-        <b>Uptime</b>: of the checks that were measured, those that did not find the target down. It is down when more
-        than half of the regions that measured say so. <b>Measured</b>: of the planned checks, those that were. What was
-        not measured is not guessed: where two bounds stand below an uptime, it lies between them. Percentages are
-        rounded down.
-        {excluded && " Checks within maintenance count nowhere."}
+        <Rich
+          text="<b>Uptime</b>: of the checks that were measured, those that did not find the target down. It is down when more than half of the regions that measured say so. <b>Measured</b>: of the planned checks, those that were. What was not measured is not guessed: where two bounds stand below an uptime, it lies between them. Percentages are rounded down."
+          b={(inner) => <b>{inner}</b>}
+        />{" "}
+        {excluded && t("Checks within maintenance count nowhere.")}
       </p>
       <dl>
-        <dt>Month</dt>
+        <dt>{t("Month")}</dt>
         <dd>
-          {monthName(report.month)} in {report.zone}: {absolute(report.from, "utc")} to {absolute(report.to, "utc")}
+          {t("{month} in {zone}: {from} to {to}", {
+            month: monthName(report.month),
+            zone: report.zone,
+            from: absolute(report.from, "utc"),
+            to: absolute(report.to, "utc"),
+          })}
         </dd>
-        <dt>Content hash</dt>
+        <dt>{t("Content hash")}</dt>
         <dd className="mono hash">{report.content_hash}</dd>
-        <dt>Made</dt>
-        <dd>{absolute(report.stale_since ?? fetchedAt, "utc")} by Probefleet</dd>
+        <dt>{t("Made")}</dt>
+        <dd>{t("{time} by Probefleet", { time: absolute(report.stale_since ?? fetchedAt, "utc") })}</dd>
       </dl>
     </footer>
   );
 }
 
 const day = (at: string, zone: string): string =>
-  new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: zone }).format(new Date(at));
+  new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", timeZone: zone }).format(new Date(at));

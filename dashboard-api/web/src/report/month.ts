@@ -1,3 +1,5 @@
+import { locale } from "../words/t";
+
 /** Months are written as in 2026-03. */
 export const isMonth = (text: string): boolean => /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
 
@@ -16,7 +18,7 @@ export function monthAt(at: number, zone: string): string {
   return `${part("year")}-${part("month")}`;
 }
 
-const named = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+const named = new Intl.DateTimeFormat(locale(), { month: "long", year: "numeric", timeZone: "UTC" });
 
 /** March 2026. What is no month is shown as it is. */
 export const monthName = (month: string): string => (isMonth(month) ? named.format(new Date(`${month}-01`)) : month);

@@ -2,6 +2,8 @@ import { TriangleAlert } from "lucide-react";
 import type { Replay, ReplayedIncident, ReplayedPolicy } from "../api/policy";
 import { Clock } from "../ui/time";
 import { count, duration } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { sideBySide, verdictOf } from "./rule";
 
 const shownRows = 25;
@@ -12,7 +14,10 @@ export function Comparison({ replay, outdated }: { replay: Replay; outdated: boo
   if (!tried?.results_since) {
     return (
       <p className="pad muted">
-        Nothing was measured in this time. Results are kept since <Clock at={replay.kept_since} dated />.
+        <Rich
+          text="Nothing was measured in this time. Results are kept since {since}."
+          since={<Clock at={replay.kept_since} dated />}
+        />
       </p>
     );
   }
@@ -25,7 +30,11 @@ export function Comparison({ replay, outdated }: { replay: Replay; outdated: boo
       <div className="card-head">
         <h2>{verdictOf(current, proposed)}</h2>
         <span className="muted">
-          {count(tried.results)} results since <Clock at={tried.results_since} dated />
+          <Rich
+            text="{n, plural, one {# result} other {# results}} since {since}"
+            n={tried.results}
+            since={<Clock at={tried.results_since} dated />}
+          />
         </span>
       </div>
       {(outdated || short) && (
@@ -33,13 +42,16 @@ export function Comparison({ replay, outdated }: { replay: Replay; outdated: boo
           {outdated && (
             <div className="banner warn">
               <TriangleAlert size={16} aria-hidden />
-              <p>The rule above has changed since. Try it again.</p>
+              <p>{t("The rule above has changed since. Try it again.")}</p>
             </div>
           )}
           {short && (
             <div className="banner">
               <p>
-                Replayed from <Clock at={tried.from} dated /> on: older results are not kept, or had another interval.
+                <Rich
+                  text="Replayed from {from} on: older results are not kept, or had another interval."
+                  from={<Clock at={tried.from} dated />}
+                />
               </p>
             </div>
           )}
@@ -50,40 +62,44 @@ export function Comparison({ replay, outdated }: { replay: Replay; outdated: boo
           <tr>
             <td />
             <th scope="col" className="num">
-              Rule of now
+              {t("Rule of now")}
             </th>
             <th scope="col" className="num">
-              This rule
+              {t("This rule")}
             </th>
           </tr>
         </thead>
         <tbody>
-          <Line word="Pages" of={(p) => count(p.pages)} {...{ current, proposed }} />
-          <Line word="False alarms" of={(p) => count(p.false_alarms)} {...{ current, proposed }} />
-          <Line word="Usual delay" of={(p) => delay(p.delay_p50_s)} {...{ current, proposed }} />
-          <Line word="Longest delay" of={(p) => delay(p.delay_most_s)} {...{ current, proposed }} />
-          <Line word="Incidents" of={(p) => count(p.incidents)} {...{ current, proposed }} />
-          <Line word="Downtime" of={(p) => duration(p.downtime_s)} {...{ current, proposed }} />
+          <Line word={t("Pages")} of={(p) => count(p.pages)} {...{ current, proposed }} />
+          <Line word={t("False alarms")} of={(p) => count(p.false_alarms)} {...{ current, proposed }} />
+          <Line word={t("Usual delay")} of={(p) => delay(p.delay_p50_s)} {...{ current, proposed }} />
+          <Line word={t("Longest delay")} of={(p) => delay(p.delay_most_s)} {...{ current, proposed }} />
+          <Line word={t("Incidents")} of={(p) => count(p.incidents)} {...{ current, proposed }} />
+          <Line word={t("Downtime")} of={(p) => duration(p.downtime_s)} {...{ current, proposed }} />
         </tbody>
       </table>
       <div className="rule-strips">
-        <Strip label="Now" of={current} from={begin} to={replay.to} />
-        <Strip label="This rule" of={proposed} from={begin} to={replay.to} />
-        <p className="row spread muted">
-          <Clock at={begin} dated />
-          <Clock at={replay.to} dated />
+        <Strip label={t("Now")} of={current} from={begin} to={replay.to} />
+        <Strip label={t("This rule")} of={proposed} from={begin} to={replay.to} />
+        <p className="row spread muted" dir="ltr">
+          <span dir="auto">
+            <Clock at={begin} dated />
+          </span>
+          <span dir="auto">
+            <Clock at={replay.to} dated />
+          </span>
         </p>
       </div>
       {rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways on narrow screens
-        <section className="scroll-x" aria-label="Outages" tabIndex={0}>
+        <section className="scroll-x" aria-label={t("Outages")} tabIndex={0}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Outage</th>
-                <th scope="col">Lasted</th>
-                <th scope="col">Now</th>
-                <th scope="col">This rule</th>
+                <th scope="col">{t("Outage")}</th>
+                <th scope="col">{t("Lasted")}</th>
+                <th scope="col">{t("Now")}</th>
+                <th scope="col">{t("This rule")}</th>
               </tr>
             </thead>
             <tbody>
@@ -105,7 +121,11 @@ export function Comparison({ replay, outdated }: { replay: Replay; outdated: boo
           </table>
         </section>
       )}
-      {rows.length > shownRows && <p className="pad muted">and {count(rows.length - shownRows)} earlier ones</p>}
+      {rows.length > shownRows && (
+        <p className="pad muted">
+          {t("and {n, plural, one {# earlier one} other {# earlier ones}}", { n: rows.length - shownRows })}
+        </p>
+      )}
     </div>
   );
 }
@@ -131,18 +151,18 @@ const delay = (seconds: number | null): string => (seconds === null ? "–" : du
 function lasted(incident: ReplayedIncident | null, to: string): string {
   if (!incident) return "–";
   const text = duration((Date.parse(incident.ended_at ?? to) - Date.parse(incident.began_at)) / 1000);
-  return incident.ended_at ? text : `${text}, still open`;
+  return incident.ended_at ? text : t("{time}, still open", { time: text });
 }
 
 /** How soon somebody would have been paged. */
 function Page({ of }: { of: ReplayedIncident | null }) {
-  if (!of) return <span className="muted">no incident</span>;
-  if (!of.paged_at) return <span className="muted">nobody paged</span>;
+  if (!of) return <span className="muted">{t("no incident")}</span>;
+  if (!of.paged_at) return <span className="muted">{t("nobody paged")}</span>;
   const after = duration((Date.parse(of.paged_at) - Date.parse(of.began_at)) / 1000);
   return (
     <>
-      paged after {after}
-      {of.false_alarm && <span className="tag">false alarm</span>}
+      {t("paged after {time}", { time: after })}
+      {of.false_alarm && <span className="tag">{t("false alarm")}</span>}
     </>
   );
 }
@@ -159,7 +179,11 @@ function Strip({ label, of, from, to }: { label: string; of: ReplayedPolicy; fro
         viewBox="0 0 1000 24"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}: ${count(of.pages)} pages, ${count(of.false_alarms)} of them false alarms`}
+        aria-label={t("{rule}: {pages, plural, other {# pages}}, {alarms, plural, other {# of them false alarms}}", {
+          rule: label,
+          pages: of.pages,
+          alarms: of.false_alarms,
+        })}
       >
         <path className="base" d="M0 23.5h1000" />
         {of.items.map((one) => (

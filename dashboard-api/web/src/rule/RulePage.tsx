@@ -9,6 +9,7 @@ import type { Target } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { ErrorNote } from "../ui/ErrorNote";
+import { t } from "../words/t";
 import { Comparison } from "./Comparison";
 import { RuleFields } from "./RuleFields";
 import { policyOf, type RuleErrors, ruleDraftOf, ruleErrorsOf } from "./rule";
@@ -26,13 +27,13 @@ export function RulePage() {
   return (
     <div className="page rule">
       <Link to="/targets/$id" params={{ id: String(id) }} className="back">
-        <ChevronLeft size={16} aria-hidden /> {target.data?.name ?? "Target"}
+        <ChevronLeft size={16} aria-hidden /> {target.data?.name ?? t("Target")}
       </Link>
       <div className="page-head">
         <div>
-          <h1>Try another rule</h1>
+          <h1>{t("Try another rule")}</h1>
           <p className="muted">
-            See what it would have told of the past, beside the rule of now. Nothing changes until you use it.
+            {t("See what it would have told of the past, beside the rule of now. Nothing changes until you use it.")}
           </p>
         </div>
       </div>
@@ -76,7 +77,7 @@ function RuleForm({ target }: { target: Target }) {
     onSuccess: (saved) => {
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
-      toast({ text: `${saved.name} is judged by this rule from now on.` });
+      toast({ text: t("{name} is judged by this rule from now on.", { name: saved.name }) });
       void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     },
     onError,
@@ -112,29 +113,29 @@ function RuleForm({ target }: { target: Target }) {
         </div>
         <div className="rule-foot">
           <label className="row">
-            <span>Over the last</span>
+            <span>{t("Over the last")}</span>
             <select className="input" value={days} onChange={(event) => setDays(Number(event.target.value) as Days)}>
               {spans.map((span) => (
                 <option key={span} value={span}>
-                  {span} days
+                  {t("{n, plural, one {# day} other {# days}}", { n: span })}
                 </option>
               ))}
             </select>
           </label>
           <button type="button" className="btn" disabled={busy} onClick={() => withPolicy(save.mutate)}>
-            {save.isPending ? "Saving" : "Use this rule"}
+            {t(save.isPending ? "Saving" : "Use this rule")}
           </button>
           <button type="submit" className="btn primary" disabled={busy}>
-            {replay.isPending ? "Trying" : "Try it"}
+            {t(replay.isPending ? "Trying" : "Try it")}
           </button>
         </div>
       </form>
-      <section ref={result} className="card" aria-label="What it would have told" aria-live="polite" tabIndex={-1}>
+      <section ref={result} className="card" aria-label={t("What it would have told")} aria-live="polite" tabIndex={-1}>
         {replay.data ? (
           <Comparison replay={replay.data} outdated={!same} />
         ) : (
           <p className="pad muted">
-            {replay.isPending ? "Reading what was measured." : "Change the rule above and try it on the past."}
+            {t(replay.isPending ? "Reading what was measured." : "Change the rule above and try it on the past.")}
           </p>
         )}
       </section>

@@ -2,6 +2,7 @@ import type { Policy, ReplayedIncident, ReplayedPolicy } from "../api/policy";
 import type { Problem } from "../api/types";
 import { sentence } from "../ui/problems";
 import { duration } from "../ui/words";
+import { t } from "../words/t";
 
 /** What the fields hold: text, as typed. Empty means the default. */
 export interface RuleDraft {
@@ -54,7 +55,7 @@ export function policyOf(draft: RuleDraft): ParsedRule {
     if (typed === "") return undefined;
     const n = Number(typed);
     if (fraction ? Number.isFinite(n) : Number.isInteger(n)) return n;
-    errors[field] = fraction ? "Enter a number." : "Enter a whole number.";
+    errors[field] = t(fraction ? "Enter a number." : "Enter a whole number.");
     return undefined;
   };
   const policy: Policy = compact({
@@ -119,7 +120,7 @@ export function ruleErrorsOf(problem: Problem): RuleErrors {
   if (Object.keys(errors).length === 0) {
     errors.form =
       problem.status === 412
-        ? "Somebody else changed this target meanwhile. Load the page again to see their version."
+        ? t("Somebody else changed this target meanwhile. Load the page again to see their version.")
         : sentence(problem.detail || problem.title);
   }
   return errors;
@@ -154,16 +155,19 @@ function overlap(a: ReplayedIncident, b: ReplayedIncident, to: string): boolean 
 export function verdictOf(now: ReplayedPolicy, proposed: ReplayedPolicy): string {
   const pages = proposed.pages - now.pages;
   const alarms = proposed.false_alarms - now.false_alarms;
-  const told =
-    pages === 0 ? "As many pages as now" : `${Math.abs(pages)} ${pages > 0 ? "more" : "fewer"} ${one(pages, "page")}`;
-  const wrong =
-    alarms === 0 ? "" : `, ${Math.abs(alarms)} ${alarms > 0 ? "more" : "fewer"} false ${one(alarms, "alarm")}`;
-  return `${told}${wrong}${sooner(now.delay_p50_s, proposed.delay_p50_s)}.`;
+  const later = (proposed.delay_p50_s ?? 0) - (now.delay_p50_s ?? 0);
+  const known = now.delay_p50_s !== null && proposed.delay_p50_s !== null;
+  return t(
+    "{told, select, more {{pages, plural, one {# more page} other {# more pages}}} fewer {{pages, plural, one {# fewer page} other {# fewer pages}}} other {As many pages as now}}{wrong, select, more {, {alarms, plural, one {# more false alarm} other {# more false alarms}}} fewer {, {alarms, plural, one {# fewer false alarm} other {# fewer false alarms}}} other {}}{delay, select, more {, usually {time} later} fewer {, usually {time} sooner} other {}}.",
+    {
+      told: sign(pages),
+      pages: Math.abs(pages),
+      wrong: sign(alarms),
+      alarms: Math.abs(alarms),
+      delay: known ? sign(later) : "same",
+      time: duration(Math.abs(later)),
+    },
+  );
 }
 
-function sooner(now: number | null, proposed: number | null): string {
-  if (now === null || proposed === null || now === proposed) return "";
-  return `, usually ${duration(Math.abs(proposed - now))} ${proposed > now ? "later" : "sooner"}`;
-}
-
-const one = (n: number, word: string): string => (Math.abs(n) === 1 ? word : `${word}s`);
+const sign = (n: number): string => (n > 0 ? "more" : n < 0 ? "fewer" : "same");

@@ -19,6 +19,7 @@ import "../styles/settings.css";
 import "../styles/people.css";
 import { Older } from "../ui/Older";
 import "../styles/dialog.css";
+import { t } from "../words/t";
 
 const PAGE = 50;
 
@@ -28,8 +29,8 @@ export function AuditPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Audit log</h1>
-          <p className="muted">Who changed what, and from where. Nobody can edit it.</p>
+          <h1>{t("Audit log")}</h1>
+          <p className="muted">{t("Who changed what, and from where. Nobody can edit it.")}</p>
         </div>
       </div>
       <SettingsTabs />
@@ -77,15 +78,15 @@ function Log() {
       <Filters search={search} names={names} onChange={change} />
       <section className="card" aria-labelledby="entries">
         <div className="card-head">
-          <h2 id="entries">{filtered ? "Matching entries" : "Entries"}</h2>
+          <h2 id="entries">{filtered ? t("Matching entries") : t("Entries")}</h2>
           <button
             type="button"
             className="btn push"
             disabled={!entries?.length}
-            title="What is shown, as a file"
+            title={t("What is shown, as a file")}
             onClick={() => entries && download("probefleet-audit-log.csv", auditCsv(entries))}
           >
-            <Download size={15} aria-hidden /> CSV
+            <Download size={15} aria-hidden /> {t("CSV")}
           </button>
         </div>
         {log.error && !entries && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
@@ -93,11 +94,11 @@ function Log() {
         {entries?.length === 0 && (
           <div className="empty">
             <ScrollText size={28} aria-hidden className="muted" />
-            <h2>{filtered ? "Nothing matches" : "Nothing was changed yet"}</h2>
+            <h2>{filtered ? t("Nothing matches") : t("Nothing was changed yet")}</h2>
             <p>
               {filtered
-                ? "Nothing of the kind was done, or it was done by somebody else."
-                : "Every change to targets, people, keys and rules is written down here, with who made it."}
+                ? t("Nothing of the kind was done, or it was done by somebody else.")
+                : t("Every change to targets, people, keys and rules is written down here, with who made it.")}
             </p>
             {filtered && (
               <div className="actions">
@@ -106,7 +107,7 @@ function Log() {
                   className="btn"
                   onClick={() => change({ actor: undefined, action: undefined, object: undefined })}
                 >
-                  Clear the filters
+                  {t("Clear the filters")}
                 </button>
               </div>
             )}
@@ -137,7 +138,7 @@ function Filters({
   const target = /^target:(\d+)$/.exec(search.object ?? "")?.[1];
   const actors: (readonly [actor: string, name: string])[] = [
     ...names.people.map((one) => [`user:${one.id}`, nameOf(one)] as const),
-    ...names.keys.map((one) => [`key:${one.id}`, `Key ${one.name}`] as const),
+    ...names.keys.map((one) => [`key:${one.id}`, t("Key {name}", { name: one.name })] as const),
   ];
   if (search.actor && !actors.some(([actor]) => actor === search.actor))
     actors.push([search.actor, actorName(search.actor, names.people, names.keys)]);
@@ -145,13 +146,13 @@ function Filters({
   return (
     <div className="audit-filters">
       <label className="field">
-        <span className="label">By</span>
+        <span className="label">{t("By")}</span>
         <select
           className="input"
           value={search.actor ?? ""}
           onChange={(event) => onChange({ actor: event.target.value || undefined })}
         >
-          <option value="">Anybody</option>
+          <option value="">{t("Anybody")}</option>
           {actors.map(([actor, name]) => (
             <option key={actor} value={actor}>
               {name}
@@ -160,13 +161,13 @@ function Filters({
         </select>
       </label>
       <label className="field">
-        <span className="label">What</span>
+        <span className="label">{t("What")}</span>
         <select
           className="input"
           value={search.action ?? ""}
           onChange={(event) => onChange({ action: event.target.value || undefined })}
         >
-          <option value="">Anything</option>
+          <option value="">{t("Anything")}</option>
           {Object.entries(actions).map(([action, { name }]) => (
             <option key={action} value={action}>
               {name}
@@ -176,14 +177,14 @@ function Filters({
         </select>
       </label>
       <TargetPicker
-        label="Target"
+        label={t("Target")}
         value={target ? Number(target) : null}
         clearable
         onChange={(id) => onChange({ object: id === null ? undefined : `target:${id}` })}
       />
       {search.object && !target && (
         <button type="button" className="chip" onClick={() => onChange({ object: undefined })}>
-          {objectName(search.object, names.known)} <X size={14} aria-label="Clear this filter" />
+          {objectName(search.object, names.known)} <X size={14} aria-label={t("Clear this filter")} />
         </button>
       )}
     </div>
@@ -191,13 +192,13 @@ function Filters({
 }
 
 function Entry({ entry, names }: { entry: AuditEntry; names: Names }) {
-  const { before, object, after, detail } = tell(entry, names.known);
+  const { lead, before, object, after, detail } = tell(entry, names.known);
   const place = placeOf(entry.object);
   const gone = entry.object.startsWith("target:") && names.known(entry.object) === undefined;
   return (
     <li>
       <p className="audit-told">
-        <b>{actorName(entry.actor, names.people, names.keys)}</b> {before}{" "}
+        {lead} <b>{actorName(entry.actor, names.people, names.keys)}</b> {before}{" "}
         {object &&
           (place && !gone ? (
             <Link to={place.to} params={{ id: place.id }} className="link">
@@ -211,7 +212,7 @@ function Entry({ entry, names }: { entry: AuditEntry; names: Names }) {
       </p>
       <p className="muted audit-when">
         <Ago at={entry.at} /> · <Clock at={entry.at} dated />
-        {entry.address && ` · from ${entry.address}`}
+        {entry.address && ` · ${t("from {address}", { address: entry.address })}`}
       </p>
     </li>
   );

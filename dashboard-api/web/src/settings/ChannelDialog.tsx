@@ -7,6 +7,7 @@ import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { kindNames, kinds, pointersOf, settingsOf, type Values, valuesOf } from "./kinds";
 import { SettingInput } from "./SettingInput";
 
@@ -30,15 +31,19 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
     },
     onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["channels"] });
-      toast({ text: channel ? `${saved.name} saved.` : `${saved.name} added. Send it a test.` });
+      toast({
+        text: channel
+          ? t("{name} saved.", { name: saved.name })
+          : t("{name} added. Send it a test.", { name: saved.name }),
+      });
       onClose();
       if (!channel) void navigate({ to: "/settings/channels/$id", params: { id: String(saved.id) } });
     },
-    onError: (error) => refuse(problemsOf(error, pointersOf(kind), "Somebody else changed this channel.")),
+    onError: (error) => refuse(problemsOf(error, pointersOf(kind), t("Somebody else changed this channel."))),
   });
   const submit = () => {
     const found: Problems = { ...settingsOf(kind, values, kept).problems };
-    if (name.trim() === "") found["/name"] = "Give it a name, such as “On-call mail”.";
+    if (name.trim() === "") found["/name"] = t("Give it a name, such as “On-call mail”.");
     if (Object.keys(found).length > 0) return refuse(found);
     refuse({});
     save.mutate();
@@ -46,16 +51,16 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
 
   return (
     <DialogForm
-      title={channel ? "Edit channel" : "Add channel"}
+      title={channel ? t("Edit channel") : t("Add channel")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act={channel ? "Save changes" : "Add channel"}
-      acting="Saving"
+      act={channel ? t("Save changes") : t("Add channel")}
+      acting={t("Saving")}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label="Name" error={problems["/name"]}>
+      <Field label={t("Name")} error={problems["/name"]}>
         {(bound) => (
           <input
             {...bound}
@@ -67,9 +72,9 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
         )}
       </Field>
       <Field
-        label="Kind"
+        label={t("Kind")}
         error={problems["/kind"]}
-        hint={channel ? "Add another channel for another kind." : undefined}
+        hint={channel ? t("Add another channel for another kind.") : undefined}
       >
         {(bound) => (
           <select

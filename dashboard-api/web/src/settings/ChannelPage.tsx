@@ -9,11 +9,12 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
 import { useChannels } from "./ChannelsPage";
 import { Deliveries } from "./Deliveries";
-import { kindLabel } from "./kinds";
+import { channelLine } from "./kinds";
 import { Transcript } from "./Transcript";
 import { useDeleteLater } from "./useLater";
 import "../styles/target.css";
 import "../styles/settings.css";
+import { t } from "../words/t";
 
 const ChannelDialog = lazy(() => import("./ChannelDialog"));
 
@@ -24,7 +25,7 @@ export function ChannelPage() {
   return (
     <div className="page">
       <Link to="/settings/channels" className="back">
-        <ChevronLeft size={16} aria-hidden /> Channels
+        <ChevronLeft size={16} aria-hidden /> {t("Channels")}
       </Link>
       {channel ? (
         <Details key={id} channel={channel} />
@@ -32,8 +33,8 @@ export function ChannelPage() {
         <ErrorNote error={channels.error} onRetry={() => void channels.refetch()} />
       ) : channels.data && !channels.isFetching ? (
         <div className="empty">
-          <h1>There is no such channel</h1>
-          <p>It may have been deleted.</p>
+          <h1>{t("There is no such channel")}</h1>
+          <p>{t("It may have been deleted.")}</p>
         </div>
       ) : (
         <div className="skeleton page-skeleton" />
@@ -57,9 +58,14 @@ function Details({ channel }: { channel: Channel }) {
     mutationFn: () => alertApi.updateChannel(channel.id, { enabled: !channel.enabled }, channel.version),
     onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["channels"] });
-      toast({ text: saved.enabled ? `${saved.name} is on.` : `${saved.name} is off: nothing is told here.` });
+      toast({
+        text: saved.enabled
+          ? t("{name} is on.", { name: saved.name })
+          : t("{name} is off: nothing is told here.", { name: saved.name }),
+      });
     },
-    onError: (error) => toast({ bad: true, text: `${channel.name} was not changed: ${briefly(error)}` }),
+    onError: (error) =>
+      toast({ bad: true, text: t("{name} was not changed: {why}", { name: channel.name, why: briefly(error) }) }),
   });
   return (
     <>
@@ -67,21 +73,22 @@ function Details({ channel }: { channel: Channel }) {
         <div className="title">
           <h1>{channel.name}</h1>
           <p className="muted">
-            {kindLabel(channel.kind)}
-            {channel.to && `, ${channel.to}`} · {channel.enabled ? "on" : "off: nothing is told here"}
+            {channel.enabled
+              ? t("{channel} · on", { channel: channelLine(channel) })
+              : t("{channel} · off: nothing is told here", { channel: channelLine(channel) })}
           </p>
         </div>
         {mayEdit && (
           <div className="actions">
             <button type="button" className="btn primary" disabled={test.isPending} onClick={() => test.mutate()}>
-              <Send size={15} aria-hidden /> {test.isPending ? "Sending" : "Send test"}
+              <Send size={15} aria-hidden /> {test.isPending ? t("Sending") : t("Send test")}
             </button>
             <button type="button" className="btn" onClick={() => setEditing(true)}>
-              <Pencil size={15} aria-hidden /> Edit
+              <Pencil size={15} aria-hidden /> {t("Edit")}
             </button>
             <button type="button" className="btn" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
               {channel.enabled ? <BellOff size={15} aria-hidden /> : <Bell size={15} aria-hidden />}
-              {channel.enabled ? "Turn off" : "Turn on"}
+              {channel.enabled ? t("Turn off") : t("Turn on")}
             </button>
             <button
               type="button"
@@ -91,14 +98,18 @@ function Details({ channel }: { channel: Channel }) {
                 void navigate({ to: "/settings/channels" });
               }}
             >
-              <Trash2 size={15} aria-hidden /> Delete
+              <Trash2 size={15} aria-hidden /> {t("Delete")}
             </button>
           </div>
         )}
       </div>
       {!channel.readable && (
         <div className="banner bad">
-          <p>Its settings were sealed with another SECRET_KEY and cannot be read. Edit it and write them again.</p>
+          <p>
+            {t("Its settings were sealed with another {variable} and cannot be read. Edit it and write them again.", {
+              variable: "SECRET_KEY",
+            })}
+          </p>
         </div>
       )}
       {test.error && <ErrorNote error={test.error} onRetry={() => test.mutate()} />}

@@ -6,10 +6,11 @@ import { alertApi } from "../api/alerts";
 import { useKeys } from "../app/keys";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
-import { kindLabel } from "./kinds";
+import { channelLine } from "./kinds";
 import { SettingsTabs } from "./SettingsTabs";
 import { useHidden } from "./useLater";
 import "../styles/settings.css";
+import { t } from "../words/t";
 
 const ChannelDialog = lazy(() => import("./ChannelDialog"));
 
@@ -28,12 +29,12 @@ export function ChannelsPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Channels</h1>
-          <p className="muted">Where messages go. A notification rule says which.</p>
+          <h1>{t("Channels")}</h1>
+          <p className="muted">{t("Where messages go. A notification rule says which.")}</p>
         </div>
         {mayEdit && (
           <button type="button" className="btn primary push" onClick={add}>
-            <Plus size={16} aria-hidden /> Add channel
+            <Plus size={16} aria-hidden /> {t("Add channel")}
           </button>
         )}
       </div>
@@ -43,19 +44,21 @@ export function ChannelsPage() {
       {items?.length === 0 && (
         <div className="card empty">
           <Radio size={28} aria-hidden className="muted" />
-          <h2>Nobody can be told yet</h2>
-          <p>Add a mail server, a chat or an on-call service, send it a test, then name it in a notification rule.</p>
+          <h2>{t("Nobody can be told yet")}</h2>
+          <p>
+            {t("Add a mail server, a chat or an on-call service, send it a test, then name it in a notification rule.")}
+          </p>
           {mayEdit && (
             <div className="actions">
               <button type="button" className="btn primary" onClick={add}>
-                <Plus size={16} aria-hidden /> Add channel
+                <Plus size={16} aria-hidden /> {t("Add channel")}
               </button>
             </div>
           )}
         </div>
       )}
       {items && items.length > 0 && (
-        <ul className="card entries" aria-label="Channels">
+        <ul className="card entries" aria-label={t("Channels")}>
           {items.map((one) => (
             <li key={one.id} className="entry" data-off={!one.enabled || undefined}>
               {one.enabled ? <Bell size={18} aria-hidden /> : <BellOff size={18} aria-hidden />}
@@ -63,18 +66,15 @@ export function ChannelsPage() {
                 <Link to="/settings/channels/$id" params={{ id: String(one.id) }} className="entry-link">
                   {one.name}
                 </Link>
-                <p className="muted">
-                  {kindLabel(one.kind)}
-                  {one.to && `, ${one.to}`}
-                </p>
+                <p className="muted">{channelLine(one)}</p>
               </div>
               <span className="entry-state">
                 {!one.readable ? (
-                  <span className="word s-degraded">Settings cannot be read: write them again</span>
+                  <span className="word s-degraded">{t("Settings cannot be read: write them again")}</span>
                 ) : one.enabled ? (
-                  "On"
+                  t("On")
                 ) : (
-                  "Off"
+                  t("Off")
                 )}
               </span>
             </li>

@@ -6,12 +6,19 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
+import { t } from "../words/t";
 
 const outcomes: Record<Delivery["outcome"], [State, string]> = {
-  delivered: ["up", "Delivered"],
-  retry: ["degraded", "Tried again later"],
-  failed: ["down", "Not delivered"],
+  delivered: ["up", t("Delivered")],
+  retry: ["degraded", t("Tried again later")],
+  failed: ["down", t("Not delivered")],
 };
+
+const told = (event: string, id: number): string =>
+  t(
+    "{event, select, opened {opened, incident {id}} severity {severity, incident {id}} acknowledged {acknowledged, incident {id}} resolved {resolved, incident {id}} escalated {escalated, incident {id}} reminder {reminder, incident {id}} other {{event}, incident {id}}}",
+    { event, id },
+  );
 
 /** Every attempt to tell something here, newest first. */
 export function Deliveries({ id }: { id: number }) {
@@ -26,30 +33,30 @@ export function Deliveries({ id }: { id: number }) {
   return (
     <section className="card" aria-labelledby="deliveries">
       <div className="card-head">
-        <h2 id="deliveries">Deliveries</h2>
-        <span className="muted">kept for 90 days</span>
+        <h2 id="deliveries">{t("Deliveries")}</h2>
+        <span className="muted">{t("kept for 90 days")}</span>
       </div>
       {log.error && !log.data && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && <div className="skeleton chart-skeleton" />}
       {log.data && items.length === 0 && (
-        <p className="pad muted">Nothing was sent here yet. Send a test, or name it in a notification rule.</p>
+        <p className="pad muted">{t("Nothing was sent here yet. Send a test, or name it in a notification rule.")}</p>
       )}
       {items.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-        <section className="scroll-x" tabIndex={0} aria-label="Deliveries as a table">
+        <section className="scroll-x" tabIndex={0} aria-label={t("Deliveries as a table")}>
           <table>
             <thead>
               <tr>
-                <th scope="col">When</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">What</th>
+                <th scope="col">{t("When")}</th>
+                <th scope="col">{t("Outcome")}</th>
+                <th scope="col">{t("What")}</th>
                 <th scope="col" className="num">
-                  Attempt
+                  {t("Attempt")}
                 </th>
                 <th scope="col" className="num">
-                  Took
+                  {t("Took")}
                 </th>
-                <th scope="col">Answer</th>
+                <th scope="col">{t("Answer")}</th>
               </tr>
             </thead>
             <tbody>
@@ -67,15 +74,15 @@ export function Deliveries({ id }: { id: number }) {
                     </td>
                     <td>
                       {one.incident_id === null ? (
-                        "test"
+                        t("test")
                       ) : (
                         <Link className="link" to="/incidents/$id" params={{ id: String(one.incident_id) }}>
-                          {one.event}, incident {one.incident_id}
+                          {told(one.event, one.incident_id)}
                         </Link>
                       )}
                     </td>
                     <td className="num">{one.attempt}</td>
-                    <td className="num">{one.took_ms} ms</td>
+                    <td className="num">{t("{n} ms", { n: one.took_ms })}</td>
                     <td className="excerpt" title={one.excerpt}>
                       {one.status > 0 && `${one.status} `}
                       {one.excerpt}

@@ -7,7 +7,7 @@ import { DialogForm } from "../ui/DialogForm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
-import { plural } from "../ui/words";
+import { t } from "../words/t";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
 
 const FactorDialog = lazy(() => import("./FactorDialog"));
@@ -22,7 +22,7 @@ export function FactorCard() {
   return (
     <section className="card" aria-labelledby="factor">
       <div className="card-head">
-        <h2 id="factor">Second factor</h2>
+        <h2 id="factor">{t("Second factor")}</h2>
       </div>
       {factor.error && !state && <ErrorNote error={factor.error} onRetry={() => void factor.refetch()} />}
       {!state && !factor.error && <div className="skeleton factor-skeleton" />}
@@ -34,14 +34,17 @@ export function FactorCard() {
             <ShieldAlert size={26} aria-hidden className="muted" />
           )}
           <div>
-            <b>{state.enabled ? "On: an authenticator app" : "Off: the password is enough to sign in"}</b>
+            <b>{state.enabled ? t("On: an authenticator app") : t("Off: the password is enough to sign in")}</b>
             <p className="muted">
               {state.enabled
-                ? `Signing in asks for a code of the app. ${plural(state.recovery_codes_left, "recovery code")} left for when you do not have it.`
-                : "With an authenticator app on your phone, who learns your password still cannot come in."}
+                ? t(
+                    "Signing in asks for a code of the app. {n, plural, one {# recovery code} other {# recovery codes}} left for when you do not have it.",
+                    { n: state.recovery_codes_left },
+                  )
+                : t("With an authenticator app on your phone, who learns your password still cannot come in.")}
             </p>
             {state.enabled && state.recovery_codes_left <= FEW && (
-              <p className="muted">For new recovery codes, turn the second factor off and set it up again.</p>
+              <p className="muted">{t("For new recovery codes, turn the second factor off and set it up again.")}</p>
             )}
           </div>
           <button
@@ -49,7 +52,7 @@ export function FactorCard() {
             className={state.enabled ? "btn danger" : "btn primary"}
             onClick={() => setOpen(state.enabled ? "remove" : "enrol")}
           >
-            {state.enabled ? "Turn off" : "Set up"}
+            {state.enabled ? t("Turn off") : t("Set up")}
           </button>
         </div>
       )}
@@ -73,25 +76,25 @@ function RemoveDialog({ onClose }: { onClose: () => void }) {
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ["second-factor"] });
       void queries.invalidateQueries({ queryKey: ["members"] });
-      toast({ text: "The second factor is off. You can remove it from the app, too." });
+      toast({ text: t("The second factor is off. You can remove it from the app, too.") });
       onClose();
     },
     onError: (error) => refuse(problemsOf(error, ["/current_password"])),
   });
   return (
     <DialogForm
-      title="Turn the second factor off?"
+      title={t("Turn the second factor off?")}
       form={form}
       problems={problems}
       busy={remove.isPending}
-      act="Turn it off"
-      keep="Keep it on"
+      act={t("Turn it off")}
+      keep={t("Keep it on")}
       onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
-      <p>The password alone is enough to sign in then, and your recovery codes are worth nothing any more.</p>
+      <p>{t("The password alone is enough to sign in then, and your recovery codes are worth nothing any more.")}</p>
       <PasswordField
-        label="Your password"
+        label={t("Your password")}
         value={password}
         error={problems["/current_password"]}
         onChange={setPassword}

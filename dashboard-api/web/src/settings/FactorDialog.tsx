@@ -13,6 +13,7 @@ import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { qrPath } from "./qr";
 import "../styles/dialog.css";
 import "../styles/heartbeat.css";
+import { t } from "../words/t";
 
 /** Sets the second factor up: the password again, the app, a first code, the recovery codes. */
 export default function FactorDialog({ onClose }: { onClose: () => void }) {
@@ -33,20 +34,21 @@ function Begin({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; on
   });
   return (
     <DialogForm
-      title="Set up a second factor"
+      title={t("Set up a second factor")}
       form={form}
       problems={problems}
       busy={enrol.isPending}
-      act="Continue"
+      act={t("Continue")}
       onSubmit={() => enrol.mutate()}
       onClose={onClose}
     >
       <p>
-        You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager. Nothing
-        changes before a first code of it was right.
+        {t(
+          "You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager. Nothing changes before a first code of it was right.",
+        )}
       </p>
       <PasswordField
-        label="Your password"
+        label={t("Your password")}
         value={password}
         error={problems["/current_password"]}
         onChange={setPassword}
@@ -79,27 +81,27 @@ function Scan({
   });
   return (
     <DialogForm
-      title="Add it to the app"
+      title={t("Add it to the app")}
       form={form}
       problems={problems}
       busy={confirm.isPending}
-      act="Turn it on"
+      act={t("Turn it on")}
       onSubmit={() => confirm.mutate()}
       onClose={onClose}
     >
-      <p>Scan this with the app, or type the secret into it.</p>
+      <p>{t("Scan this with the app, or type the secret into it.")}</p>
       <svg
         className="qr"
         viewBox={`0 0 ${qr.size} ${qr.size}`}
-        shapeRendering="crispEdges"
+        style={{ shapeRendering: "crispEdges" }}
         role="img"
-        aria-label="QR code for the app. The secret below says the same."
+        aria-label={t("QR code for the app. The secret below says the same.")}
       >
         <rect width={qr.size} height={qr.size} className="qr-light" />
         <path d={qr.path} className="qr-dark" />
       </svg>
-      <CopyText label="secret" text={enrolment.secret} />
-      <Field label="Code" error={problems["/code"]} hint="The six digits that the app shows now.">
+      <CopyText label={t("secret")} text={enrolment.secret} />
+      <Field label={t("Code")} error={problems["/code"]} hint={t("The six digits that the app shows now.")}>
         {(bound) => (
           <input
             {...bound}
@@ -118,14 +120,15 @@ function Scan({
 function Recovery({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const text = codes.join("\n");
   return (
-    <Dialog title="Keep your recovery codes" onClose={onClose}>
+    <Dialog title={t("Keep your recovery codes")} onClose={onClose}>
       <div className="dialog-body">
         <p>
-          The second factor is on. Each of these codes counts once, in place of one of the app, when you do not have it.
-          They are shown only now: keep them where the app is not.
+          {t(
+            "The second factor is on. Each of these codes counts once, in place of one of the app, when you do not have it. They are shown only now: keep them where the app is not.",
+          )}
         </p>
         <div className="recovery">
-          <CopyText label="recovery codes" text={text} />
+          <CopyText label={t("recovery codes")} text={text} />
         </div>
         <div>
           <button
@@ -133,13 +136,13 @@ function Recovery({ codes, onClose }: { codes: readonly string[]; onClose: () =>
             className="btn"
             onClick={() => download("probefleet-recovery-codes.txt", `${text}\n`, "text/plain")}
           >
-            <Download size={15} aria-hidden /> Download as a file
+            <Download size={15} aria-hidden /> {t("Download as a file")}
           </button>
         </div>
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn primary" onClick={onClose}>
-          I have kept them
+          {t("I have kept them")}
         </button>
       </div>
     </Dialog>

@@ -1,10 +1,13 @@
 import { Plus, Trash2 } from "lucide-react";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { Checks } from "./Checks";
 import { type HoursDraft, newKey, weekdays } from "./rules";
 
 /** Stretches of days, such as quiet hours. */
 export function HoursFields({
   label,
+  add,
   hint,
   error,
   hours,
@@ -12,6 +15,8 @@ export function HoursFields({
   onChange,
 }: {
   label: string;
+  /** What adds one. */
+  add: string;
   hint: string;
   error: string | undefined;
   hours: HoursDraft[];
@@ -33,33 +38,39 @@ export function HoursFields({
       {hours.map((one) => (
         <div key={one.key} className="hours-row">
           <div className="row">
-            <input
-              className="input"
-              type="time"
-              aria-label={`${label}: from`}
-              value={one.from}
-              onChange={(event) => set(one.key, { from: event.target.value })}
-            />
-            <span>to</span>
-            <input
-              className="input"
-              type="time"
-              aria-label={`${label}: to`}
-              value={one.to}
-              onChange={(event) => set(one.key, { to: event.target.value })}
+            <Rich
+              text="{from} to {to}"
+              from={
+                <input
+                  className="input"
+                  type="time"
+                  aria-label={t("{label}: from", { label })}
+                  value={one.from}
+                  onChange={(event) => set(one.key, { from: event.target.value })}
+                />
+              }
+              to={
+                <input
+                  className="input"
+                  type="time"
+                  aria-label={t("{label}: to", { label })}
+                  value={one.to}
+                  onChange={(event) => set(one.key, { to: event.target.value })}
+                />
+              }
             />
             <button
               type="button"
               className="icon-btn push"
-              aria-label="Remove these hours"
+              aria-label={t("Remove these hours")}
               onClick={() => onChange(hours.filter((other) => other !== one))}
             >
               <Trash2 size={16} aria-hidden />
             </button>
           </div>
           <Checks
-            label="Beginning on"
-            hint="None chosen: every day."
+            label={t("Beginning on")}
+            hint={t("None chosen: every day.")}
             of={weekdays}
             chosen={one.days}
             onChange={(days) => set(one.key, { days })}
@@ -68,7 +79,7 @@ export function HoursFields({
       ))}
       <div>
         <button type="button" className="btn" onClick={() => onChange([...hours, { key: newKey(), ...usual }])}>
-          <Plus size={15} aria-hidden /> Add {label.toLowerCase()}
+          <Plus size={15} aria-hidden /> {add}
         </button>
       </div>
     </fieldset>

@@ -7,11 +7,12 @@ import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
 import { Ago } from "../ui/time";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { actorName, useApiKeys, useMembers } from "./people";
-import { aRole } from "./roles";
 import { Until } from "./Until";
 
-const whom = (one: Invitation): string => one.email ?? "Anybody with the link";
+const whom = (one: Invitation): string => one.email ?? t("Anybody with the link");
 
 /** Invitations that can still be accepted. */
 export function Invitations() {
@@ -23,13 +24,15 @@ export function Invitations() {
   return (
     <section className="card" aria-labelledby="invitations">
       <div className="card-head">
-        <h2 id="invitations">Open invitations</h2>
+        <h2 id="invitations">{t("Open invitations")}</h2>
       </div>
       {invitations.error && !open && <ErrorNote error={invitations.error} onRetry={() => void invitations.refetch()} />}
       {!open && !invitations.error && <div className="skeleton chart-skeleton" />}
       {open?.length === 0 && (
         <p className="pad muted">
-          None. An invitation is a link for one person, who makes an account with it; it is shown once, when it is made.
+          {t(
+            "None. An invitation is a link for one person, who makes an account with it; it is shown once, when it is made.",
+          )}
         </p>
       )}
       {open && open.length > 0 && (
@@ -40,15 +43,23 @@ export function Invitations() {
               <div>
                 <b className="entry-name">{whom(one)}</b>
                 <p className="muted">
-                  as {aRole(one.role)}, by {actorName(one.created_by, members.data ?? [], keys.data ?? [])}{" "}
-                  <Ago at={one.created_at} />
+                  <Rich
+                    text="{role, select, owner {as an owner, by {actor} {ago}} editor {as an editor, by {actor} {ago}} other {as a viewer, by {actor} {ago}}}"
+                    role={one.role}
+                    actor={actorName(one.created_by, members.data ?? [], keys.data ?? [])}
+                    ago={<Ago at={one.created_at} />}
+                  />
                 </p>
               </div>
               <span className="entry-state">
                 <Until at={one.expires_at} />
               </span>
               <button type="button" className="btn" onClick={() => setRevoking(one)}>
-                Revoke<span className="sr"> the invitation of {whom(one)}</span>
+                <Rich
+                  text="Revoke<sr> the invitation of {whom}</sr>"
+                  whom={whom(one)}
+                  sr={(inner) => <span className="sr">{inner}</span>}
+                />
               </button>
             </li>
           ))}
@@ -65,15 +76,19 @@ function Revoke({ invitation, onClose }: { invitation: Invitation; onClose: () =
   const revoke = async () => {
     try {
       await accountApi.revokeInvitation(invitation.id);
-      toast({ text: "The invitation is revoked: its link does nothing any more." });
+      toast({ text: t("The invitation is revoked: its link does nothing any more.") });
     } catch (error) {
-      toast({ bad: true, text: `The invitation was not revoked: ${briefly(error)}` });
+      toast({ bad: true, text: t("The invitation was not revoked: {why}", { why: briefly(error) }) });
     }
     void queries.invalidateQueries({ queryKey: ["invitations"] });
   };
   return (
-    <Confirm title="Revoke this invitation?" act="Revoke it" onAct={revoke} onClose={onClose}>
-      {`The link that was sent${invitation.email ? ` to ${invitation.email}` : ""} does nothing any more. You can invite again at any time.`}
+    <Confirm title={t("Revoke this invitation?")} act={t("Revoke it")} onAct={revoke} onClose={onClose}>
+      {invitation.email
+        ? t("The link that was sent to {email} does nothing any more. You can invite again at any time.", {
+            email: invitation.email,
+          })
+        : t("The link that was sent does nothing any more. You can invite again at any time.")}
     </Confirm>
   );
 }

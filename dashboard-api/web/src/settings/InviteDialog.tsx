@@ -9,16 +9,18 @@ import { Field } from "../ui/Field";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { Radios } from "./Radios";
-import { aRole, roles, roleWhat, roleWords } from "./roles";
-import { Until } from "./Until";
+import { roles, roleWhat, roleWords } from "./roles";
+import { Left } from "./Until";
 import "../styles/dialog.css";
 import "../styles/heartbeat.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const DAY_S = 86_400;
 const lasts: readonly [seconds: number, word: string][] = [
-  [DAY_S, "a day"],
-  [7 * DAY_S, "7 days"],
-  [30 * DAY_S, "30 days"],
+  [DAY_S, t("a day")],
+  [7 * DAY_S, t("7 days")],
+  [30 * DAY_S, t("30 days")],
 ];
 
 /** Makes the link with which one person makes an account; it is shown once. */
@@ -45,22 +47,22 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
   if (made) return <Made invitation={made} onClose={onClose} />;
   return (
     <DialogForm
-      title="Invite somebody"
+      title={t("Invite somebody")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act="Make the link"
-      acting="Making the link"
+      act={t("Make the link")}
+      acting={t("Making the link")}
       onSubmit={submit}
       onClose={onClose}
     >
       <Field
-        label={named ? "E-mail" : "E-mail (optional)"}
+        label={named ? t("E-mail") : t("E-mail (optional)")}
         error={problems["/email"]}
         hint={
           named
-            ? "Only this address can use the link: with single sign-on it says whose the account is."
-            : "Only this address can use the link then. Empty: whoever has it, once."
+            ? t("Only this address can use the link: with single sign-on it says whose the account is.")
+            : t("Only this address can use the link then. Empty: whoever has it, once.")
         }
       >
         {(bound) => (
@@ -76,12 +78,12 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
         )}
       </Field>
       <Radios
-        label="Role"
+        label={t("Role")}
         value={role}
         of={roles.map((one) => [one, roleWords[one], roleWhat[one]] as const)}
         onChange={setRole}
       />
-      <Field label="The link lasts" error={problems["/expires_s"]}>
+      <Field label={t("The link lasts")} error={problems["/expires_s"]}>
         {(bound) => (
           <select
             {...bound}
@@ -101,22 +103,36 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
+const forWhom = ({ email, role }: Invitation): string =>
+  email
+    ? t(
+        "{role, select, owner {{email} makes an account with it, as an owner.} editor {{email} makes an account with it, as an editor.} other {{email} makes an account with it, as a viewer.}}",
+        { role, email },
+      )
+    : t(
+        "{role, select, owner {One person makes an account with it, as an owner.} editor {One person makes an account with it, as an editor.} other {One person makes an account with it, as a viewer.}}",
+        { role },
+      );
+
 function Made({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   return (
-    <Dialog title="Send this link" onClose={onClose}>
+    <Dialog title={t("Send this link")} onClose={onClose}>
       <div className="dialog-body">
         <p>
-          {invitation.email ? `${invitation.email} makes` : "One person makes"} an account with it, as{" "}
-          {aRole(invitation.role)}. Probefleet sends nothing: pass it on yourself, in a way that only that person reads.
+          {forWhom(invitation)}{" "}
+          {t("Probefleet sends nothing: pass it on yourself, in a way that only that person reads.")}
         </p>
-        <CopyText label="link" text={invitation.link ?? ""} />
+        <CopyText label={t("link")} text={invitation.link ?? ""} />
         <p className="muted">
-          It is not shown again, and <Until at={invitation.expires_at} />. If it is lost, revoke it and make another.
+          <Rich
+            text="It is not shown again, and expires in {time}. If it is lost, revoke it and make another."
+            time={<Left at={invitation.expires_at} />}
+          />
         </p>
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn primary" onClick={onClose}>
-          Done
+          {t("Done")}
         </button>
       </div>
     </Dialog>

@@ -9,18 +9,20 @@ import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { Radios } from "./Radios";
-import { aRole, reaches, roles } from "./roles";
+import { reaches, roles } from "./roles";
 import { keyMay, scopeRole, scopeWhat } from "./scopes";
-import { Until } from "./Until";
+import { Left } from "./Until";
 import "../styles/dialog.css";
 import "../styles/heartbeat.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const DAY_S = 86_400;
 const lasts: readonly [seconds: number, word: string][] = [
-  [30 * DAY_S, "in 30 days"],
-  [90 * DAY_S, "in 90 days"],
-  [365 * DAY_S, "in a year"],
-  [0, "never"],
+  [30 * DAY_S, t("in 30 days")],
+  [90 * DAY_S, t("in 90 days")],
+  [365 * DAY_S, t("in a year")],
+  [0, t("never")],
 ];
 
 /** Makes a key with some rights, for some time; it is shown once. */
@@ -47,24 +49,24 @@ export default function KeyDialog({ onClose }: { onClose: () => void }) {
   });
   const submit = () => {
     const found: Problems = {};
-    if (name.trim() === "") found["/name"] = "Give it a name, such as the program that will use it.";
-    if (by === "scopes" && chosen.length === 0) found["/scopes"] = "Tick what it may do.";
+    if (name.trim() === "") found["/name"] = t("Give it a name, such as the program that will use it.");
+    if (by === "scopes" && chosen.length === 0) found["/scopes"] = t("Tick what it may do.");
     refuse(found);
     if (Object.keys(found).length === 0) save.mutate();
   };
   if (made) return <Made of={made} onClose={onClose} />;
   return (
     <DialogForm
-      title="Make an API key"
+      title={t("Make an API key")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act="Make the key"
-      acting="Making"
+      act={t("Make the key")}
+      acting={t("Making")}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label="Name" error={problems["/name"]} hint="What will use it, so that you know it again.">
+      <Field label={t("Name")} error={problems["/name"]} hint={t("What will use it, so that you know it again.")}>
         {(bound) => (
           <input
             {...bound}
@@ -76,32 +78,39 @@ export default function KeyDialog({ onClose }: { onClose: () => void }) {
         )}
       </Field>
       <Radios
-        label="It may do"
+        label={t("It may do")}
         value={by}
         of={[
-          ["scopes", "Only what is ticked", "The safer way: little is lost when it leaks."],
-          ["role", "All that a role may", "For programs that need most of the API."],
+          ["scopes", t("Only what is ticked"), t("The safer way: little is lost when it leaks.")],
+          ["role", t("All that a role may"), t("For programs that need most of the API.")],
         ]}
         onChange={setBy}
       />
       {by === "scopes" ? (
         <ScopeTicks most={most} chosen={chosen} error={problems["/scopes"]} onChange={setChosen} />
       ) : (
-        <Field label="Role" error={problems["/role"]} hint="Never more than you may, also when your role changes.">
+        <Field
+          label={t("Role")}
+          error={problems["/role"]}
+          hint={t("Never more than you may, also when your role changes.")}
+        >
           {(bound) => (
             <select {...bound} className="input" value={role} onChange={(event) => setRole(event.target.value as Role)}>
               {roles
                 .filter((one) => reaches(most, one))
                 .map((one) => (
                   <option key={one} value={one}>
-                    {`All that ${aRole(one)} may`}
+                    {t(
+                      "{role, select, owner {All that an owner may} editor {All that an editor may} other {All that a viewer may}}",
+                      { role: one },
+                    )}
                   </option>
                 ))}
             </select>
           )}
         </Field>
       )}
-      <Field label="It expires" error={problems["/expires_s"]}>
+      <Field label={t("It expires")} error={problems["/expires_s"]}>
         {(bound) => (
           <select
             {...bound}
@@ -135,7 +144,7 @@ function ScopeTicks({
 }) {
   return (
     <fieldset className="radios">
-      <legend>Rights</legend>
+      <legend>{t("Rights")}</legend>
       {scopes
         .filter((scope) => reaches(most, scopeRole[scope]))
         .map((scope) => (
@@ -164,28 +173,30 @@ function ScopeTicks({
 
 function Made({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
   return (
-    <Dialog title="Keep this key" onClose={onClose}>
+    <Dialog title={t("Keep this key")} onClose={onClose}>
       <div className="dialog-body">
-        <p>It may: {keyMay(key)}. It is shown only now: put it where the program finds it, and nowhere else.</p>
-        <CopyText label="key" text={key.key ?? ""} />
-        <p className="muted">Try it:</p>
+        <p>
+          {t("It may: {what}. It is shown only now: put it where the program finds it, and nowhere else.", {
+            what: keyMay(key),
+          })}
+        </p>
+        <CopyText label={t("key")} text={key.key ?? ""} />
+        <p className="muted">{t("Try it:")}</p>
         <CopyText
-          label="command"
+          label={t("command")}
           text={`curl -H "Authorization: Bearer ${key.key}" ${location.origin}/api/v1/targets`}
         />
         <p className="muted">
           {key.expires_at ? (
-            <>
-              It <Until at={key.expires_at} />.
-            </>
+            <Rich text="It expires in {time}." time={<Left at={key.expires_at} />} />
           ) : (
-            "It does not expire: revoke it when nothing uses it any more."
+            t("It does not expire: revoke it when nothing uses it any more.")
           )}
         </p>
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn primary" onClick={onClose}>
-          Done
+          {t("Done")}
         </button>
       </div>
     </Dialog>

@@ -16,6 +16,8 @@ import { isExpired, keyMay } from "./scopes";
 import { Until } from "./Until";
 import "../styles/settings.css";
 import "../styles/people.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const KeyDialog = lazy(() => import("./KeyDialog"));
 
@@ -31,11 +33,15 @@ export function KeysPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>API keys</h1>
-          <p className="muted">What programs sign in with. {owner ? "Everybody's, as you are an owner." : "Yours."}</p>
+          <h1>{t("API keys")}</h1>
+          <p className="muted">
+            {owner
+              ? t("What programs sign in with. Everybody's, as you are an owner.")
+              : t("What programs sign in with. Yours.")}
+          </p>
         </div>
         <button type="button" className="btn primary push" onClick={make}>
-          <Plus size={16} aria-hidden /> Make a key
+          <Plus size={16} aria-hidden /> {t("Make a key")}
         </button>
       </div>
       <SettingsTabs />
@@ -44,20 +50,21 @@ export function KeysPage() {
       {keys.data?.length === 0 && (
         <div className="card empty">
           <KeyRound size={28} aria-hidden className="muted" />
-          <h2>No program has a key yet</h2>
+          <h2>{t("No program has a key yet")}</h2>
           <p>
-            A key lets a script, a pipeline or Terraform use the API without your password: with only the rights you
-            tick, for as long as you say.
+            {t(
+              "A key lets a script, a pipeline or Terraform use the API without your password: with only the rights you tick, for as long as you say.",
+            )}
           </p>
           <div className="actions">
             <button type="button" className="btn primary" onClick={make}>
-              <Plus size={16} aria-hidden /> Make a key
+              <Plus size={16} aria-hidden /> {t("Make a key")}
             </button>
           </div>
         </div>
       )}
       {keys.data && keys.data.length > 0 && (
-        <ul className="card entries" aria-label="API keys">
+        <ul className="card entries" aria-label={t("API keys")}>
           {keys.data.map((one) => (
             <KeyRow key={one.id} of={one} onRevoke={() => setRevoking(one)} />
           ))}
@@ -84,20 +91,14 @@ function KeyRow({ of: key, onRevoke }: { of: ApiKey; onRevoke: () => void }) {
           {keyMay(key)} · <Whose of={key} />
         </p>
         <p className="muted">
-          made <Ago at={key.created_at} />
+          <Rich text="made {ago}" ago={<Ago at={key.created_at} />} />
           {" · "}
-          {key.last_used_at ? (
-            <>
-              last used <Ago at={key.last_used_at} />
-            </>
-          ) : (
-            "never used"
-          )}
+          {key.last_used_at ? <Rich text="last used {ago}" ago={<Ago at={key.last_used_at} />} /> : t("never used")}
         </p>
       </div>
-      <span className="entry-state">{key.expires_at ? <Until at={key.expires_at} /> : "does not expire"}</span>
+      <span className="entry-state">{key.expires_at ? <Until at={key.expires_at} /> : t("does not expire")}</span>
       <button type="button" className="btn" onClick={onRevoke}>
-        Revoke<span className="sr"> {key.name}</span>
+        <Rich text="Revoke<sr> {name}</sr>" name={key.name} sr={(inner) => <span className="sr">{inner}</span>} />
       </button>
     </li>
   );
@@ -106,10 +107,10 @@ function KeyRow({ of: key, onRevoke }: { of: ApiKey; onRevoke: () => void }) {
 function Whose({ of: key }: { of: ApiKey }) {
   const self = useSelf();
   const members = useMembers();
-  if (key.user_id === null) return "of the installation";
-  if (key.user_id === self?.id) return "yours";
+  if (key.user_id === null) return t("of the installation");
+  if (key.user_id === self?.id) return t("yours");
   const person = members.data?.find((one) => one.id === key.user_id);
-  return person ? `of ${nameOf(person)}` : "of somebody else";
+  return person ? t("of {name}", { name: nameOf(person) }) : t("of somebody else");
 }
 
 function Revoke({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
@@ -118,25 +119,25 @@ function Revoke({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
   const revoke = async () => {
     try {
       await accountApi.revokeKey(key.id);
-      toast({ text: `${key.name} is revoked.` });
+      toast({ text: t("{name} is revoked.", { name: key.name }) });
     } catch (error) {
-      toast({ bad: true, text: `${key.name} was not revoked: ${briefly(error)}` });
+      toast({ bad: true, text: t("{name} was not revoked: {why}", { name: key.name, why: briefly(error) }) });
     }
     void queries.invalidateQueries({ queryKey: ["keys"] });
   };
   return (
     <Confirm
-      title={`Revoke ${key.name}?`}
-      act={`Revoke ${key.name}`}
+      title={t("Revoke {name}?", { name: key.name })}
+      act={t("Revoke {name}", { name: key.name })}
       consequences={[
-        "Programs that use it are refused from now on: give them another one first.",
-        "Keys that it made end with it.",
-        key.last_used_at ? "It has been used: the date beside it says when last." : "It has never been used.",
+        t("Programs that use it are refused from now on: give them another one first."),
+        t("Keys that it made end with it."),
+        key.last_used_at ? t("It has been used: the date beside it says when last.") : t("It has never been used."),
       ]}
       onAct={revoke}
       onClose={onClose}
     >
-      This cannot be undone.
+      {t("This cannot be undone.")}
     </Confirm>
   );
 }

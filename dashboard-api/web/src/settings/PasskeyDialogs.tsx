@@ -8,6 +8,7 @@ import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { device } from "./device";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
 
@@ -19,16 +20,16 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
     const { options, challenge } = await accountApi.beginPasskey(password);
     const credential = await makePasskey(options.publicKey);
     await accountApi.addPasskey({ challenge, name: name.trim(), credential });
-    return `${name.trim()} is registered. You can sign in with it.`;
+    return t("{name} is registered. You can sign in with it.", { name: name.trim() });
   };
   return (
-    <PasskeyForm title="Register a passkey" act="Register" name={name} onAct={register} onClose={onClose}>
+    <PasskeyForm title={t("Register a passkey")} act={t("Register")} name={name} onAct={register} onClose={onClose}>
       {(problems) => (
         <>
-          <p>The browser asks where to keep it: on this device, on a phone or on a key that you plug in.</p>
+          <p>{t("The browser asks where to keep it: on this device, on a phone or on a key that you plug in.")}</p>
           <NameField value={name} error={problems["/name"]} onChange={setName} />
           <PasswordField
-            label="Your password"
+            label={t("Your password")}
             value={password}
             error={problems["/current_password"]}
             onChange={setPassword}
@@ -43,10 +44,16 @@ export function RenameDialog({ of: passkey, onClose }: { of: Passkey; onClose: (
   const [name, setName] = useState(passkey.name);
   const rename = async () => {
     await accountApi.renamePasskey(passkey.id, name.trim());
-    return "Saved.";
+    return t("Saved.");
   };
   return (
-    <PasskeyForm title={`Rename ${passkey.name}`} act="Save" name={name} onAct={rename} onClose={onClose}>
+    <PasskeyForm
+      title={t("Rename {name}", { name: passkey.name })}
+      act={t("Save")}
+      name={name}
+      onAct={rename}
+      onClose={onClose}
+    >
       {(problems) => <NameField value={name} error={problems["/name"]} onChange={setName} />}
     </PasskeyForm>
   );
@@ -56,15 +63,15 @@ export function RemoveDialog({ of: passkey, onClose }: { of: Passkey; onClose: (
   const [password, setPassword] = useCurrentPassword();
   const remove = async () => {
     await accountApi.removePasskey(passkey.id, password);
-    return `${passkey.name} is removed. You can remove it from the device, too.`;
+    return t("{name} is removed. You can remove it from the device, too.", { name: passkey.name });
   };
   return (
-    <PasskeyForm title={`Remove ${passkey.name}?`} act="Remove" onAct={remove} onClose={onClose}>
+    <PasskeyForm title={t("Remove {name}?", { name: passkey.name })} act={t("Remove")} onAct={remove} onClose={onClose}>
       {(problems) => (
         <>
-          <p>It signs you in no more. Where you are signed in you stay so.</p>
+          <p>{t("It signs you in no more. Where you are signed in you stay so.")}</p>
           <PasswordField
-            label="Your password"
+            label={t("Your password")}
             value={password}
             error={problems["/current_password"]}
             onChange={setPassword}
@@ -85,7 +92,7 @@ function NameField({
   onChange: (value: string) => void;
 }) {
   return (
-    <Field label="Name" error={error} hint="So that you know it again, such as the device that keeps it.">
+    <Field label={t("Name")} error={error} hint={t("So that you know it again, such as the device that keeps it.")}>
       {(bound) => (
         <input
           {...bound}
@@ -134,7 +141,7 @@ function PasskeyForm({
   });
   const submit = () => {
     // Asked before the device makes one that nobody could tell from another.
-    if (name?.trim() === "") return refuse({ "/name": "Give it a name, such as the device that keeps it." });
+    if (name?.trim() === "") return refuse({ "/name": t("Give it a name, such as the device that keeps it.") });
     save.mutate();
   };
   return (

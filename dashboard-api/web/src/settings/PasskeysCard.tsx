@@ -6,6 +6,8 @@ import { accountApi, type Passkey } from "../api/accounts";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Menu, MenuItem } from "../ui/Menu";
 import { Ago } from "../ui/time";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const RegisterDialog = lazy(() => import("./PasskeyDialogs").then((m) => ({ default: m.RegisterDialog })));
 const RenameDialog = lazy(() => import("./PasskeyDialogs").then((m) => ({ default: m.RenameDialog })));
@@ -23,27 +25,28 @@ export function PasskeysCard() {
   return (
     <section className="card" aria-labelledby="passkeys">
       <div className="card-head">
-        <h2 id="passkeys">Passkeys</h2>
+        <h2 id="passkeys">{t("Passkeys")}</h2>
         <button
           type="button"
           className="btn push"
           disabled={!all || !ways?.passkeys || !browserHasPasskeys()}
           onClick={() => setOpen("register")}
         >
-          <Plus size={15} aria-hidden /> Register a passkey
+          <Plus size={15} aria-hidden /> {t("Register a passkey")}
         </button>
       </div>
       {passkeys.error && !all && <ErrorNote error={passkeys.error} onRetry={() => void passkeys.refetch()} />}
       {!all && !passkeys.error && <div className="skeleton factor-skeleton" />}
       {all && (
         <p className="pad muted">
-          With a passkey, this device or your password manager signs you in by a finger, a face or a number: without the
-          password and without a code.
+          {t(
+            "With a passkey, this device or your password manager signs you in by a finger, a face or a number: without the password and without a code.",
+          )}
           {ways && <Hindrance possible={ways.passkeys} />}
         </p>
       )}
       {all && all.length > 0 && (
-        <ul className="entries" aria-label="Passkeys">
+        <ul className="entries" aria-label={t("Passkeys")}>
           {all.map((one) => (
             <PasskeyRow
               key={one.id}
@@ -65,8 +68,8 @@ export function PasskeysCard() {
 
 /** Why none can be registered. */
 function Hindrance({ possible }: { possible: boolean }) {
-  if (!possible) return <b> There are none here before the operator sets an https:// address with a name.</b>;
-  return browserHasPasskeys() ? null : <b> This browser has none, or is too old for them.</b>;
+  if (!possible) return <b> {t("There are none here before the operator sets an https:// address with a name.")}</b>;
+  return browserHasPasskeys() ? null : <b> {t("This browser has none, or is too old for them.")}</b>;
 }
 
 function PasskeyRow({ of: passkey, onRename, onRemove }: { of: Passkey; onRename: () => void; onRemove: () => void }) {
@@ -76,31 +79,31 @@ function PasskeyRow({ of: passkey, onRename, onRemove }: { of: Passkey; onRename
       <div>
         <b className="entry-name">{passkey.name}</b>
         <p className="muted">
-          registered <Ago at={passkey.created_at} />
+          <Rich text="registered {ago}" ago={<Ago at={passkey.created_at} />} />
           {" · "}
           {passkey.last_used_at ? (
-            <>
-              last used <Ago at={passkey.last_used_at} />
-            </>
+            <Rich text="last used {ago}" ago={<Ago at={passkey.last_used_at} />} />
           ) : (
-            "never used"
+            t("never used")
           )}
         </p>
         {passkey.blocked_at && (
           <p className="problem">
-            Blocked <Ago at={passkey.blocked_at} />: it was used in a way that only a copy of it could be, so it signs
-            nobody in any more. Remove it.
+            <Rich
+              text="Blocked {ago}: it was used in a way that only a copy of it could be, so it signs nobody in any more. Remove it."
+              ago={<Ago at={passkey.blocked_at} />}
+            />
           </p>
         )}
       </div>
-      <span className="entry-state">{passkey.blocked_at ? "blocked" : ""}</span>
-      <Menu label={`Actions for ${passkey.name}`} icon={<Ellipsis size={18} aria-hidden />}>
+      <span className="entry-state">{passkey.blocked_at ? t("blocked") : ""}</span>
+      <Menu label={t("Actions for {name}", { name: passkey.name })} icon={<Ellipsis size={18} aria-hidden />}>
         <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={onRename}>
-          Rename
+          {t("Rename")}
         </MenuItem>
         <hr />
         <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={onRemove}>
-          Remove
+          {t("Remove")}
         </MenuItem>
       </Menu>
     </li>

@@ -7,6 +7,7 @@ import { useSelf } from "../app/useSelf";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
 
 /** Another password, or a first one; every other session ends with the old one. */
@@ -28,7 +29,11 @@ export function PasswordCard() {
       setCurrent("");
       setNext("");
       refuse({});
-      toast({ text: `The password is ${first ? "set" : "changed"}. You are signed out everywhere else.` });
+      toast({
+        text: first
+          ? t("The password is set. You are signed out everywhere else.")
+          : t("The password is changed. You are signed out everywhere else."),
+      });
     },
     onError: (error) => refuse(problemsOf(error, ["/current_password", "/password"])),
   });
@@ -39,21 +44,21 @@ export function PasswordCard() {
   return (
     <section className="card" aria-labelledby="password">
       <div className="card-head">
-        <h2 id="password">Password</h2>
+        <h2 id="password">{t("Password")}</h2>
       </div>
       <form ref={form} className="pad card-form" onSubmit={submit} noValidate>
         <FormProblem problems={problems} />
         {/* Tells password managers whose password it is. */}
         <input type="hidden" autoComplete="username" value={self?.email ?? ""} readOnly />
         <PasswordField
-          label="Current password"
+          label={t("Current password")}
           value={current}
           error={problems["/current_password"]}
           onChange={setCurrent}
         />
         <PasswordField
-          label="New password"
-          hint="At least 8 characters. You are signed out everywhere else; API keys live on."
+          label={t("New password")}
+          hint={t("At least 8 characters. You are signed out everywhere else; API keys live on.")}
           fresh
           value={next}
           error={problems["/password"]}
@@ -61,7 +66,7 @@ export function PasswordCard() {
         />
         <div>
           <button type="submit" className="btn" disabled={save.isPending}>
-            {first ? "Set a password" : save.isPending ? "Changing" : "Change password"}
+            {first ? t("Set a password") : save.isPending ? t("Changing") : t("Change password")}
           </button>
         </div>
       </form>

@@ -18,6 +18,8 @@ import { nameOf, roleWords } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 import "../styles/settings.css";
 import "../styles/people.css";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 const InviteDialog = lazy(() => import("./InviteDialog"));
 
@@ -31,12 +33,12 @@ export function PeoplePage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>People</h1>
-          <p className="muted">Who may come in, and what each may do.</p>
+          <h1>{t("People")}</h1>
+          <p className="muted">{t("Who may come in, and what each may do.")}</p>
         </div>
         {owner && (
           <button type="button" className="btn primary push" onClick={invite}>
-            <UserPlus size={16} aria-hidden /> Invite
+            <UserPlus size={16} aria-hidden /> {t("Invite")}
           </button>
         )}
       </div>
@@ -63,7 +65,7 @@ function Members({ onInvite }: { onInvite: () => void }) {
   if (!members.data) return <div className="card skeleton people-skeleton" />;
   return (
     <>
-      <ul className="card entries" aria-label="Users">
+      <ul className="card entries" aria-label={t("Users")}>
         {members.data.map((one) => (
           <MemberRow
             key={one.id}
@@ -75,9 +77,9 @@ function Members({ onInvite }: { onInvite: () => void }) {
         ))}
         {members.data.length === 1 && (
           <li className="entry-more muted">
-            You are alone here. With a second owner, nobody is locked out when one loses a phone or leaves.{" "}
+            {t("You are alone here. With a second owner, nobody is locked out when one loses a phone or leaves.")}{" "}
             <button type="button" className="link plain" onClick={onInvite}>
-              Invite somebody
+              {t("Invite somebody")}
             </button>
           </li>
         )}
@@ -106,38 +108,36 @@ function MemberRow({
       <CircleUser size={20} aria-hidden />
       <div>
         <b className="entry-name">{name}</b>
-        {member.id === self?.id && <span className="tag">you</span>}
+        {member.id === self?.id && <span className="tag">{t("you")}</span>}
         <p className="muted">{member.email}</p>
         <p className="muted">
           {member.last_seen_at ? (
-            <>
-              seen <Ago at={member.last_seen_at} />
-            </>
+            <Rich text="seen {ago}" ago={<Ago at={member.last_seen_at} />} />
           ) : (
-            "signed in nowhere"
+            t("signed in nowhere")
           )}
           {" · "}
           {member.second_factor ? (
             <span className="with-icon s-up">
-              <ShieldCheck size={13} aria-hidden /> second factor
+              <ShieldCheck size={13} aria-hidden /> {t("second factor")}
             </span>
           ) : (
-            "password only"
+            t("password only")
           )}
         </p>
-        {onlyOwner && <p className="muted">The only owner: stays one until there is another.</p>}
+        {onlyOwner && <p className="muted">{t("The only owner: stays one until there is another.")}</p>}
       </div>
       <span className="entry-state">{roleWords[member.role]}</span>
       {onlyOwner ? (
         <span className="no-menu" />
       ) : (
-        <Menu label={`Actions for ${name}`} icon={<Ellipsis size={18} aria-hidden />}>
+        <Menu label={t("Actions for {name}", { name })} icon={<Ellipsis size={18} aria-hidden />}>
           <MenuItem icon={<UserRoundCog size={16} aria-hidden />} onSelect={onChange}>
-            Change role
+            {t("Change role")}
           </MenuItem>
           <hr />
           <MenuItem icon={<UserMinus size={16} aria-hidden />} danger onSelect={onRemove}>
-            Remove
+            {t("Remove")}
           </MenuItem>
         </Menu>
       )}
@@ -155,27 +155,31 @@ function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
     try {
       await accountApi.removeUser(member.id);
       if (own) return location.assign("/login"); // a full load forgets everything that was shown
-      toast({ text: `${name} is removed.` });
+      toast({ text: t("{name} is removed.", { name }) });
     } catch (error) {
-      toast({ bad: true, text: `${name} was not removed: ${briefly(error)}` });
+      toast({ bad: true, text: t("{name} was not removed: {why}", { name, why: briefly(error) }) });
     }
     void queries.invalidateQueries({ queryKey: ["members"] });
     void queries.invalidateQueries({ queryKey: ["keys"] });
   };
   return (
     <Confirm
-      title={own ? "Remove your own account?" : `Remove ${name}?`}
-      act={own ? "Remove my account" : `Remove ${name}`}
-      keep={own ? "Keep it" : `Keep ${name}`}
+      title={own ? t("Remove your own account?") : t("Remove {name}?", { name })}
+      act={own ? t("Remove my account") : t("Remove {name}", { name })}
+      keep={own ? t("Keep it") : t("Keep {name}", { name })}
       consequences={[
-        `${own ? "You are" : `${name} is`} signed out everywhere, and cannot sign in again.`,
-        `API keys of ${own ? "yours" : name} end, with those they made: programs that use them are refused.`,
-        "Targets, incidents, notes and the audit log stay as they are.",
+        own
+          ? t("You are signed out everywhere, and cannot sign in again.")
+          : t("{name} is signed out everywhere, and cannot sign in again.", { name }),
+        own
+          ? t("API keys of yours end, with those they made: programs that use them are refused.")
+          : t("API keys of {name} end, with those they made: programs that use them are refused.", { name }),
+        t("Targets, incidents, notes and the audit log stay as they are."),
       ]}
       onAct={remove}
       onClose={onClose}
     >
-      This cannot be undone. What happens at once:
+      {t("This cannot be undone. What happens at once:")}
     </Confirm>
   );
 }

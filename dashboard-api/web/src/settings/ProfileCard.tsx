@@ -7,6 +7,7 @@ import { Field } from "../ui/Field";
 import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { roleWhat, roleWords } from "./roles";
 
@@ -33,7 +34,9 @@ export function ProfileCard() {
       void queries.invalidateQueries({ queryKey: ["members"] });
       setPassword("");
       refuse({});
-      toast({ text: moved ? `Saved. You sign in as ${saved.user?.email} from now on.` : "Saved." });
+      toast({
+        text: moved ? t("Saved. You sign in as {email} from now on.", { email: saved.user?.email }) : t("Saved."),
+      });
     },
     onError: (error) => refuse(problemsOf(error, ["/name", "/email", "/current_password"])),
   });
@@ -44,7 +47,7 @@ export function ProfileCard() {
   return (
     <section className="card" aria-labelledby="profile">
       <div className="card-head">
-        <h2 id="profile">Profile</h2>
+        <h2 id="profile">{t("Profile")}</h2>
         {session && (
           <span className="muted" title={roleWhat[session.role]}>
             {roleWords[session.role]}
@@ -53,7 +56,7 @@ export function ProfileCard() {
       </div>
       <form ref={form} className="pad card-form" onSubmit={submit} noValidate>
         <FormProblem problems={problems} />
-        <Field label="Name" error={problems["/name"]}>
+        <Field label={t("Name")} error={problems["/name"]}>
           {(bound) => (
             <input
               {...bound}
@@ -64,7 +67,7 @@ export function ProfileCard() {
             />
           )}
         </Field>
-        <Field label="E-mail" error={problems["/email"]}>
+        <Field label={t("E-mail")} error={problems["/email"]}>
           {(bound) => (
             <input
               {...bound}
@@ -78,8 +81,8 @@ export function ProfileCard() {
         </Field>
         {moved && (
           <PasswordField
-            label="Your password"
-            hint="You sign in with this address: say the password again."
+            label={t("Your password")}
+            hint={t("You sign in with this address: say the password again.")}
             value={password}
             error={problems["/current_password"]}
             onChange={setPassword}
@@ -87,7 +90,7 @@ export function ProfileCard() {
         )}
         <div>
           <button type="submit" className="btn" disabled={!changed || save.isPending}>
-            {save.isPending ? "Saving" : "Save"}
+            {save.isPending ? t("Saving") : t("Save")}
           </button>
         </div>
       </form>

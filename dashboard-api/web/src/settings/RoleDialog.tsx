@@ -6,8 +6,17 @@ import { useSelf } from "../app/useSelf";
 import { DialogForm } from "../ui/DialogForm";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { Radios } from "./Radios";
-import { aRole, nameOf, roles, roleWhat, roleWords } from "./roles";
+import { nameOf, roles, roleWhat, roleWords } from "./roles";
+
+const makeMe = (role: Role): string =>
+  t("{role, select, owner {Make me an owner} editor {Make me an editor} other {Make me a viewer}}", { role });
+const make = (name: string, role: Role): string =>
+  t("{role, select, owner {Make {name} an owner} editor {Make {name} an editor} other {Make {name} a viewer}}", {
+    role,
+    name,
+  });
 
 /** Gives somebody another role, and says what that ends. */
 export function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
@@ -23,7 +32,12 @@ export function RoleDialog({ member, onClose }: { member: Member; onClose: () =>
     onSuccess: () => {
       if (own) return location.assign("/login"); // the session has ended with the role
       void queries.invalidateQueries({ queryKey: ["members"] });
-      toast({ text: `${name} is ${aRole(role)} now.` });
+      toast({
+        text: t(
+          "{role, select, owner {{name} is an owner now.} editor {{name} is an editor now.} other {{name} is a viewer now.}}",
+          { role, name },
+        ),
+      });
       onClose();
     },
     onError: (error) => refuse(problemsOf(error, [])),
@@ -34,24 +48,30 @@ export function RoleDialog({ member, onClose }: { member: Member; onClose: () =>
   };
   return (
     <DialogForm
-      title={own ? "Change your own role" : `Change the role of ${name}`}
+      title={own ? t("Change your own role") : t("Change the role of {name}", { name })}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act={role === member.role ? "Close" : `Make ${own ? "me" : name} ${aRole(role)}`}
-      acting="Saving"
+      act={role === member.role ? t("Close") : own ? makeMe(role) : make(name, role)}
+      acting={t("Saving")}
       onSubmit={submit}
       onClose={onClose}
     >
       <Radios
-        label="Role"
+        label={t("Role")}
         value={role}
         of={roles.map((one) => [one, roleWords[one], roleWhat[one]] as const)}
         onChange={setRole}
       />
       <p className="muted">
-        {own ? "You are" : `${name} is`} signed out everywhere and signs in again with the new role. API keys of{" "}
-        {own ? "yours" : name} live on, and do no more than the new role may.
+        {own
+          ? t(
+              "You are signed out everywhere and sign in again with the new role. API keys of yours live on, and do no more than the new role may.",
+            )
+          : t(
+              "{name} is signed out everywhere and signs in again with the new role. API keys of {name} live on, and do no more than the new role may.",
+              { name },
+            )}
       </p>
     </DialogForm>
   );

@@ -6,6 +6,7 @@ import { ownZone } from "../targetform/zones";
 import { DialogForm } from "../ui/DialogForm";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { RuleFields } from "./RuleFields";
 import { draftOf, emptyRule, pointers, termsOf } from "./rules";
 
@@ -28,10 +29,12 @@ export default function RuleDialog({
       rule ? alertApi.updateRule(rule.id, terms, rule.version) : alertApi.createRule({ ...terms, enabled: true }),
     onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["rules"] });
-      toast({ text: rule ? `${saved.name} saved.` : `${saved.name} added. It is on.` });
+      toast({
+        text: rule ? t("{name} saved.", { name: saved.name }) : t("{name} added. It is on.", { name: saved.name }),
+      });
       onClose();
     },
-    onError: (error) => refuse(problemsOf(error, pointers, "Somebody else changed this rule.")),
+    onError: (error) => refuse(problemsOf(error, pointers, t("Somebody else changed this rule."))),
   });
   const submit = () => {
     const { terms, problems: found } = termsOf(draft);
@@ -41,12 +44,12 @@ export default function RuleDialog({
   };
   return (
     <DialogForm
-      title={rule ? "Edit notification rule" : "Add notification rule"}
+      title={rule ? t("Edit notification rule") : t("Add notification rule")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act={rule ? "Save changes" : "Add rule"}
-      acting="Saving"
+      act={rule ? t("Save changes") : t("Add rule")}
+      acting={t("Saving")}
       onSubmit={submit}
       onClose={onClose}
     >

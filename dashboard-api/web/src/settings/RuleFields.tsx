@@ -6,6 +6,8 @@ import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
 import { TargetPicker } from "../ui/TargetPicker";
 import { stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { Checks } from "./Checks";
 import { HoursFields } from "./HoursFields";
 import { newKey, type RuleDraft, type StepDraft, severities } from "./rules";
@@ -25,7 +27,9 @@ export function RuleFields({
   onChange: (change: Partial<RuleDraft>) => void;
 }) {
   const { store } = useLive();
-  const options = channels.map((one) => [one.id, one.enabled ? one.name : `${one.name} (off)`] as const);
+  const options = channels.map(
+    (one) => [one.id, one.enabled ? one.name : t("{name} (off)", { name: one.name })] as const,
+  );
   const text = (field: "name" | "tags" | "reminder" | "digest", pointer: string, label: string, hint?: string) => (
     <Field label={label} error={problems[pointer]} hint={hint}>
       {(bound) => (
@@ -42,10 +46,10 @@ export function RuleFields({
   );
   return (
     <>
-      {text("name", "/name", "Name")}
+      {text("name", "/name", t("Name"))}
       <Checks
-        label="Incidents that are"
-        hint="None chosen: all."
+        label={t("Incidents that are")}
+        hint={t("None chosen: all.")}
         error={problems["/severities"]}
         of={severityOptions}
         chosen={draft.severities}
@@ -53,10 +57,10 @@ export function RuleFields({
       />
       <div className="stack">
         <TargetPicker
-          label="Of these targets"
+          label={t("Of these targets")}
           value={null}
           error={problems["/target_ids"]}
-          hint="Neither targets nor tags: of all."
+          hint={t("Neither targets nor tags: of all.")}
           onChange={(id) => id !== null && !draft.targets.includes(id) && onChange({ targets: [...draft.targets, id] })}
         />
         {draft.targets.length > 0 && (
@@ -68,15 +72,15 @@ export function RuleFields({
                 className="chip"
                 onClick={() => onChange({ targets: draft.targets.filter((one) => one !== id) })}
               >
-                {store.get(id)?.name ?? `Target ${id}`} <X size={14} aria-label="Remove" />
+                {store.get(id)?.name ?? t("Target {id}", { id })} <X size={14} aria-label={t("Remove")} />
               </button>
             ))}
           </div>
         )}
       </div>
-      {text("tags", "/tags", "Or of targets with a tag (optional)", "Separated by commas.")}
+      {text("tags", "/tags", t("Or of targets with a tag (optional)"), t("Separated by commas."))}
       <Checks
-        label="Tell"
+        label={t("Tell")}
         error={problems["/channel_ids"]}
         of={options}
         chosen={draft.channels}
@@ -89,8 +93,8 @@ export function RuleFields({
         onChange={(steps) => onChange({ steps })}
       />
       <div className="two">
-        {text("reminder", "/reminder_minutes", "Remind every (minutes)", "Empty: never. Ends when acknowledged.")}
-        {text("digest", "/digest_minutes", "Tell together every (minutes)", "Empty: each at once.")}
+        {text("reminder", "/reminder_minutes", t("Remind every (minutes)"), t("Empty: never. Ends when acknowledged."))}
+        {text("digest", "/digest_minutes", t("Tell together every (minutes)"), t("Empty: each at once."))}
       </div>
       <div className="chips">
         <label className="chip">
@@ -99,7 +103,7 @@ export function RuleFields({
             checked={draft.resolved}
             onChange={(event) => onChange({ resolved: event.target.checked })}
           />
-          Tell when it is resolved
+          {t("Tell when it is resolved")}
         </label>
         <label className="chip">
           <input
@@ -107,12 +111,13 @@ export function RuleFields({
             checked={draft.acknowledged}
             onChange={(event) => onChange({ acknowledged: event.target.checked })}
           />
-          Tell when it is acknowledged
+          {t("Tell when it is acknowledged")}
         </label>
       </div>
       <HoursFields
-        label="Quiet hours"
-        hint="What happens then is told at their end, if it is not over by then."
+        label={t("Quiet hours")}
+        add={t("Add quiet hours")}
+        hint={t("What happens then is told at their end, if it is not over by then.")}
         error={problems["/quiet_hours"]}
         hours={draft.quiet}
         usual={{ days: [], from: "22:00", to: "07:00" }}
@@ -120,7 +125,7 @@ export function RuleFields({
       />
       {draft.quiet.length > 0 && (
         <Checks
-          label="Told in quiet hours, too"
+          label={t("Told in quiet hours, too")}
           of={severityOptions}
           error={problems["/quiet_lets_through"]}
           chosen={draft.quietLets}
@@ -128,8 +133,9 @@ export function RuleFields({
         />
       )}
       <HoursFields
-        label="Hours of the rule"
-        hint="It speaks only then. None: always."
+        label={t("Hours of the rule")}
+        add={t("Add hours of the rule")}
+        hint={t("It speaks only then. None: always.")}
         error={problems["/schedule"]}
         hours={draft.schedule}
         usual={{ days: ["mon", "tue", "wed", "thu", "fri"], from: "08:00", to: "18:00" }}
@@ -157,8 +163,8 @@ function Steps({
     onChange(steps.map((one) => (one.key === key ? { ...one, ...change } : one)));
   return (
     <fieldset className="stack">
-      <legend>Escalations</legend>
-      <p className="hint muted">Whom else, when nobody has acknowledged by then.</p>
+      <legend>{t("Escalations")}</legend>
+      <p className="hint muted">{t("Whom else, when nobody has acknowledged by then.")}</p>
       {error && (
         <p className="banner bad" role="alert" tabIndex={-1}>
           {error}
@@ -167,26 +173,29 @@ function Steps({
       {steps.map((step) => (
         <div key={step.key} className="step-row">
           <div className="row">
-            <span>After</span>
-            <input
-              className="input"
-              inputMode="numeric"
-              aria-label="Minutes after the incident was opened"
-              value={step.minutes}
-              onChange={(event) => set(step.key, { minutes: event.target.value })}
+            <Rich
+              text="After {minutes} minutes"
+              minutes={
+                <input
+                  className="input"
+                  inputMode="numeric"
+                  aria-label={t("Minutes after the incident was opened")}
+                  value={step.minutes}
+                  onChange={(event) => set(step.key, { minutes: event.target.value })}
+                />
+              }
             />
-            <span>minutes</span>
             <button
               type="button"
               className="icon-btn push"
-              aria-label="Remove this escalation"
+              aria-label={t("Remove this escalation")}
               onClick={() => onChange(steps.filter((one) => one !== step))}
             >
               <Trash2 size={16} aria-hidden />
             </button>
           </div>
           <Checks
-            label="Tell"
+            label={t("Tell")}
             of={options}
             chosen={step.channels}
             onChange={(channels) => set(step.key, { channels })}
@@ -199,7 +208,7 @@ function Steps({
           className="btn"
           onClick={() => onChange([...steps, { key: newKey(), minutes: "15", channels: [] }])}
         >
-          <Plus size={15} aria-hidden /> Add escalation
+          <Plus size={15} aria-hidden /> {t("Add escalation")}
         </button>
       </div>
     </fieldset>

@@ -14,6 +14,7 @@ import { describeRule } from "./rules";
 import { SettingsTabs } from "./SettingsTabs";
 import { useDeleteLater, useHidden } from "./useLater";
 import "../styles/settings.css";
+import { t } from "../words/t";
 
 const RuleDialog = lazy(() => import("./RuleDialog"));
 
@@ -34,9 +35,14 @@ export function RulesPage() {
     mutationFn: (rule: AlertRule) => alertApi.updateRule(rule.id, { enabled: !rule.enabled }, rule.version),
     onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["rules"] });
-      toast({ text: saved.enabled ? `${saved.name} is on.` : `${saved.name} is off: it tells nobody.` });
+      toast({
+        text: saved.enabled
+          ? t("{name} is on.", { name: saved.name })
+          : t("{name} is off: it tells nobody.", { name: saved.name }),
+      });
     },
-    onError: (error, rule) => toast({ bad: true, text: `${rule.name} was not changed: ${briefly(error)}` }),
+    onError: (error, rule) =>
+      toast({ bad: true, text: t("{name} was not changed: {why}", { name: rule.name, why: briefly(error) }) }),
   });
   const items = rules.data?.items.filter((one) => !hidden.has(one.id));
   const error = rules.error ?? channels.error;
@@ -44,12 +50,12 @@ export function RulesPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Notification rules</h1>
-          <p className="muted">Which incidents are told to whom, and when.</p>
+          <h1>{t("Notification rules")}</h1>
+          <p className="muted">{t("Which incidents are told to whom, and when.")}</p>
         </div>
         {mayEdit && (
           <button type="button" className="btn primary push" disabled={noChannels} onClick={add}>
-            <Plus size={16} aria-hidden /> Add rule
+            <Plus size={16} aria-hidden /> {t("Add rule")}
           </button>
         )}
       </div>
@@ -67,23 +73,23 @@ export function RulesPage() {
       {items?.length === 0 && channels.data && (
         <div className="card empty">
           <BellRing size={28} aria-hidden className="muted" />
-          <h2>Nobody is told of incidents</h2>
+          <h2>{t("Nobody is told of incidents")}</h2>
           {noChannels ? (
             <>
-              <p>A rule tells somebody on a channel. There is none yet.</p>
+              <p>{t("A rule tells somebody on a channel. There is none yet.")}</p>
               <div className="actions">
                 <Link to="/settings/channels" className="btn primary">
-                  Add a channel first
+                  {t("Add a channel first")}
                 </Link>
               </div>
             </>
           ) : (
             <>
-              <p>Start with one that tells everything to everybody, then add those who are woken.</p>
+              <p>{t("Start with one that tells everything to everybody, then add those who are woken.")}</p>
               {mayEdit && (
                 <div className="actions">
                   <button type="button" className="btn primary" onClick={add}>
-                    <Plus size={16} aria-hidden /> Add rule
+                    <Plus size={16} aria-hidden /> {t("Add rule")}
                   </button>
                 </div>
               )}
@@ -92,7 +98,7 @@ export function RulesPage() {
         </div>
       )}
       {items && items.length > 0 && channels.data && (
-        <ul className="card entries" aria-label="Notification rules">
+        <ul className="card entries" aria-label={t("Notification rules")}>
           {items.map((rule) => (
             <li key={rule.id} className="entry" data-off={!rule.enabled || undefined}>
               {rule.enabled ? <BellRing size={18} aria-hidden /> : <BellOff size={18} aria-hidden />}
@@ -106,21 +112,21 @@ export function RulesPage() {
                 )}
                 <p className="muted">{describeRule(rule, channels.data.items)}</p>
               </div>
-              <span className="entry-state">{rule.enabled ? "On" : "Off"}</span>
+              <span className="entry-state">{rule.enabled ? t("On") : t("Off")}</span>
               {mayEdit && (
-                <Menu label={`Actions for ${rule.name}`} icon={<Ellipsis size={18} aria-hidden />}>
+                <Menu label={t("Actions for {name}", { name: rule.name })} icon={<Ellipsis size={18} aria-hidden />}>
                   <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => setDialog({ rule })}>
-                    Edit
+                    {t("Edit")}
                   </MenuItem>
                   <MenuItem
                     icon={rule.enabled ? <BellOff size={16} aria-hidden /> : <BellRing size={16} aria-hidden />}
                     onSelect={() => toggle.mutate(rule)}
                   >
-                    {rule.enabled ? "Turn off" : "Turn on"}
+                    {rule.enabled ? t("Turn off") : t("Turn on")}
                   </MenuItem>
                   <hr />
                   <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={() => remove(rule)}>
-                    Delete
+                    {t("Delete")}
                   </MenuItem>
                 </Menu>
               )}

@@ -5,6 +5,8 @@ import { useToast } from "../app/toasts";
 import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
 import { Ago } from "../ui/time";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { device } from "./device";
 
 const handheld = /\b(Android|iPhone|iPad|Mobile)\b/;
@@ -20,33 +22,36 @@ export function SessionsCard() {
       await act;
       toast({ text: done });
     } catch (error) {
-      toast({ bad: true, text: `Not signed out: ${briefly(error)}` });
+      toast({ bad: true, text: t("Not signed out: {why}", { why: briefly(error) }) });
     }
     void queries.invalidateQueries({ queryKey: ["sessions"] });
   };
   return (
     <section className="card" aria-labelledby="sessions">
       <div className="card-head">
-        <h2 id="sessions">Where you are signed in</h2>
+        <h2 id="sessions">{t("Where you are signed in")}</h2>
         <button
           type="button"
           className="btn push"
           disabled={!all || all.length < 2}
-          onClick={() => void end(accountApi.endOtherSessions(), "You are signed out everywhere else.")}
+          onClick={() => void end(accountApi.endOtherSessions(), t("You are signed out everywhere else."))}
         >
-          <LogOut size={15} aria-hidden /> Sign out everywhere else
+          <LogOut size={15} aria-hidden /> {t("Sign out everywhere else")}
         </button>
       </div>
       {sessions.error && !all && <ErrorNote error={sessions.error} onRetry={() => void sessions.refetch()} />}
       {!all && !sessions.error && <div className="skeleton chart-skeleton" />}
       {all && (
-        <ul className="entries" aria-label="Sessions">
+        <ul className="entries" aria-label={t("Sessions")}>
           {all.map((one) => (
             <SessionRow
               key={one.id}
               session={one}
               onEnd={() =>
-                void end(accountApi.endSession(one.id), `${device(one.user_agent)} is signed out within seconds.`)
+                void end(
+                  accountApi.endSession(one.id),
+                  t("{device} is signed out within seconds.", { device: device(one.user_agent) }),
+                )
               }
             />
           ))}
@@ -66,25 +71,23 @@ function SessionRow({ session, onEnd }: { session: OpenSession; onEnd: () => voi
         <b className="entry-name" title={session.user_agent}>
           {name}
         </b>
-        {session.current && <span className="tag">this one</span>}
+        {session.current && <span className="tag">{t("this one")}</span>}
         <p className="muted">
-          {session.address || "address not known"} · signed in <Ago at={session.created_at} />
+          <Rich
+            text="{address} · signed in {ago}"
+            address={session.address || t("address not known")}
+            ago={<Ago at={session.created_at} />}
+          />
         </p>
       </div>
       <span className="entry-state">
-        {session.current ? (
-          "in use"
-        ) : (
-          <>
-            seen <Ago at={session.last_used_at} />
-          </>
-        )}
+        {session.current ? t("in use") : <Rich text="seen {ago}" ago={<Ago at={session.last_used_at} />} />}
       </span>
       {session.current ? (
         <span />
       ) : (
         <button type="button" className="btn" onClick={onEnd}>
-          Sign out<span className="sr"> {name}</span>
+          <Rich text="Sign out<sr> {name}</sr>" name={name} sr={(inner) => <span className="sr">{inner}</span>} />
         </button>
       )}
     </li>

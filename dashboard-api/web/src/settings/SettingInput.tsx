@@ -1,4 +1,6 @@
 import { Field } from "../ui/Field";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import type { SettingField } from "./kinds";
 
 /** One setting of a channel. A stored secret is never shown: an empty field keeps it. */
@@ -17,8 +19,8 @@ export function SettingInput({
   onChange: (value: string) => void;
   onClear: () => void;
 }) {
-  const label = field.needed ? field.label : `${field.label} (optional)`;
-  const secretHint = kept ? "Stored, and not shown. Leave it empty to keep it." : undefined;
+  const label = field.needed ? field.label : t("{label} (optional)", { label: field.label });
+  const secretHint = kept ? t("Stored, and not shown. Leave it empty to keep it.") : undefined;
   return (
     <Field label={field.type === "choice" ? field.label : label} error={error} hint={secretHint ?? field.hint}>
       {(bound) => {
@@ -61,7 +63,11 @@ export function SettingInput({
             />
             {kept && !field.needed && (
               <button type="button" className="btn" onClick={onClear}>
-                Remove<span className="sr"> {field.label}</span>
+                <Rich
+                  text="Remove<sr> {label}</sr>"
+                  label={field.label}
+                  sr={(inner) => <span className="sr">{inner}</span>}
+                />
               </button>
             )}
           </div>

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useSession } from "../app/useSelf";
+import { t } from "../words/t";
 
 export function SettingsTabs() {
   const owner = useSession()?.role === "owner";
@@ -10,17 +11,17 @@ export function SettingsTabs() {
     nav.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, []);
   return (
-    <nav ref={nav} className="tabs" aria-label="Settings">
+    <nav ref={nav} className="tabs" aria-label={t("Settings")}>
       <Link to="/settings" activeOptions={{ exact: true }}>
-        General
+        {t("General")}
       </Link>
-      <Link to="/settings/account">Your account</Link>
-      {owner && <Link to="/settings/people">People</Link>}
-      <Link to="/settings/keys">API keys</Link>
-      <Link to="/settings/channels">Channels</Link>
-      <Link to="/settings/rules">Notification rules</Link>
-      <Link to="/settings/pages">Status pages</Link>
-      {owner && <Link to="/settings/audit">Audit log</Link>}
+      <Link to="/settings/account">{t("Your account")}</Link>
+      {owner && <Link to="/settings/people">{t("People")}</Link>}
+      <Link to="/settings/keys">{t("API keys")}</Link>
+      <Link to="/settings/channels">{t("Channels")}</Link>
+      <Link to="/settings/rules">{t("Notification rules")}</Link>
+      <Link to="/settings/pages">{t("Status pages")}</Link>
+      {owner && <Link to="/settings/audit">{t("Audit log")}</Link>}
     </nav>
   );
 }

@@ -1,6 +1,6 @@
 import type { ChannelTest } from "../api/alerts";
 import { StateIcon } from "../ui/StateIcon";
-import { plural } from "../ui/words";
+import { t } from "../words/t";
 
 /** What a test sent and what was answered, without secrets. */
 export function Transcript({ test }: { test: ChannelTest }) {
@@ -9,10 +9,13 @@ export function Transcript({ test }: { test: ChannelTest }) {
       <div className="card-head">
         <StateIcon state={test.delivered ? "up" : "down"} size={20} />
         <div>
-          <h2 id="transcript">{test.delivered ? "The test was delivered" : "The test was not delivered"}</h2>
+          <h2 id="transcript">{test.delivered ? t("The test was delivered") : t("The test was not delivered")}</h2>
           <p className="muted">
             {test.reason && `${test.reason}. `}
-            {plural(test.exchanges.length, "exchange")}, {test.took_ms} ms
+            {t("{n, plural, one {# exchange} other {# exchanges}}, {ms} ms", {
+              n: test.exchanges.length,
+              ms: test.took_ms,
+            })}
           </p>
         </div>
       </div>
@@ -25,16 +28,18 @@ export function Transcript({ test }: { test: ChannelTest }) {
             </h3>
             {one.sent && (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-              <section tabIndex={0} aria-label="Sent" className="transcript">
+              <section tabIndex={0} aria-label={t("Sent")} className="transcript">
                 <pre>{one.sent}</pre>
               </section>
             )}
             <p className="muted">
-              {one.status > 0 ? `Answered ${one.status}` : "No answer"} after {one.took_ms} ms
+              {one.status > 0
+                ? t("Answered {status} after {ms} ms", { status: one.status, ms: one.took_ms })
+                : t("No answer after {ms} ms", { ms: one.took_ms })}
             </p>
             {one.answer && (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-              <section tabIndex={0} aria-label="Answer" className="transcript">
+              <section tabIndex={0} aria-label={t("Answer")} className="transcript">
                 <pre>{one.answer}</pre>
               </section>
             )}

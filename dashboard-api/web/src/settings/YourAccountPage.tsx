@@ -6,6 +6,7 @@ import { SessionsCard } from "./SessionsCard";
 import { SettingsTabs } from "./SettingsTabs";
 import "../styles/settings.css";
 import "../styles/people.css";
+import { t } from "../words/t";
 
 /** Who I am here, how I sign in, and where I am signed in. */
 export function YourAccountPage() {
@@ -13,8 +14,8 @@ export function YourAccountPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Your account</h1>
-          <p className="muted">Who you are here, how you sign in, and where you are signed in.</p>
+          <h1>{t("Your account")}</h1>
+          <p className="muted">{t("Who you are here, how you sign in, and where you are signed in.")}</p>
         </div>
       </div>
       <SettingsTabs />

@@ -44,3 +44,11 @@ describe("an entry of the audit log", () => {
     }
   });
 });
+
+const catalogues = Object.entries(
+  import.meta.glob<Record<string, string>>("../words/catalogues/*.json", { import: "default", eager: true }),
+);
+it.each(catalogues)("%s says who did it before what it was done to", (_, words) => {
+  for (const { told } of Object.values(actions))
+    expect(words[told] ?? told).toMatch(/^[^{]*\{actor\}[^{]*(\{object\}[^{]*)?$/);
+});

@@ -1,4 +1,5 @@
 import type { Channel, ChannelKind, ChannelSettings } from "../api/alerts";
+import { locale, t } from "../words/t";
 
 export const SECRET = "[secret]";
 
@@ -14,31 +15,47 @@ export interface SettingField {
 }
 
 const regions: [string, string][] = [
-  ["", "United States"],
-  ["eu", "European Union"],
+  ["", t("United States")],
+  ["eu", t("European Union")],
+];
+
+/** Those of shoutrrr that have no kind of their own here. */
+const services = [
+  "bark",
+  "googlechat",
+  "ifttt",
+  "join",
+  "lark",
+  "matrix",
+  "notifiarr",
+  "pushbullet",
+  "rocketchat",
+  "signal",
+  "wecom",
+  "zulip",
 ];
 
 /** The settings of each kind, as the API takes them. */
 export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] }> = {
   email: {
-    label: "E-mail",
+    label: t("E-mail"),
     fields: [
-      { name: "host", label: "Mail server", type: "text", needed: true, placeholder: "smtp.example.com" },
+      { name: "host", label: t("Mail server"), type: "text", needed: true, placeholder: "smtp.example.com" },
       {
         name: "security",
-        label: "Security",
+        label: t("Security"),
         type: "choice",
         options: [
-          ["", "STARTTLS, insisted on"],
-          ["tls", "TLS from the start"],
-          ["none", "None"],
+          ["", t("STARTTLS, insisted on")],
+          ["tls", t("TLS from the start")],
+          ["none", t("None")],
         ],
       },
-      { name: "port", label: "Port", type: "number", hint: "Empty: 587; 465 with TLS, 25 with none." },
-      { name: "username", label: "User name", type: "text" },
-      { name: "password", label: "Password", type: "secret" },
-      { name: "from", label: "From", type: "text", needed: true, placeholder: "probefleet@example.com" },
-      { name: "to", label: "To", type: "list", needed: true, hint: "One address a line, at most 20." },
+      { name: "port", label: t("Port"), type: "number", hint: t("Empty: 587; 465 with TLS, 25 with none.") },
+      { name: "username", label: t("User name"), type: "text" },
+      { name: "password", label: t("Password"), type: "secret" },
+      { name: "from", label: t("From"), type: "text", needed: true, placeholder: "probefleet@example.com" },
+      { name: "to", label: t("To"), type: "list", needed: true, hint: t("One address a line, at most 20.") },
     ],
   },
   slack: {
@@ -46,7 +63,7 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
     fields: [
       {
         name: "url",
-        label: "Incoming webhook",
+        label: t("Incoming webhook"),
         type: "secret",
         needed: true,
         placeholder: "https://hooks.slack.com/services/…",
@@ -54,23 +71,30 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
     ],
   },
   webhook: {
-    label: "Webhook",
+    label: t("Webhook"),
     fields: [
       {
         name: "url",
-        label: "Address",
+        label: t("Address"),
         type: "secret",
         needed: true,
-        hint: "It may hold a token, and is not shown again.",
+        hint: t("It may hold a token, and is not shown again."),
       },
       {
         name: "secret",
-        label: "Signing key",
+        label: t("Signing key"),
         type: "secret",
         needed: true,
-        hint: "X-Probefleet-Signature is made with it, so that the receiver knows who sends.",
+        hint: t("{header} is made with it, so that the receiver knows who sends.", {
+          header: "X-Probefleet-Signature",
+        }),
       },
-      { name: "authorization", label: "Authorization header", type: "secret", hint: "Such as Bearer and a token." },
+      {
+        name: "authorization",
+        label: t("Authorization header"),
+        type: "secret",
+        hint: t("Such as Bearer and a token."),
+      },
     ],
   },
   discord: {
@@ -78,7 +102,7 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
     fields: [
       {
         name: "url",
-        label: "Webhook",
+        label: t("Webhook"),
         type: "secret",
         needed: true,
         placeholder: "https://discord.com/api/webhooks/…",
@@ -86,37 +110,37 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
     ],
   },
   teams: {
-    label: "Microsoft Teams",
+    label: t("Microsoft Teams"),
     fields: [
       {
         name: "url",
-        label: "Workflow address",
+        label: t("Workflow address"),
         type: "secret",
         needed: true,
-        hint: "Of the workflow “When a Teams webhook request is received”.",
+        hint: t("Of the workflow “When a Teams webhook request is received”."),
       },
     ],
   },
   telegram: {
     label: "Telegram",
     fields: [
-      { name: "token", label: "Bot token", type: "secret", needed: true },
-      { name: "chat_id", label: "Chat", type: "text", needed: true, hint: "A number, or @channel." },
-      { name: "thread_id", label: "Topic", type: "number", hint: "In a group that has some." },
+      { name: "token", label: t("Bot token"), type: "secret", needed: true },
+      { name: "chat_id", label: t("Chat"), type: "text", needed: true, hint: t("A number, or @channel.") },
+      { name: "thread_id", label: t("Topic"), type: "number", hint: t("In a group that has some.") },
     ],
   },
   pagerduty: {
     label: "PagerDuty",
     fields: [
-      { name: "routing_key", label: "Integration key", type: "secret", needed: true, hint: "32 characters." },
-      { name: "region", label: "Account in", type: "choice", options: regions },
+      { name: "routing_key", label: t("Integration key"), type: "secret", needed: true, hint: t("32 characters.") },
+      { name: "region", label: t("Account in"), type: "choice", options: regions },
     ],
   },
   opsgenie: {
     label: "Opsgenie",
     fields: [
-      { name: "key", label: "API key of the integration", type: "secret", needed: true },
-      { name: "region", label: "Account in", type: "choice", options: regions },
+      { name: "key", label: t("API key of the integration"), type: "secret", needed: true },
+      { name: "region", label: t("Account in"), type: "choice", options: regions },
     ],
   },
   ntfy: {
@@ -124,38 +148,41 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
     fields: [
       {
         name: "topic",
-        label: "Topic",
+        label: t("Topic"),
         type: "text",
         needed: true,
-        hint: "Who knows it can read along, without a token.",
+        hint: t("Who knows it can read along, without a token."),
       },
-      { name: "server", label: "Server", type: "text", placeholder: "https://ntfy.sh" },
-      { name: "token", label: "Access token", type: "secret" },
+      { name: "server", label: t("Server"), type: "text", placeholder: "https://ntfy.sh" },
+      { name: "token", label: t("Access token"), type: "secret" },
     ],
   },
   gotify: {
     label: "Gotify",
     fields: [
-      { name: "server", label: "Server", type: "text", needed: true, placeholder: "https://gotify.example.com" },
-      { name: "token", label: "Application token", type: "secret", needed: true },
+      { name: "server", label: t("Server"), type: "text", needed: true, placeholder: "https://gotify.example.com" },
+      { name: "token", label: t("Application token"), type: "secret", needed: true },
     ],
   },
   pushover: {
     label: "Pushover",
     fields: [
-      { name: "token", label: "Application token", type: "secret", needed: true },
-      { name: "user", label: "User or group key", type: "secret", needed: true },
+      { name: "token", label: t("Application token"), type: "secret", needed: true },
+      { name: "user", label: t("User or group key"), type: "secret", needed: true },
     ],
   },
   shoutrrr: {
-    label: "Another service (shoutrrr)",
+    label: t("Another service (shoutrrr)"),
     fields: [
       {
         name: "url",
-        label: "Address of the service",
+        label: t("Address of the service"),
         type: "secret",
         needed: true,
-        hint: "As shoutrrr writes it, such as matrix://user:password@host/?rooms=!id:host. There are bark, googlechat, ifttt, join, lark, matrix, notifiarr, pushbullet, rocketchat, signal, wecom and zulip.",
+        hint: t("As shoutrrr writes it, such as {example}. There are {services}.", {
+          example: "matrix://user:password@host/?rooms=!id:host",
+          services: new Intl.ListFormat(locale()).format(services),
+        }),
       },
     ],
   },
@@ -163,6 +190,10 @@ export const kinds: Record<ChannelKind, { label: string; fields: SettingField[] 
 
 export const kindNames = Object.keys(kinds) as ChannelKind[];
 export const kindLabel = (kind: string): string => kinds[kind as ChannelKind]?.label ?? kind;
+
+/** What a channel is, and where it leads. */
+export const channelLine = ({ kind, to }: Pick<Channel, "kind" | "to">): string =>
+  to ? t("{kind}, {to}", { kind: kindLabel(kind), to }) : kindLabel(kind);
 
 /** What the fields hold: text, as typed. */
 export type Values = Record<string, string>;
@@ -194,10 +225,10 @@ export function settingsOf(
     const text = (values[field.name] ?? "").trim();
     if (text === "") {
       if (field.type === "secret" && kept.has(field.name)) settings[field.name] = SECRET;
-      else if (field.needed) problems[`/${kind}/${field.name}`] = "This is needed.";
+      else if (field.needed) problems[`/${kind}/${field.name}`] = t("This is needed.");
     } else if (field.type === "number") {
       if (/^\d+$/.test(text)) settings[field.name] = Number(text);
-      else problems[`/${kind}/${field.name}`] = "Enter a whole number.";
+      else problems[`/${kind}/${field.name}`] = t("Enter a whole number.");
     } else if (field.type === "list") {
       settings[field.name] = text.split(/[\s,;]+/).filter(Boolean);
     } else settings[field.name] = text;

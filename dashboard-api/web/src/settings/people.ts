@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { accountApi } from "../api/accounts";
 import { useSession } from "../app/useSelf";
+import { t } from "../words/t";
 import { nameOf } from "./roles";
 
 /** The users; none for who is no owner and so may not see them. */
@@ -27,11 +28,11 @@ export function actorName(
   const id = Number(number);
   if (kind === "user") {
     const person = people.find((one) => one.id === id);
-    return person ? nameOf(person) : `a removed user (${id})`;
+    return person ? nameOf(person) : t("a removed user ({id})", { id });
   }
   if (kind === "key") {
     const key = keys.find((one) => one.id === id);
-    return key ? `the key ${key.name}` : `an ended key (${id})`;
+    return key ? t("the key {name}", { name: key.name }) : t("an ended key ({id})", { id });
   }
-  return actor === "" ? "nobody signed in" : actor;
+  return actor === "" ? t("nobody signed in") : actor;
 }

@@ -1,18 +1,15 @@
 import type { AlertRule, AlertTerms, Channel, Hours } from "../api/alerts";
 import type { Severity } from "../api/incidents";
 import type { Problems } from "../ui/problems";
-import { plural, stateWords } from "../ui/words";
+import { listed } from "../ui/words";
+import { locale, t } from "../words/t";
 
 export const severities: Severity[] = ["down", "degraded", "no_data"];
-export const weekdays: [string, string][] = [
-  ["mon", "Mon"],
-  ["tue", "Tue"],
-  ["wed", "Wed"],
-  ["thu", "Thu"],
-  ["fri", "Fri"],
-  ["sat", "Sat"],
-  ["sun", "Sun"],
-];
+// A Monday, and so on.
+const weekday = new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" });
+export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map(
+  (day, i) => [day, weekday.format(Date.UTC(2024, 0, 1 + i))] as const,
+);
 
 export interface StepDraft {
   key: number;
@@ -105,21 +102,21 @@ export function termsOf(draft: RuleDraft): { terms: Omit<AlertTerms, "enabled">;
   const problems: Problems = {};
   const whole = (pointer: string, text: string): number => {
     const trimmed = text.trim();
-    if (!/^\d*$/.test(trimmed)) problems[pointer] = "Enter whole minutes.";
+    if (!/^\d*$/.test(trimmed)) problems[pointer] = t("Enter whole minutes.");
     return Number(trimmed) || 0;
   };
-  if (draft.name.trim() === "") problems["/name"] = "Give it a name, such as “Everything to the team”.";
+  if (draft.name.trim() === "") problems["/name"] = t("Give it a name, such as “Everything to the team”.");
   if (draft.channels.length === 0 && draft.steps.length === 0) {
-    problems["/channel_ids"] = "Choose whom to tell, here or in an escalation.";
+    problems["/channel_ids"] = t("Choose whom to tell, here or in an escalation.");
   }
   const hours = ({ days, from, to }: HoursDraft): Hours => ({ days, from, to });
   for (const [pointer, all] of [["/schedule", draft.schedule] as const, ["/quiet_hours", draft.quiet] as const]) {
-    if (all.some((one) => !one.from || !one.to)) problems[pointer] = "Enter when it begins and ends.";
+    if (all.some((one) => !one.from || !one.to)) problems[pointer] = t("Enter when it begins and ends.");
   }
   if (draft.steps.some((step) => !/^[1-9]\d*$/.test(step.minutes.trim()))) {
-    problems["/escalations"] = "Enter after how many minutes.";
+    problems["/escalations"] = t("Enter after how many minutes.");
   } else if (draft.steps.some((step) => step.channels.length === 0)) {
-    problems["/escalations"] = "Choose whom to tell.";
+    problems["/escalations"] = t("Choose whom to tell.");
   }
   return {
     problems,
@@ -148,31 +145,74 @@ export function termsOf(draft: RuleDraft): { terms: Omit<AlertTerms, "enabled">;
   };
 }
 
+const either = new Intl.ListFormat(locale(), { type: "disjunction" });
+const dayWords: Readonly<Record<string, string>> = {
+  mon: t("mon"),
+  tue: t("tue"),
+  wed: t("wed"),
+  thu: t("thu"),
+  fri: t("fri"),
+  sat: t("sat"),
+  sun: t("sun"),
+};
+const severityWords: Readonly<Record<Severity, string>> = {
+  down: t("down"),
+  degraded: t("degraded"),
+  no_data: t("no data"),
+};
+
 /** A rule in one or two sentences. */
 export function describeRule(rule: AlertTerms, channels: readonly Pick<Channel, "id" | "name">[]): string {
-  const name = (id: number) => channels.find((one) => one.id === id)?.name ?? `channel ${id}`;
-  const list = (ids: number[]) => ids.map(name).join(", ");
-  const what =
-    rule.severities.length === 0
-      ? "Every incident"
-      : `Incidents that are ${rule.severities.map((one) => stateWords[one].toLowerCase()).join(" or ")}`;
-  const scope: string[] = [];
-  if (rule.target_ids.length > 0) scope.push(plural(rule.target_ids.length, "target"));
-  if (rule.tags.length > 0) scope.push(`targets tagged ${rule.tags.join(" or ")}`);
-  const of = scope.length > 0 ? ` of ${scope.join(" and ")}` : "";
-  const parts: string[] = [];
-  if (rule.channel_ids.length > 0) {
-    const together = rule.digest_minutes > 0 ? `, together every ${rule.digest_minutes} min` : "";
-    parts.push(`${what}${of} to ${list(rule.channel_ids)}${together}.`);
-  } else parts.push(`${what}${of}:`);
+  const names = (ids: number[]) =>
+    listed(ids.map((id) => channels.find((one) => one.id === id)?.name ?? t("channel {id}", { id })));
+  const incidents = whichIncidents(rule);
+  const told = { incidents, channels: names(rule.channel_ids), n: rule.digest_minutes };
+  const parts = [
+    rule.channel_ids.length === 0
+      ? t("{incidents}:", { incidents })
+      : rule.digest_minutes > 0
+        ? t("{incidents} to {channels}, together every {n} min.", told)
+        : t("{incidents} to {channels}.", told),
+  ];
   for (const step of rule.escalations) {
-    parts.push(`Not acknowledged after ${step.after_minutes} min: ${list(step.channel_ids)}.`);
+    parts.push(
+      t("Not acknowledged after {n} min: {channels}.", { n: step.after_minutes, channels: names(step.channel_ids) }),
+    );
   }
-  if (rule.reminder_minutes > 0) parts.push(`Again every ${rule.reminder_minutes} min.`);
-  if (rule.quiet_hours.length > 0) parts.push(`Quiet ${rule.quiet_hours.map(hoursWord).join(", ")} ${rule.zone}.`);
-  if (rule.schedule.length > 0) parts.push(`Only ${rule.schedule.map(hoursWord).join(", ")} ${rule.zone}.`);
+  if (rule.reminder_minutes > 0) parts.push(t("Again every {n} min.", { n: rule.reminder_minutes }));
+  const hours = (all: Hours[]) => ({ hours: listed(all.map(hoursWord)), zone: rule.zone });
+  if (rule.quiet_hours.length > 0) parts.push(t("Quiet {hours} {zone}.", hours(rule.quiet_hours)));
+  if (rule.schedule.length > 0) parts.push(t("Only {hours} {zone}.", hours(rule.schedule)));
   return parts.join(" ");
 }
 
-const hoursWord = ({ days = [], from, to }: Hours): string =>
-  `${days.length > 0 && days.length < 7 ? `${days.join(" ")} ` : ""}${from}–${to}`;
+/** Of which state, and of which targets. */
+function whichIncidents({ severities: chosen, target_ids, tags }: AlertTerms): string {
+  const values = {
+    which: chosen.length === 0 ? "all" : "some",
+    states: either.format(chosen.map((one) => severityWords[one])),
+    n: target_ids.length,
+    tags: either.format(tags),
+  };
+  if (target_ids.length > 0 && tags.length > 0)
+    return t(
+      "{which, select, all {Every incident of {n, plural, one {# target} other {# targets}} and targets tagged {tags}} other {Incidents that are {states} of {n, plural, one {# target} other {# targets}} and targets tagged {tags}}}",
+      values,
+    );
+  if (target_ids.length > 0)
+    return t(
+      "{which, select, all {Every incident of {n, plural, one {# target} other {# targets}}} other {Incidents that are {states} of {n, plural, one {# target} other {# targets}}}}",
+      values,
+    );
+  if (tags.length > 0)
+    return t(
+      "{which, select, all {Every incident of targets tagged {tags}} other {Incidents that are {states} of targets tagged {tags}}}",
+      values,
+    );
+  return t("{which, select, all {Every incident} other {Incidents that are {states}}}", values);
+}
+
+function hoursWord({ days = [], from, to }: Hours): string {
+  if (days.length === 0 || days.length === 7) return `${from}–${to}`;
+  return t("{days} {from}–{to}", { days: days.map((day) => dayWords[day] ?? day).join(" "), from, to });
+}

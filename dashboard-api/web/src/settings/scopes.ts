@@ -1,12 +1,12 @@
 import type { ApiKey, Role, Scope } from "../api/accounts";
-import { aRole } from "./roles";
+import { t } from "../words/t";
 
 export const scopeWhat: Record<Scope, string> = {
-  read: "Read targets, results, incidents, reports and the fleet.",
-  "targets:write": "Add, change and delete targets, channels, rules and maintenance.",
-  "incidents:write": "Acknowledge incidents and write notes.",
-  "results:write": "Send in results that were measured elsewhere.",
-  admin: "Everything, also people, keys and regions.",
+  read: t("Read targets, results, incidents, reports and the fleet."),
+  "targets:write": t("Add, change and delete targets, channels, rules and maintenance."),
+  "incidents:write": t("Acknowledge incidents and write notes."),
+  "results:write": t("Send in results that were measured elsewhere."),
+  admin: t("Everything, also people, keys and regions."),
 };
 
 /** The least role that can hand a scope out. */
@@ -20,7 +20,11 @@ export const scopeRole: Record<Scope, Role> = {
 
 /** What a key may, in a line. */
 export const keyMay = (key: Pick<ApiKey, "role" | "scopes">): string =>
-  key.scopes.length === 0 ? `all that ${aRole(key.role)} may` : key.scopes.join(", ");
+  key.scopes.length === 0
+    ? t("{role, select, owner {all that an owner may} editor {all that an editor may} other {all that a viewer may}}", {
+        role: key.role,
+      })
+    : key.scopes.join(", ");
 
 export const isExpired = (key: Pick<ApiKey, "expires_at">, now: number): boolean =>
   key.expires_at !== null && Date.parse(key.expires_at) <= now;

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useSyncExternalStore } from "react";
 import { useToast } from "../app/toasts";
 import { briefly } from "../ui/problems";
+import { t } from "../words/t";
 
 // What is deleted while its toast can still take that back; outlives the page it was deleted on.
 const hidden = new Map<string, ReadonlySet<number>>();
@@ -38,14 +39,14 @@ export function useDeleteLater(
         try {
           await act(id, true);
         } catch (error) {
-          toast({ bad: true, text: `${name} was not deleted: ${briefly(error)}` });
+          toast({ bad: true, text: t("{name} was not deleted: {why}", { name, why: briefly(error) }) });
         }
         await queries.invalidateQueries({ queryKey: [list] });
         put(list, id, false);
       };
       toast({
-        text: `${name} deleted.`,
-        action: { label: "Undo", run: () => put(list, id, false) },
+        text: t("{name} deleted.", { name }),
+        action: { label: t("Undo"), run: () => put(list, id, false) },
         onExpire: () => void commit(),
       });
     },

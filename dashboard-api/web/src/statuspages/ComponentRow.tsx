@@ -1,15 +1,25 @@
 import { ArrowDown, ArrowUp, ChevronRight, Ellipsis, GripVertical, Trash2 } from "lucide-react";
 import { type KeyboardEvent, useRef } from "react";
+import type { PageState } from "../api/statusPages";
 import { useList, useLive } from "../app/live";
 import { Menu, MenuItem } from "../ui/Menu";
 import type { Problems } from "../ui/problems";
 import { StateIcon } from "../ui/StateIcon";
-import { plural, stateWords } from "../ui/words";
+import { stateWords } from "../ui/words";
+import { t } from "../words/t";
 import { ComponentFields } from "./ComponentFields";
 import type { ComponentDraft } from "./draft";
-import { stateOf } from "./fold";
+import { boundTo, stateOf } from "./fold";
 
-const rules = { worst: "worst of", majority: "majority of" } as const;
+/** What it is, and of how many targets. */
+function about({ rule }: ComponentDraft, n: number, now: PageState): string {
+  const state = stateWords[now];
+  if (rule === "manual") return t("{state}, stated by hand", { state });
+  if (n === 0) return t("{state}, no target yet", { state });
+  return rule === "majority"
+    ? t("{n, plural, one {{state}, one target} other {{state}, majority of # targets}}", { n, state })
+    : t("{n, plural, one {{state}, one target} other {{state}, worst of # targets}}", { n, state });
+}
 
 /** A component as a line, which opens to be edited and moves by its handle. */
 export function ComponentRow({
@@ -47,8 +57,9 @@ export function ComponentRow({
   const row = useRef<HTMLLIElement>(null);
   const wrong = Object.keys(problems).some((at) => at.startsWith(`${pointer}/`));
   const shown = open || wrong;
-  const state = stateOf(component, (id) => store.get(id)?.state);
-  const name = component.name || "New component";
+  const targets = boundTo(component, store.all());
+  const state = stateOf({ ...component, targets }, (id) => store.get(id)?.state);
+  const name = component.name || t("New component");
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
     event.preventDefault();
@@ -72,8 +83,8 @@ export function ComponentRow({
           className="icon-btn handle"
           draggable
           data-handle={component.key}
-          aria-label={`Move ${name}: arrow up or down`}
-          title="Drag, or press an arrow key"
+          aria-label={t("Move {name}: arrow up or down", { name })}
+          title={t("Drag, or press an arrow key")}
           onKeyDown={onKey}
           onDragStart={(event) => {
             event.dataTransfer.effectAllowed = "move";
@@ -88,27 +99,18 @@ export function ComponentRow({
         <StateIcon state={state} size={18} />
         <button type="button" className="component-name" aria-expanded={shown} onClick={() => onOpen(!shown)}>
           <b className="cut">{name}</b>
-          <span className="muted cut">
-            {stateWords[state]},{" "}
-            {component.rule === "manual"
-              ? "stated by hand"
-              : component.targets.length === 0
-                ? "no target yet"
-                : component.targets.length === 1
-                  ? "one target"
-                  : `${rules[component.rule]} ${plural(component.targets.length, "target")}`}
-          </span>
+          <span className="muted cut">{about(component, targets.length, state)}</span>
           <ChevronRight size={16} aria-hidden />
         </button>
-        <Menu label={`Actions for ${name}`} icon={<Ellipsis size={18} aria-hidden />}>
+        <Menu label={t("Actions for {name}", { name })} icon={<Ellipsis size={18} aria-hidden />}>
           <MenuItem icon={<ArrowUp size={16} aria-hidden />} onSelect={() => onStep(-1)}>
-            Move up
+            {t("Move up")}
           </MenuItem>
           <MenuItem icon={<ArrowDown size={16} aria-hidden />} onSelect={() => onStep(1)}>
-            Move down
+            {t("Move down")}
           </MenuItem>
           <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={onRemove}>
-            Remove
+            {t("Remove")}
           </MenuItem>
         </Menu>
       </div>

@@ -4,10 +4,24 @@ import { ZoneField } from "../targetform/ZoneField";
 import { CopyText } from "../ui/CopyText";
 import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
-import { colourProblem, contrast, isColour, ratioWord, type Surface, surfaces } from "./contrast";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
+import {
+  accents,
+  colourProblem,
+  contrast,
+  isColour,
+  MIN_CONTRAST,
+  ratioWord,
+  type Surface,
+  surfaces,
+} from "./contrast";
 import type { PageDraft } from "./draft";
 import { languages } from "./locales";
 import { pathOf } from "./pages";
+
+const EXAMPLE = "status.example.com";
+const LISTENS = "127.0.0.1:8080"; // unless it is told otherwise
 
 interface Props {
   draft: PageDraft;
@@ -21,10 +35,10 @@ export function Basics({ draft, problems, onChange }: Props) {
   return (
     <section className="card" aria-labelledby="basics">
       <div className="card-head">
-        <h2 id="basics">Name and address</h2>
+        <h2 id="basics">{t("Name and address")}</h2>
       </div>
       <div className="pad stack">
-        <Field label="Name" error={problems["/title"]}>
+        <Field label={t("Name")} error={problems["/title"]}>
           {(bound) => (
             <input
               {...bound}
@@ -34,7 +48,7 @@ export function Basics({ draft, problems, onChange }: Props) {
             />
           )}
         </Field>
-        <Field label="A sentence about it (optional)" error={problems["/description"]}>
+        <Field label={t("A sentence about it (optional)")} error={problems["/description"]}>
           {(bound) => (
             <input
               {...bound}
@@ -45,9 +59,11 @@ export function Basics({ draft, problems, onChange }: Props) {
           )}
         </Field>
         <Field
-          label="Address"
+          label={t("Address")}
           error={problems["/slug"]}
-          hint={`${location.origin}${pathOf({ slug: draft.slug.trim() || "…" })}. Links that people have stop working when you change it.`}
+          hint={t("{address}. Links that people have stop working when you change it.", {
+            address: `${location.origin}${pathOf({ slug: draft.slug.trim() || "…" })}`,
+          })}
         >
           {(bound) => (
             <input
@@ -60,16 +76,20 @@ export function Basics({ draft, problems, onChange }: Props) {
           )}
         </Field>
         <Field
-          label="A host name of its own (optional)"
+          label={t("A host name of its own (optional)")}
           error={problems["/host"]}
-          hint={host ? undefined : "Such as status.example.com: the page is then there as well, and nothing else is."}
+          hint={
+            host
+              ? undefined
+              : t("Such as {example}: the page is then there as well, and nothing else is.", { example: EXAMPLE })
+          }
         >
           {(bound) => (
             <input
               {...bound}
               className="input mono"
               spellCheck={false}
-              placeholder="status.example.com"
+              placeholder={EXAMPLE}
               value={draft.host}
               onChange={(event) => onChange({ host: event.target.value })}
             />
@@ -84,19 +104,23 @@ export function Basics({ draft, problems, onChange }: Props) {
 function HostSteps({ host }: { host: string }) {
   return (
     <div className="host-steps">
-      <h3>Two steps outside of Probefleet</h3>
+      <h3>{t("Two steps outside of Probefleet")}</h3>
       <ol>
         <li>
-          <p>In the DNS, point the name at this installation:</p>
-          <CopyText label="the DNS record" text={`${host}. CNAME ${location.hostname}.`} />
+          <p>{t("In the DNS, point the name at this installation:")}</p>
+          <CopyText label={t("the DNS record")} text={`${host}. CNAME ${location.hostname}.`} />
         </li>
         <li>
           <p>
-            In the proxy before Probefleet, take requests for the name with a certificate of its own and hand them on
-            with their <code>Host</code> as it is. Caddy does all that with:
+            <Rich
+              text="In the proxy before Probefleet, take requests for the name with a certificate of its own and hand them on with their <code>Host</code> as it is. Caddy does all that with:"
+              code={(inner) => <code>{inner}</code>}
+            />
           </p>
-          <CopyText label="the lines for Caddy" text={`${host} {\n\treverse_proxy 127.0.0.1:8080\n}`} />
-          <p className="muted">127.0.0.1:8080 is where Probefleet listens if nothing else was set.</p>
+          <CopyText label={t("the lines for Caddy")} text={`${host} {\n\treverse_proxy ${LISTENS}\n}`} />
+          <p className="muted">
+            {t("{address} is where Probefleet listens if nothing else was set.", { address: LISTENS })}
+          </p>
         </li>
       </ol>
     </div>
@@ -108,13 +132,13 @@ export function Look({ draft, problems, onChange }: Props) {
   return (
     <section className="card" aria-labelledby="look">
       <div className="card-head">
-        <h2 id="look">Language and colours</h2>
+        <h2 id="look">{t("Language and colours")}</h2>
       </div>
       <div className="pad stack">
         <Field
-          label="Language"
+          label={t("Language")}
           error={problems["/language"]}
-          hint="Of its own words. Readers whose browser asks for another of these see that."
+          hint={t("Of its own words. Readers whose browser asks for another of these see that.")}
         >
           {(bound) => (
             <select
@@ -133,28 +157,26 @@ export function Look({ draft, problems, onChange }: Props) {
         </Field>
         <ZoneField value={draft.zone} error={problems["/zone"]} onChange={(zone) => onChange({ zone })} />
         <Choice
-          label="Theme"
+          label={t("Theme")}
           value={draft.theme}
           options={[
-            ["auto", "Reader's own"],
-            ["light", "Light"],
-            ["dark", "Dark"],
+            ["auto", t("Reader's own")],
+            ["light", t("Light")],
+            ["dark", t("Dark")],
           ]}
           onChange={(theme) => onChange({ theme })}
         />
         <div className="two">
           <ColourField
-            label="Links, light theme"
-            on="light"
-            usual="#0b57d0"
+            label={t("Links, light theme")}
+            variant="light"
             value={draft.accent}
             error={problems["/accent"]}
             onChange={(accent) => onChange({ accent })}
           />
           <ColourField
-            label="Links, dark theme"
-            on="dark"
-            usual="#8ab4f8"
+            label={t("Links, dark theme")}
+            variant="dark"
             value={draft.accentDark}
             error={problems["/accent_dark"]}
             onChange={(accentDark) => onChange({ accentDark })}
@@ -168,23 +190,22 @@ export function Look({ draft, problems, onChange }: Props) {
 /** A colour, with how well it can be read; one that cannot is refused before it is sent. */
 function ColourField({
   label,
-  on,
-  usual,
+  variant,
   value,
   error,
   onChange,
 }: {
   label: string;
-  on: Surface;
-  usual: string;
+  variant: Surface;
   value: string;
   error: string | undefined;
   onChange: (value: string) => void;
 }) {
   const text = value.trim();
+  const usual = accents[variant];
   const colour = text || usual;
-  const ratio = contrast(colour, surfaces[on]);
-  const problem = colourProblem(text, on);
+  const ratio = contrast(colour, surfaces[variant]);
+  const problem = colourProblem(text, variant);
   return (
     <Field
       label={label}
@@ -197,8 +218,10 @@ function ColourField({
             ) : (
               <CircleCheck size={14} aria-hidden className="s-up" />
             )}
-            {ratioWord(ratio)} on {on === "light" ? "white" : "dark"}; 4.5 is the least
-            {!text && ". Ours"}
+            {t(
+              "{on, select, light {{contrast} on white} other {{contrast} on dark}}; {least, number} is the least{ours, select, yes {. Ours} other {}}",
+              { on: variant, contrast: ratioWord(ratio), least: MIN_CONTRAST, ours: text ? "no" : "yes" },
+            )}
           </span>
         )
       }
@@ -207,7 +230,7 @@ function ColourField({
         <div className="colour">
           <input
             type="color"
-            aria-label={`${label}, choose`}
+            aria-label={t("{label}, choose", { label })}
             value={isColour(colour) ? colour : usual}
             onChange={(event) => onChange(event.target.value)}
           />
@@ -231,7 +254,7 @@ export function Access({ draft, problems, onChange }: Props) {
   return (
     <section className="card" aria-labelledby="access">
       <div className="card-head">
-        <h2 id="access">Who sees what</h2>
+        <h2 id="access">{t("Who sees what")}</h2>
       </div>
       <div className="pad stack">
         <label className="check-line">
@@ -241,19 +264,21 @@ export function Access({ draft, problems, onChange }: Props) {
             onChange={(event) => onChange({ showIncidents: event.target.checked })}
           />
           <span>
-            Show incidents as they are found
+            {t("Show incidents as they are found")}
             <span className="muted">
-              By the names of components alone, such as “Shop: down”. Without it readers see states, and what you post.
+              {t(
+                "By the names of components alone, such as “Shop: down”. Without it readers see states, and what you post.",
+              )}
             </span>
           </span>
         </label>
         <Field
-          label="Password (optional)"
+          label={t("Password (optional)")}
           error={problems["/password"]}
           hint={
             draft.hasPassword && !draft.password
-              ? "There is one, and it is not shown. Leave the field empty to keep it."
-              : "Who wants to see the page must know it: 8 characters at least. Another one asks everybody again."
+              ? t("There is one, and it is not shown. Leave the field empty to keep it.")
+              : t("Who wants to see the page must know it: 8 characters at least. Another one asks everybody again.")
           }
         >
           {(bound) => (
@@ -269,16 +294,18 @@ export function Access({ draft, problems, onChange }: Props) {
               />
               {draft.hasPassword && (
                 <button type="button" className="btn" onClick={() => onChange({ password: "", hasPassword: false })}>
-                  Remove<span className="sr"> the password</span>
+                  <Rich text="Remove<more> the password</more>" more={(inner) => <span className="sr">{inner}</span>} />
                 </button>
               )}
             </div>
           )}
         </Field>
         <Field
-          label="Only from these addresses (optional)"
+          label={t("Only from these addresses (optional)")}
           error={problems["/allow"]}
-          hint="Addresses and ranges such as 192.0.2.0/24, a line each. Empty: from everywhere."
+          hint={t("Addresses and ranges such as {example}, a line each. Empty: from everywhere.", {
+            example: "192.0.2.0/24",
+          })}
         >
           {(bound) => (
             <textarea

@@ -12,13 +12,15 @@ import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { Unsaved } from "../ui/Unsaved";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { changesOf, draftOf, fieldsOf, isEmpty, mistakesOf, type PageDraft } from "./draft";
 import { Access, Basics, Look } from "./EditorFields";
-import { stateOf } from "./fold";
+import { boundTo, stateOf } from "./fold";
 import { Groups } from "./Groups";
 import { PageFrame } from "./PageFrame";
 import { PagePreview, type Preview } from "./PagePreview";
 import { PAGES, usePageSaved } from "./pages";
+import { Subscriptions } from "./Subscriptions";
 import "../styles/dialog.css";
 
 /** What a status page shows, beside a picture of it. */
@@ -71,7 +73,9 @@ function Editor({ page }: { page: StatusPage }) {
     onSuccess: (now) => {
       saved(now);
       adopt(now);
-      toast({ text: now.published ? "Saved. The page shows it." : "Saved. Nobody sees it until it is published." });
+      toast({
+        text: now.published ? t("Saved. The page shows it.") : t("Saved. Nobody sees it until it is published."),
+      });
     },
     onError: (error) => {
       setStale(error instanceof ApiError && error.status === 412);
@@ -104,11 +108,12 @@ function Editor({ page }: { page: StatusPage }) {
           <div className="banner bad" role="alert" tabIndex={-1}>
             <div className="stack">
               <p>
-                Somebody else changed this page, or a target that it shows was deleted, since you opened it. Your
-                changes are still here, but cannot be saved over theirs.
+                {t(
+                  "Somebody else changed this page, or a target that it shows was deleted, since you opened it. Your changes are still here, but cannot be saved over theirs.",
+                )}
               </p>
               <button type="button" className="btn" onClick={() => void pagesApi.get(base.id).then(takeTheirs)}>
-                Take theirs, and leave mine
+                {t("Take theirs, and leave mine")}
               </button>
             </div>
           </div>
@@ -119,18 +124,19 @@ function Editor({ page }: { page: StatusPage }) {
         <Groups groups={draft.groups} problems={problems} onChange={(groups) => change({ groups })} />
         <Look draft={draft} problems={problems} onChange={change} />
         <Access draft={draft} problems={problems} onChange={change} />
+        <Subscriptions page={base} draft={draft} onChange={change} />
         <div className="save-bar" data-dirty={dirty || undefined}>
-          <p aria-live="polite">{dirty ? "There are unsaved changes." : "Everything is saved."}</p>
+          <p aria-live="polite">{dirty ? t("There are unsaved changes.") : t("Everything is saved.")}</p>
           <button type="button" className="btn" disabled={!dirty || save.isPending} onClick={() => adopt(base)}>
-            Discard
+            {t("Discard")}
           </button>
           <button type="submit" className="btn primary" disabled={!dirty || save.isPending}>
-            {save.isPending ? "Saving" : "Save changes"}
+            {save.isPending ? t("Saving") : t("Save changes")}
           </button>
         </div>
       </form>
       {preview}
-      <Unsaved when={dirty} what="What you changed of this page is not saved, and would be lost." />
+      <Unsaved when={dirty} what={t("What you changed of this page is not saved, and would be lost.")} />
     </div>
   );
 
@@ -141,8 +147,8 @@ function Editor({ page }: { page: StatusPage }) {
 }
 
 const themes = [
-  ["light", "Light"],
-  ["dark", "Dark"],
+  ["light", t("Light")],
+  ["dark", t("Dark")],
 ] as const;
 
 function PreviewCard({ page, draft }: { page: StatusPage; draft: PageDraft }) {
@@ -165,7 +171,7 @@ function PreviewCard({ page, draft }: { page: StatusPage; draft: PageDraft }) {
           key: one.key,
           name: one.name,
           description: one.description,
-          state: stateOf(one, (id) => store.get(id)?.state),
+          state: stateOf({ ...one, targets: boundTo(one, store.all()) }, (id) => store.get(id)?.state),
           manual: one.rule === "manual",
         })),
       })),
@@ -179,9 +185,9 @@ function PreviewCard({ page, draft }: { page: StatusPage; draft: PageDraft }) {
   return (
     <section className="card preview" aria-labelledby="preview">
       <div className="card-head">
-        <h2 id="preview">Preview</h2>
+        <h2 id="preview">{t("Preview")}</h2>
         {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
-        <div className="segments push" role="group" aria-label="Theme of the preview">
+        <div className="segments push" role="group" aria-label={t("Theme of the preview")}>
           {themes.map(([value, label]) => (
             <button
               key={value}
@@ -196,7 +202,7 @@ function PreviewCard({ page, draft }: { page: StatusPage; draft: PageDraft }) {
       </div>
       <PagePreview of={of} theme={shown} />
       <p className="pad muted preview-note">
-        With the states of this moment. 90 days of each component take the place of the grey bars.
+        {t("With the states of this moment. 90 days of each component take the place of the grey bars.")}
       </p>
     </section>
   );

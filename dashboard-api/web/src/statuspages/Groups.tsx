@@ -6,6 +6,7 @@ import { Field } from "../ui/Field";
 import { Menu, MenuItem } from "../ui/Menu";
 import type { Problems } from "../ui/problems";
 import { TargetPicker } from "../ui/TargetPicker";
+import { t } from "../words/t";
 import { ComponentRow } from "./ComponentRow";
 import {
   type ComponentDraft,
@@ -59,8 +60,19 @@ export function Groups({
     onChange(next);
     const group = next[to.group];
     const at = group?.components.findIndex((one) => one.key === taken.key) ?? 0;
-    const where = group?.name ? ` in ${group.name}` : "";
-    announce(`${taken.name || "The component"} is now ${at + 1} of ${group?.components.length ?? 0}${where}.`);
+    announce(
+      t(
+        "{named, select, yes {{name}} other {The component}} is now {at} of {n}{grouped, select, yes { in {group}} other {}}.",
+        {
+          named: taken.name ? "yes" : "no",
+          name: taken.name,
+          at: at + 1,
+          n: group?.components.length ?? 0,
+          grouped: group?.name ? "yes" : "no",
+          group: group?.name,
+        },
+      ),
+    );
   };
   const drop = () => {
     if (dragged && over) move(dragged, over);
@@ -71,8 +83,8 @@ export function Groups({
   return (
     <section className="card" aria-labelledby="components" ref={section}>
       <div className="card-head">
-        <h2 id="components">Components</h2>
-        <span className="muted">What readers see, by the names they know.</span>
+        <h2 id="components">{t("Components")}</h2>
+        <span className="muted">{t("What readers see, by the names they know.")}</span>
       </div>
       {problems["/groups"] && (
         <p className="banner bad" role="alert" tabIndex={-1}>
@@ -82,9 +94,9 @@ export function Groups({
       {groups.length === 0 && (
         <div className="pad stack">
           <p className="muted">
-            Choose a target that readers depend on. It becomes a component, and you say what they call it.
+            {t("Choose a target that readers depend on. It becomes a component, and you say what they call it.")}
           </p>
-          <Adding label="Target of the first component" onAdd={(one) => add(0, one)} />
+          <Adding label={t("Target of the first component")} onAdd={(one) => add(0, one)} />
         </div>
       )}
       {groups.map((group, i) => (
@@ -103,24 +115,27 @@ export function Groups({
           }}
         >
           <div className="group-head">
-            <Field label={`Heading of group ${i + 1}`} error={problems[`/groups/${i}/name`]}>
+            <Field label={t("Heading of group {n}", { n: i + 1 })} error={problems[`/groups/${i}/name`]}>
               {(bound) => (
                 <input
                   {...bound}
                   className="input"
-                  placeholder="No heading"
+                  placeholder={t("No heading")}
                   value={group.name}
                   onChange={(event) => change(i, { name: event.target.value })}
                 />
               )}
             </Field>
-            <Menu label={`Actions for group ${group.name || i + 1}`} icon={<Ellipsis size={18} aria-hidden />}>
+            <Menu
+              label={t("Actions for group {name}", { name: group.name || i + 1 })}
+              icon={<Ellipsis size={18} aria-hidden />}
+            >
               {i > 0 && (
                 <MenuItem
                   icon={<ArrowUp size={16} aria-hidden />}
                   onSelect={() => onChange(movedGroup(groups, i, i - 1))}
                 >
-                  Move up
+                  {t("Move up")}
                 </MenuItem>
               )}
               {i < groups.length - 1 && (
@@ -128,7 +143,7 @@ export function Groups({
                   icon={<ArrowDown size={16} aria-hidden />}
                   onSelect={() => onChange(movedGroup(groups, i, i + 2))}
                 >
-                  Move down
+                  {t("Move down")}
                 </MenuItem>
               )}
               <MenuItem
@@ -136,7 +151,7 @@ export function Groups({
                 danger
                 onSelect={() => onChange(groups.filter((one) => one !== group))}
               >
-                Remove with its components
+                {t("Remove with its components")}
               </MenuItem>
             </Menu>
           </div>
@@ -163,13 +178,18 @@ export function Groups({
               />
             ))}
           </ul>
-          <Adding label={`Add a component to ${group.name || "this group"}`} onAdd={(component) => add(i, component)} />
+          <Adding
+            label={
+              group.name ? t("Add a component to {group}", { group: group.name }) : t("Add a component to this group")
+            }
+            onAdd={(component) => add(i, component)}
+          />
         </div>
       ))}
       {groups.length > 0 && (
         <div className="more">
           <button type="button" className="btn plain" onClick={() => onChange([...groups, newGroup()])}>
-            <Plus size={15} aria-hidden /> Add group
+            <Plus size={15} aria-hidden /> {t("Add group")}
           </button>
         </div>
       )}
@@ -188,7 +208,7 @@ function Adding({ label, onAdd }: { label: string; onAdd: (component: ComponentD
         onChange={(id) => id !== null && onAdd(newComponent(store.get(id)?.name ?? "", [id]))}
       />
       <button type="button" className="btn" onClick={() => onAdd(newComponent("", []))}>
-        <Hand size={15} aria-hidden /> Without a target
+        <Hand size={15} aria-hidden /> {t("Without a target")}
       </button>
     </div>
   );

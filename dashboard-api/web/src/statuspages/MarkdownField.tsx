@@ -1,5 +1,6 @@
 import { lazy, Suspense } from "react";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 
 const Markdown = lazy(() => import("./Markdown").then((part) => ({ default: part.Markdown })));
 
@@ -20,15 +21,15 @@ export function MarkdownField({
       <Field
         label={label}
         error={error}
-        hint="Markdown: **bold**, lists, `code` and [links](https://…). No HTML, no images."
+        hint={t("Markdown: **bold**, lists, `code` and [links](https://…). No HTML, no images.")}
       >
         {(bound) => (
           <textarea {...bound} className="input" rows={5} value={value} onChange={(e) => onChange(e.target.value)} />
         )}
       </Field>
       {value.trim() && (
-        <section className="text-preview" aria-label="As the page shows it">
-          <p className="muted">As the page shows it</p>
+        <section className="text-preview" aria-label={t("As the page shows it")}>
+          <p className="muted">{t("As the page shows it")}</p>
           <div className="sp-text">
             <Suspense fallback={null}>
               <Markdown text={value} />

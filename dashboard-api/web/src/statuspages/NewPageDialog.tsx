@@ -8,6 +8,7 @@ import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { slugOf } from "./draft";
 import { pathOf, usePageSaved } from "./pages";
 
@@ -24,7 +25,7 @@ export default function NewPageDialog({ onClose }: { onClose: () => void }) {
     mutationFn: () => pagesApi.create({ title: title.trim(), slug: slug.trim(), zone: ownZone() }),
     onSuccess: (page) => {
       saved(page);
-      toast({ text: `${page.title} added as a draft. Add its components, then publish it.` });
+      toast({ text: t("{name} added as a draft. Add its components, then publish it.", { name: page.title }) });
       onClose();
       void navigate({ to: "/settings/pages/$id", params: { id: String(page.id) } });
     },
@@ -32,39 +33,41 @@ export default function NewPageDialog({ onClose }: { onClose: () => void }) {
   });
   const submit = () => {
     const found: Problems = {};
-    if (title.trim() === "") found["/title"] = "Give it a name, such as “Acme status”.";
-    else if (slug.trim() === "") found["/slug"] = "Needed: it is the end of the page's address.";
+    if (title.trim() === "") found["/title"] = t("Give it a name, such as “Acme status”.");
+    else if (slug.trim() === "") found["/slug"] = t("Needed: it is the end of the page's address.");
     if (Object.keys(found).length > 0) return refuse(found);
     refuse({});
     save.mutate();
   };
   return (
     <DialogForm
-      title="Add status page"
+      title={t("Add status page")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act="Add as a draft"
-      acting="Saving"
+      act={t("Add as a draft")}
+      acting={t("Saving")}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label="Name" error={problems["/title"]} hint="Stands at its top.">
+      <Field label={t("Name")} error={problems["/title"]} hint={t("Stands at its top.")}>
         {(bound) => (
           <input
             {...bound}
             className="input"
             autoComplete="off"
-            placeholder="Acme status"
+            placeholder={t("Acme status")}
             value={title}
             onChange={(event) => setTitle(event.target.value)}
           />
         )}
       </Field>
       <Field
-        label="Address"
+        label={t("Address")}
         error={problems["/slug"]}
-        hint={`It will be at ${location.origin}${pathOf({ slug: slug || "…" })}, once it is published.`}
+        hint={t("It will be at {address}, once it is published.", {
+          address: `${location.origin}${pathOf({ slug: slug || "…" })}`,
+        })}
       >
         {(bound) => (
           <input

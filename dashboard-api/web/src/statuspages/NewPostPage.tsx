@@ -8,6 +8,8 @@ import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { Unsaved } from "../ui/Unsaved";
 import { useProblems } from "../ui/useProblems";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { MarkdownField } from "./MarkdownField";
 import { PageFrame } from "./PageFrame";
 import { headFields, PostHeadFields, StateField } from "./PostFields";
@@ -50,7 +52,9 @@ function NewPost({ page, incident }: { page: StatusPage; incident: Incident | nu
     onSuccess: (post) => {
       queries.setQueryData([PAGES, page.id, "posts", post.id], post);
       void queries.invalidateQueries({ queryKey: [PAGES, page.id, "posts"] });
-      toast({ text: page.published ? "Posted: the page shows it." : "Posted. Nobody sees it: the page is a draft." });
+      toast({
+        text: page.published ? t("Posted: the page shows it.") : t("Posted. Nobody sees it: the page is a draft."),
+      });
       setMade(post.id);
     },
     onError: (error) => refuse(problemsOf(error, [...headFields, "/state", "/text"])),
@@ -63,8 +67,8 @@ function NewPost({ page, incident }: { page: StatusPage; incident: Incident | nu
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const found: Problems = {};
-    if (!draft.title.trim()) found["/title"] = "Say in a few words what it is about.";
-    if (!draft.text.trim()) found["/text"] = "Say what you know, and when you will say more.";
+    if (!draft.title.trim()) found["/title"] = t("Say in a few words what it is about.");
+    if (!draft.text.trim()) found["/text"] = t("Say what you know, and when you will say more.");
     if (Object.keys(found).length > 0) return refuse(found);
     refuse({});
     if (!save.isPending) save.mutate();
@@ -73,54 +77,61 @@ function NewPost({ page, incident }: { page: StatusPage; incident: Incident | nu
   return (
     <section className="card narrow" aria-labelledby="post">
       <div className="card-head">
-        <h2 id="post">New post</h2>
-        <span className="muted">Readers who have the page open see it at once.</span>
+        <h2 id="post">{t("New post")}</h2>
+        <span className="muted">{t("Readers who have the page open see it at once.")}</span>
       </div>
       <form ref={form} onSubmit={submit} noValidate className="pad stack post-form">
         <FormProblem problems={problems} />
         {!page.published && (
           <div className="banner warn">
-            <p>This page is a draft: nobody sees what you post until it is published.</p>
+            <p>{t("This page is a draft: nobody sees what you post until it is published.")}</p>
           </div>
         )}
         {incident && (
           <p className="muted">
-            From the incident of{" "}
-            <Link className="link" to="/incidents/$id" params={{ id: String(incident.id) }}>
-              {incident.target.name}
-            </Link>
-            . Readers see only what you write here.
+            <Rich
+              text="From the incident of <a>{name}</a>. Readers see only what you write here."
+              name={incident.target.name}
+              a={(inner) => (
+                <Link className="link" to="/incidents/$id" params={{ id: String(incident.id) }}>
+                  {inner}
+                </Link>
+              )}
+            />
           </p>
         )}
         <PostHeadFields page={page} draft={draft} problems={problems} onChange={change} />
         {draft.impact === "maintenance" && (
           <p className="hint muted">
-            Maintenance that is planned under{" "}
-            <Link className="link" to="/maintenance">
-              Maintenance
-            </Link>{" "}
-            is announced on the page by itself, two weeks ahead.
+            <Rich
+              text="Maintenance that is planned under <a>Maintenance</a> is announced on the page by itself, two weeks ahead."
+              a={(inner) => (
+                <Link className="link" to="/maintenance">
+                  {inner}
+                </Link>
+              )}
+            />
           </p>
         )}
         {draft.kind === "incident" && (
           <StateField kind={draft.kind} value={draft.state} onChange={(state) => change({ state })} />
         )}
         <MarkdownField
-          label="What you tell"
+          label={t("What you tell")}
           value={draft.text}
           error={problems["/text"]}
           onChange={(text) => change({ text })}
         />
         <div className="row wrap">
           <button type="submit" className="btn primary" disabled={save.isPending}>
-            {save.isPending ? "Posting" : "Post"}
+            {save.isPending ? t("Posting") : t("Post")}
           </button>
           <Link to="/settings/pages/$id/posts" params={{ id: String(page.id) }} className="btn">
-            Cancel
+            {t("Cancel")}
           </Link>
         </div>
       </form>
-      <Unsaved when={dirty} what="What you wrote was not posted, and would be lost." />
+      <Unsaved when={dirty} what={t("What you wrote was not posted, and would be lost.")} />
     </section>
   );
 }

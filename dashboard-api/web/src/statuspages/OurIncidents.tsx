@@ -2,7 +2,8 @@ import { useQueries } from "@tanstack/react-query";
 import { incidentApi } from "../api/incidents";
 import type { Post, StatusPage } from "../api/statusPages";
 import { IncidentRow } from "../incidents/IncidentRow";
-import { componentsOf } from "./draft";
+import { t } from "../words/t";
+import { behind, componentsOf } from "./draft";
 import { during } from "./posts";
 
 const MOST = 5; // targets that are asked for
@@ -11,7 +12,7 @@ const MOST = 5; // targets that are asked for
 export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
   const targets = componentsOf(page)
     .filter((one) => post.component_ids.includes(one.id))
-    .flatMap((one) => one.target_ids);
+    .flatMap(behind);
   const found = useQueries({
     queries: [...new Set(targets)].slice(0, MOST).map((target_id) => ({
       queryKey: ["incidents", "target", target_id, "post"],
@@ -27,8 +28,8 @@ export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
   return (
     <section className="card" aria-labelledby="ours">
       <div className="card-head">
-        <h2 id="ours">Our incidents of that time</h2>
-        <span className="muted">not shown to readers</span>
+        <h2 id="ours">{t("Our incidents of that time")}</h2>
+        <span className="muted">{t("not shown to readers")}</span>
       </div>
       <ul className="incidents">
         {found.map((one) => (

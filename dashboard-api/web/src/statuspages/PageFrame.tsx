@@ -10,6 +10,7 @@ import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Menu, MenuItem } from "../ui/Menu";
 import { briefly } from "../ui/problems";
+import { t } from "../words/t";
 import { addressOf, audience, PAGES, pathOf, usePage, usePageSaved } from "./pages";
 import "../styles/target.css";
 import "../styles/settings.css";
@@ -21,7 +22,7 @@ export function PageFrame({ children }: { children: (page: StatusPage) => ReactN
   return (
     <div className="page">
       <Link to="/settings/pages" className="back">
-        <ChevronLeft size={16} aria-hidden /> Status pages
+        <ChevronLeft size={16} aria-hidden /> {t("Status pages")}
       </Link>
       {page.data ? (
         <>
@@ -30,8 +31,8 @@ export function PageFrame({ children }: { children: (page: StatusPage) => ReactN
         </>
       ) : page.error instanceof ApiError && page.error.status === 404 ? (
         <div className="empty">
-          <h1>There is no such status page</h1>
-          <p>It may have been deleted.</p>
+          <h1>{t("There is no such status page")}</h1>
+          <p>{t("It may have been deleted.")}</p>
         </div>
       ) : page.error ? (
         <ErrorNote error={page.error} onRetry={() => void page.refetch()} />
@@ -53,19 +54,24 @@ function Head({ page }: { page: StatusPage }) {
     mutationFn: (published: boolean) => pagesApi.update(page.id, { published }, tagOf(page)),
     onSuccess: (now) => {
       saved(now);
-      toast({ text: now.published ? `Published: everybody who may sees ${now.title}.` : `${now.title} is a draft.` });
+      toast({
+        text: now.published
+          ? t("Published: everybody who may sees {name}.", { name: now.title })
+          : t("{name} is a draft.", { name: now.title }),
+      });
     },
-    onError: (error) => toast({ bad: true, text: `${page.title} was not changed: ${briefly(error)}` }),
+    onError: (error) =>
+      toast({ bad: true, text: t("{name} was not changed: {why}", { name: page.title, why: briefly(error) }) }),
   });
   const remove = async () => {
     try {
       await pagesApi.remove(page.id);
-      toast({ text: `${page.title} deleted.` });
+      toast({ text: t("{name} deleted.", { name: page.title }) });
       await navigate({ to: "/settings/pages", ignoreBlocker: true });
       queries.removeQueries({ queryKey: [PAGES, page.id] });
       void queries.invalidateQueries({ queryKey: [PAGES], exact: true });
     } catch (error) {
-      toast({ bad: true, text: `${page.title} was not deleted: ${briefly(error)}` });
+      toast({ bad: true, text: t("{name} was not deleted: {why}", { name: page.title, why: briefly(error) }) });
     }
   };
   const id = String(page.id);
@@ -75,14 +81,19 @@ function Head({ page }: { page: StatusPage }) {
         <div className="title">
           <h1>{page.title}</h1>
           <p className="muted page-line">
-            {page.published ? <Eye size={15} aria-hidden /> : <EyeOff size={15} aria-hidden />} {audience(page)}
-            {page.published && ` at ${addressOf(page).replace(/^https?:\/\//, "")}`}
+            {page.published ? <Eye size={15} aria-hidden /> : <EyeOff size={15} aria-hidden />}{" "}
+            {page.published
+              ? t("{audience} at {address}", {
+                  audience: audience(page),
+                  address: addressOf(page).replace(/^https?:\/\//, ""),
+                })
+              : audience(page)}
           </p>
         </div>
         <div className="actions">
           {page.published && (
             <a className="btn" href={pathOf(page)} target="_blank" rel="noreferrer">
-              <ExternalLink size={15} aria-hidden /> Open the page
+              <ExternalLink size={15} aria-hidden /> {t("Open the page")}
             </a>
           )}
           {mayEdit && (
@@ -94,54 +105,63 @@ function Head({ page }: { page: StatusPage }) {
                   disabled={publish.isPending}
                   onClick={() => publish.mutate(true)}
                 >
-                  <Eye size={15} aria-hidden /> Publish
+                  <Eye size={15} aria-hidden /> {t("Publish")}
                 </button>
               )}
-              <Menu label={`Actions for ${page.title}`} icon={<Ellipsis size={18} aria-hidden />}>
+              <Menu label={t("Actions for {name}", { name: page.title })} icon={<Ellipsis size={18} aria-hidden />}>
                 {page.published && (
                   <MenuItem icon={<EyeOff size={16} aria-hidden />} onSelect={() => setAsking("unpublish")}>
-                    Unpublish
+                    {t("Unpublish")}
                   </MenuItem>
                 )}
                 <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={() => setAsking("delete")}>
-                  Delete
+                  {t("Delete")}
                 </MenuItem>
               </Menu>
             </>
           )}
         </div>
       </div>
-      <nav className="tabs" aria-label="Status page">
+      <nav className="tabs" aria-label={t("Status page")}>
         <Link to="/settings/pages/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
-          Page
+          {t("Page")}
         </Link>
         <Link to="/settings/pages/$id/posts" params={{ id }}>
-          Posts
+          {t("Posts")}
         </Link>
         <Link to="/settings/pages/$id/share" params={{ id }}>
-          Share
+          {t("Share")}
         </Link>
       </nav>
       {asking === "unpublish" && (
         <Confirm
-          title={`Unpublish ${page.title}?`}
-          act="Unpublish"
-          keep="Keep it published"
+          title={t("Unpublish {name}?", { name: page.title })}
+          act={t("Unpublish")}
+          keep={t("Keep it published")}
           onClose={() => setAsking(null)}
           onAct={async () => {
             await publish.mutateAsync(false).catch(() => undefined);
           }}
         >
-          Its address, badges and feeds answer “there is no such page” from then on, to readers who have it open, too.
-          Nothing is lost: it can be published again.
+          {t(
+            "Its address, badges and feeds answer “there is no such page” from then on, to readers who have it open, too. Nothing is lost: it can be published again.",
+          )}
         </Confirm>
       )}
       {asking === "delete" && (
-        <Confirm title={`Delete ${page.title}?`} act="Delete it" onClose={() => setAsking(null)} onAct={remove}>
+        <Confirm
+          title={t("Delete {name}?", { name: page.title })}
+          act={t("Delete it")}
+          onClose={() => setAsking(null)}
+          onAct={remove}
+        >
           {page.published
-            ? "Its address, badges and feeds stop answering at once, and "
-            : "It is a draft, so nobody misses it; but "}
-          all its posts with their updates are deleted with it. Targets and their history stay. This cannot be undone.
+            ? t(
+                "Its address, badges and feeds stop answering at once, and all its posts with their updates are deleted with it. Targets and their history stay. This cannot be undone.",
+              )
+            : t(
+                "It is a draft, so nobody misses it; but all its posts with their updates are deleted with it. Targets and their history stay. This cannot be undone.",
+              )}
         </Confirm>
       )}
     </>

@@ -1,6 +1,7 @@
 import type { CSSProperties } from "react";
 import type { PageState } from "../api/statusPages";
 import { StateIcon } from "../ui/StateIcon";
+import { t } from "../words/t";
 import { isColour } from "./contrast";
 import { worst } from "./fold";
 import { directionOf, say } from "./locales";
@@ -29,7 +30,7 @@ export interface Preview {
 const DAYS = 45;
 
 /** The page as it will be, with the states of now; its days are not counted here. */
-export function PagePreview({ of, theme }: { of: Preview; theme: "auto" | "light" | "dark" }) {
+export function PagePreview({ of, theme = "auto" }: { of: Preview; theme?: "auto" | "light" | "dark" }) {
   const words = of.language;
   const state = worst(of.groups.flatMap((group) => group.lines.map((line) => line.state)));
   const style = {
@@ -75,7 +76,7 @@ export function PagePreview({ of, theme }: { of: Preview; theme: "auto" | "light
           </div>
         ))}
       <div className="sp-foot">
-        {say(words, "feeds")}: <span className="sp-link">Atom</span> · <span className="sp-link">RSS</span> ·{" "}
+        {say(words, "feeds")}: <span className="sp-link">{t("Atom")}</span> · <span className="sp-link">{"RSS"}</span> ·{" "}
         <span className="sp-link">{say(words, "calendar")}</span>
       </div>
     </div>
@@ -85,7 +86,7 @@ export function PagePreview({ of, theme }: { of: Preview; theme: "auto" | "light
 /** Where the 90 days will stand: they are of no state here. */
 function Days() {
   return (
-    <svg className="sp-days" viewBox={`0 0 ${DAYS * 8} 20`} preserveAspectRatio="none" aria-hidden="true">
+    <svg className="sp-days" viewBox={`0 0 ${DAYS * 8} 20`} preserveAspectRatio="none" aria-hidden>
       <path d={Array.from({ length: DAYS }, (_, i) => `M${i * 8 + 1} 1h5v18h-5z`).join("")} />
     </svg>
   );

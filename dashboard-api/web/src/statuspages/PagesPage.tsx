@@ -6,7 +6,8 @@ import { useKeys } from "../app/keys";
 import { useMayEdit } from "../app/useSelf";
 import { SettingsTabs } from "../settings/SettingsTabs";
 import { ErrorNote } from "../ui/ErrorNote";
-import { plural } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { componentsOf } from "./draft";
 import { Example } from "./Example";
 import { addressOf, audience, usePages } from "./pages";
@@ -27,12 +28,12 @@ export function PagesPage() {
     <div className="page">
       <div className="page-head">
         <div>
-          <h1>Status pages</h1>
-          <p className="muted">What customers and colleagues may see of your targets, in your words.</p>
+          <h1>{t("Status pages")}</h1>
+          <p className="muted">{t("What customers and colleagues may see of your targets, in your words.")}</p>
         </div>
         {mayEdit && (
           <button type="button" className="btn primary push" onClick={add}>
-            <Plus size={16} aria-hidden /> Add status page
+            <Plus size={16} aria-hidden /> {t("Add status page")}
           </button>
         )}
       </div>
@@ -42,32 +43,36 @@ export function PagesPage() {
       {items?.length === 0 && (
         <div className="card teach">
           <div>
-            <h2>There is no status page yet</h2>
+            <h2>{t("There is no status page yet")}</h2>
             <p>
-              When something breaks, people ask before you can tell them. A status page answers: how things are now, how
-              they were for 90 days, and what you are doing about it.
+              {t(
+                "When something breaks, people ask before you can tell them. A status page answers: how things are now, how they were for 90 days, and what you are doing about it.",
+              )}
             </p>
             <ol>
-              <li>Give it a name and an address. It stays a draft until you publish it.</li>
+              <li>{t("Give it a name and an address. It stays a draft until you publish it.")}</li>
               <li>
-                Say which of your targets stand behind which <b>component</b>. Readers see only the names you give.
+                <Rich
+                  text="Say which of your targets stand behind which <b>component</b>. Readers see only the names you give."
+                  b={(inner) => <b>{inner}</b>}
+                />
               </li>
-              <li>Publish it, share the address, and post updates when something happens.</li>
+              <li>{t("Publish it, share the address, and post updates when something happens.")}</li>
             </ol>
             {mayEdit && (
               <button type="button" className="btn primary" onClick={add}>
-                <Plus size={16} aria-hidden /> Add status page
+                <Plus size={16} aria-hidden /> {t("Add status page")}
               </button>
             )}
           </div>
           <figure>
             <Example />
-            <figcaption className="muted">What it will look like</figcaption>
+            <figcaption className="muted">{t("What it will look like")}</figcaption>
           </figure>
         </div>
       )}
       {items && items.length > 0 && (
-        <ul className="card entries" aria-label="Status pages">
+        <ul className="card entries" aria-label={t("Status pages")}>
           {items.map((one) => (
             <Entry key={one.id} page={one} />
           ))}
@@ -91,7 +96,8 @@ function Entry({ page }: { page: StatusPage }) {
           {page.title}
         </Link>
         <p className="muted">
-          {addressOf(page).replace(/^https?:\/\//, "")} · {plural(componentsOf(page).length, "component")}
+          {addressOf(page).replace(/^https?:\/\//, "")} ·{" "}
+          {t("{n, plural, one {# component} other {# components}}", { n: componentsOf(page).length })}
         </p>
       </div>
       <span className="entry-state">{audience(page)}</span>

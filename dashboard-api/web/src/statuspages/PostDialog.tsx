@@ -5,6 +5,7 @@ import { useToast } from "../app/toasts";
 import { DialogForm } from "../ui/DialogForm";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { t } from "../words/t";
 import { headFields, PostHeadFields } from "./PostFields";
 import { draftOfPost, headOf } from "./posts";
 
@@ -27,24 +28,24 @@ export default function PostDialog({
     mutationFn: () => pagesApi.updatePost(page.id, post.id, headOf(draft), post.version),
     onSuccess: (now) => {
       onSaved(now);
-      toast({ text: `${now.title} saved.` });
+      toast({ text: t("{name} saved.", { name: now.title }) });
       onClose();
     },
-    onError: (error) => refuse(problemsOf(error, headFields, "Somebody else changed this post.")),
+    onError: (error) => refuse(problemsOf(error, headFields, t("Somebody else changed this post."))),
   });
   const submit = () => {
-    if (!draft.title.trim()) return refuse({ "/title": "Say in a few words what it is about." });
+    if (!draft.title.trim()) return refuse({ "/title": t("Say in a few words what it is about.") });
     refuse({});
     save.mutate();
   };
   return (
     <DialogForm
-      title="Edit post"
+      title={t("Edit post")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act="Save changes"
-      acting="Saving"
+      act={t("Save changes")}
+      acting={t("Saving")}
       className="post-form"
       onSubmit={submit}
       onClose={onClose}
@@ -55,7 +56,7 @@ export default function PostDialog({
         problems={problems}
         onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
       />
-      <p className="hint muted">What was said in updates stays as it was: add one that says otherwise.</p>
+      <p className="hint muted">{t("What was said in updates stays as it was: add one that says otherwise.")}</p>
     </DialogForm>
   );
 }

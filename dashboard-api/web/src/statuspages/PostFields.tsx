@@ -3,6 +3,7 @@ import { Checks } from "../settings/Checks";
 import { Choice } from "../targetform/HeartbeatFields";
 import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
+import { t } from "../words/t";
 import { componentsOf } from "./draft";
 import { impacts, kindWords, type PostDraft, postStateHints, postStates, postStateWords } from "./posts";
 
@@ -24,7 +25,7 @@ export function PostHeadFields({
   return (
     <>
       <Choice<PostKind>
-        label="What it is"
+        label={t("What it is")}
         value={draft.kind}
         options={[
           ["incident", kindWords.incident],
@@ -33,12 +34,12 @@ export function PostHeadFields({
         onChange={(kind) => onChange({ kind })}
       />
       <Field
-        label="Title"
+        label={t("Title")}
         error={problems["/title"]}
         hint={
           draft.kind === "incident"
-            ? "What readers notice, such as “Payments are slow”."
-            : "Such as “We move on Sunday”."
+            ? t("What readers notice, such as “Payments are slow”.")
+            : t("Such as “We move on Sunday”.")
         }
       >
         {(bound) => (
@@ -52,14 +53,14 @@ export function PostHeadFields({
         )}
       </Field>
       <Choice
-        label="How bad it is"
+        label={t("How bad it is")}
         value={draft.impact}
         options={impacts}
         onChange={(impact) => onChange({ impact })}
       />
       {components.length > 0 && (
         <Checks
-          label="Affects"
+          label={t("Affects")}
           error={problems["/component_ids"]}
           of={components}
           chosen={draft.components}
@@ -83,11 +84,11 @@ export function StateField({
   if (kind === "announcement") {
     return (
       <Choice<"on" | "over">
-        label="The announcement"
+        label={t("The announcement")}
         value={value === "resolved" ? "over" : "on"}
         options={[
-          ["on", "Goes on"],
-          ["over", "Is over"],
+          ["on", t("Goes on")],
+          ["over", t("Is over")],
         ]}
         onChange={(now) => onChange(now === "over" ? "resolved" : "investigating")}
       />
@@ -96,7 +97,7 @@ export function StateField({
   return (
     <div className="stack">
       <Choice<PostState>
-        label="Where it stands"
+        label={t("Where it stands")}
         value={value}
         options={postStates.map((state) => [state, postStateWords[state]] as const)}
         onChange={onChange}

@@ -12,7 +12,8 @@ import { briefly, problemsOf } from "../ui/problems";
 import { Ago, Clock } from "../ui/time";
 import { Unsaved } from "../ui/Unsaved";
 import { useProblems } from "../ui/useProblems";
-import { plural } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { namesOf } from "./draft";
 import { MarkdownField, Shown } from "./MarkdownField";
 import { OurIncidents } from "./OurIncidents";
@@ -57,12 +58,12 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
   const remove = async () => {
     try {
       await pagesApi.removePost(page.id, post.id);
-      toast({ text: `${post.title} deleted.` });
+      toast({ text: t("{name} deleted.", { name: post.title }) });
       await navigate({ to: "/settings/pages/$id/posts", params: { id: String(page.id) }, ignoreBlocker: true });
       queries.removeQueries({ queryKey: [...key, post.id] });
       void queries.invalidateQueries({ queryKey: key });
     } catch (error) {
-      toast({ bad: true, text: `${post.title} was not deleted: ${briefly(error)}` });
+      toast({ bad: true, text: t("{name} was not deleted: {why}", { name: post.title, why: briefly(error) }) });
     }
   };
   return (
@@ -72,19 +73,22 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
         <div className="title">
           <h2>{post.title}</h2>
           <p className="verdict">
-            <b>{post.kind === "incident" ? postStateWords[post.state] : kindWords[post.kind]}</b>
-            {post.resolved_at ? ", over " : ", since "}
-            <Ago at={post.resolved_at ?? post.begun_at} bare={!post.resolved_at} />
+            <Rich
+              text={post.resolved_at ? "<b>{state}</b>, over {when}" : "<b>{state}</b>, since {when}"}
+              b={(inner) => <b>{inner}</b>}
+              state={post.kind === "incident" ? postStateWords[post.state] : kindWords[post.kind]}
+              when={<Ago at={post.resolved_at ?? post.begun_at} bare={!post.resolved_at} />}
+            />
             {names && <span className="muted"> · {names}</span>}
           </p>
         </div>
         {mayEdit && (
           <div className="actions">
             <button type="button" className="btn" onClick={() => setEditing(true)}>
-              <Pencil size={15} aria-hidden /> Edit
+              <Pencil size={15} aria-hidden /> {t("Edit")}
             </button>
             <button type="button" className="btn danger" onClick={() => setDeleting(true)}>
-              <Trash2 size={15} aria-hidden /> Delete
+              <Trash2 size={15} aria-hidden /> {t("Delete")}
             </button>
           </div>
         )}
@@ -92,8 +96,8 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
       <div className="columns-2 post-columns">
         <section className="card" aria-labelledby="updates">
           <div className="card-head">
-            <h2 id="updates">Updates</h2>
-            <span className="muted">the newest first, as on the page</span>
+            <h2 id="updates">{t("Updates")}</h2>
+            <span className="muted">{t("the newest first, as on the page")}</span>
           </div>
           <ol className="updates">
             {post.updates.toReversed().map((one) => (
@@ -120,9 +124,16 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
         </Suspense>
       )}
       {deleting && (
-        <Confirm title={`Delete ${post.title}?`} act="Delete it" onClose={() => setDeleting(false)} onAct={remove}>
-          It goes from the page, its history, its feeds and its calendar, with {plural(post.updates.length, "update")}.
-          Readers who saw it are not told. If it is only over, resolve it instead. This cannot be undone.
+        <Confirm
+          title={t("Delete {name}?", { name: post.title })}
+          act={t("Delete it")}
+          onClose={() => setDeleting(false)}
+          onAct={remove}
+        >
+          {t(
+            "It goes from the page, its history, its feeds and its calendar, with {n, plural, one {# update} other {# updates}}. Readers who saw it are not told. If it is only over, resolve it instead. This cannot be undone.",
+            { n: post.updates.length },
+          )}
         </Confirm>
       )}
     </>
@@ -139,32 +150,35 @@ function Say({ page, post, onSaid }: { page: StatusPage; post: Post; onSaid: (po
     mutationFn: () => pagesApi.say(page.id, post.id, { state, text: text.trim() }),
     onSuccess: (now) => {
       onSaid(now);
-      toast({ text: state === "resolved" ? `${post.title} is resolved.` : "Told: the page shows the update." });
+      toast({
+        text:
+          state === "resolved" ? t("{name} is resolved.", { name: post.title }) : t("Told: the page shows the update."),
+      });
     },
     onError: (error) => refuse(problemsOf(error, ["/state", "/text"])),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!text.trim()) return refuse({ "/text": "Say what is new." });
+    if (!text.trim()) return refuse({ "/text": t("Say what is new.") });
     refuse({});
     if (!save.isPending) save.mutate();
   };
   return (
     <section className="card" aria-labelledby="say">
       <div className="card-head">
-        <h2 id="say">{post.resolved_at ? "It goes on after all?" : "Tell what is new"}</h2>
+        <h2 id="say">{post.resolved_at ? t("It goes on after all?") : t("Tell what is new")}</h2>
       </div>
       <form ref={form} onSubmit={submit} noValidate className="pad stack post-form">
         <FormProblem problems={problems} />
         <StateField kind={post.kind} value={state} onChange={setState} />
-        <MarkdownField label="Update" value={text} error={problems["/text"]} onChange={setText} />
+        <MarkdownField label={t("Update")} value={text} error={problems["/text"]} onChange={setText} />
         <button type="submit" className="btn primary" disabled={save.isPending}>
-          {save.isPending ? "Posting" : "Post update"}
+          {save.isPending ? t("Posting") : t("Post update")}
         </button>
       </form>
       <Unsaved
         when={text.trim() !== "" && !save.isSuccess}
-        what="The update that you wrote was not posted, and would be lost."
+        what={t("The update that you wrote was not posted, and would be lost.")}
       />
     </section>
   );

@@ -7,7 +7,8 @@ import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { Ago, Clock } from "../ui/time";
-import { plural } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { namesOf } from "./draft";
 import { PageFrame } from "./PageFrame";
 import { PostIcon } from "./PostIcon";
@@ -40,7 +41,7 @@ function Posts({ page }: { page: StatusPage }) {
       {mayEdit && all.length > 0 && (
         <div className="toolbar">
           <button type="button" className="btn primary" onClick={add}>
-            <Plus size={16} aria-hidden /> New post
+            <Plus size={16} aria-hidden /> {t("New post")}
           </button>
         </div>
       )}
@@ -49,22 +50,23 @@ function Posts({ page }: { page: StatusPage }) {
       {list.data && all.length === 0 && (
         <div className="card empty">
           <Megaphone size={28} aria-hidden className="muted" />
-          <h2>Nothing was told yet</h2>
+          <h2>{t("Nothing was told yet")}</h2>
           <p>
-            When something breaks, say what you know, then what you find, until it is resolved. Readers who have the
-            page open see each update at once; feeds carry it to the others.
+            {t(
+              "When something breaks, say what you know, then what you find, until it is resolved. Readers who have the page open see each update at once; feeds carry it to the others.",
+            )}
           </p>
           {mayEdit && (
             <div className="actions">
               <button type="button" className="btn primary" onClick={add}>
-                <Plus size={16} aria-hidden /> New post
+                <Plus size={16} aria-hidden /> {t("New post")}
               </button>
             </div>
           )}
         </div>
       )}
-      <PostList title="Going on" page={page} posts={open} />
-      <PostList title="Over" page={page} posts={past} />
+      <PostList title={t("Going on")} page={page} posts={open} />
+      <PostList title={t("Over")} page={page} posts={past} />
       <Older of={list} />
     </>
   );
@@ -94,13 +96,13 @@ function PostList({ title, page, posts }: { title: string; page: StatusPage; pos
                 <span className="word">
                   {post.kind === "incident" ? postStateWords[post.state] : kindWords[post.kind]}
                 </span>
-                <span>{plural(post.updates.length, "update")}</span>
+                <span>{t("{n, plural, one {# update} other {# updates}}", { n: post.updates.length })}</span>
               </p>
             </div>
             <div className="incident-when">
               <Ago at={post.updates.at(-1)?.at ?? post.begun_at} />
               <p className="muted">
-                since <Clock at={post.begun_at} dated />
+                <Rich text="since {when}" when={<Clock at={post.begun_at} dated />} />
               </p>
             </div>
           </li>

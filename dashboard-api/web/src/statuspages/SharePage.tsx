@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { StatusPage } from "../api/statusPages";
 import { CopyText } from "../ui/CopyText";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 import { componentsOf } from "./draft";
 import { PageFrame } from "./PageFrame";
 import { addressOf, pathOf } from "./pages";
@@ -18,31 +19,36 @@ function Share({ page }: { page: StatusPage }) {
     <>
       {!page.published && (
         <div className="banner warn">
-          <p>This page is a draft. These addresses answer “there is no such page” until it is published.</p>
+          <p>{t("This page is a draft. These addresses answer “there is no such page” until it is published.")}</p>
         </div>
       )}
       {page.published && guarded && (
         <div className="banner">
           <p>
-            Not everybody may see this page. Badges and feeds are shown only to those who may
-            {page.has_password && ", and have signed in with the password"}.
+            {page.has_password
+              ? t(
+                  "Not everybody may see this page. Badges and feeds are shown only to those who may, and have signed in with the password.",
+                )
+              : t("Not everybody may see this page. Badges and feeds are shown only to those who may.")}
           </p>
         </div>
       )}
       <section className="card" aria-labelledby="address">
         <div className="card-head">
-          <h2 id="address">Address</h2>
+          <h2 id="address">{t("Address")}</h2>
         </div>
         <div className="pad stack">
-          <CopyText label="the address" text={addressOf(page)} />
-          {page.host && <CopyText label="the address on this installation" text={location.origin + pathOf(page)} />}
+          <CopyText label={t("the address")} text={addressOf(page)} />
+          {page.host && (
+            <CopyText label={t("the address on this installation")} text={location.origin + pathOf(page)} />
+          )}
         </div>
       </section>
       <Badges page={page} />
       <section className="card" aria-labelledby="feeds">
         <div className="card-head">
-          <h2 id="feeds">Feeds and documents</h2>
-          <span className="muted">the page links the feeds itself</span>
+          <h2 id="feeds">{t("Feeds and documents")}</h2>
+          <span className="muted">{t("the page links the feeds itself")}</span>
         </div>
         <dl className="pad feeds">
           {feedsOf(location.origin + pathOf(page)).map(({ name, what, url }) => (
@@ -51,7 +57,7 @@ function Share({ page }: { page: StatusPage }) {
                 {name} <span className="muted">{what}</span>
               </dt>
               <dd>
-                <CopyText label={`the address of ${name}`} text={url} />
+                <CopyText label={t("the address of {name}", { name })} text={url} />
               </dd>
             </div>
           ))}
@@ -69,11 +75,11 @@ function Badges({ page }: { page: StatusPage }) {
   return (
     <section className="card" aria-labelledby="badges">
       <div className="card-head">
-        <h2 id="badges">Badge</h2>
-        <span className="muted">for a README, or the foot of a site</span>
+        <h2 id="badges">{t("Badge")}</h2>
+        <span className="muted">{t("for a README, or the foot of a site")}</span>
       </div>
       <div className="pad stack">
-        <Field label="Of">
+        <Field label={t("Of")}>
           {(bound) => (
             <select
               {...bound}
@@ -81,7 +87,7 @@ function Badges({ page }: { page: StatusPage }) {
               value={of ?? ""}
               onChange={(event) => setOf(Number(event.target.value) || null)}
             >
-              <option value="">The page as a whole</option>
+              <option value="">{t("The page as a whole")}</option>
               {components.map((one) => (
                 <option key={one.id} value={one.id}>
                   {one.name}
@@ -92,15 +98,15 @@ function Badges({ page }: { page: StatusPage }) {
         </Field>
         {page.published && !page.has_password && (
           <p>
-            <img className="badge-shown" src={badge.path} alt={`Badge of ${name}`} height={20} />
+            <img className="badge-shown" src={badge.path} alt={t("Badge of {name}", { name })} height={20} />
           </p>
         )}
-        <h3>Markdown</h3>
-        <CopyText label="the Markdown" text={badge.markdown} />
-        <h3>HTML</h3>
-        <CopyText label="the HTML" text={badge.html} />
-        <h3>For shields.io</h3>
-        <CopyText label="the address for shields.io" text={badge.shields} />
+        <h3>{t("Markdown")}</h3>
+        <CopyText label={t("the Markdown")} text={badge.markdown} />
+        <h3>{"HTML"}</h3>
+        <CopyText label={t("the HTML")} text={badge.html} />
+        <h3>{t("For shields.io")}</h3>
+        <CopyText label={t("the address for shields.io")} text={badge.shields} />
       </div>
     </section>
   );

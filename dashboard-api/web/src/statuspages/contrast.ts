@@ -1,6 +1,10 @@
 // As the API judges colours: by WCAG 2.2, against the surface of each theme.
 
+import { locale, t } from "../words/t";
+
 export const surfaces = { light: "#ffffff", dark: "#0f1720" } as const;
+/** The colours of links when none was chosen. */
+export const accents = { light: "#0b57d0", dark: "#8ab4f8" } as const;
 export type Surface = keyof typeof surfaces;
 export const MIN_CONTRAST = 4.5;
 
@@ -29,9 +33,11 @@ function luminance(colour: string): number | null {
 export function colourProblem(colour: string, on: Surface): string {
   if (colour === "") return "";
   const ratio = contrast(colour, surfaces[on]);
-  if (ratio === null) return "Write it as #0b57d0.";
-  return ratio < MIN_CONTRAST ? "This could not be read: choose a colour with more contrast." : "";
+  if (ratio === null) return t("Write it as {example}.", { example: accents.light });
+  return ratio < MIN_CONTRAST ? t("This could not be read: choose a colour with more contrast.") : "";
 }
 
+const hundredths = new Intl.NumberFormat(locale(), { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 /** Never rounded up: 4.499 is not 4.5. */
-export const ratioWord = (ratio: number): string => `${(Math.floor(ratio * 100) / 100).toFixed(2)} to 1`;
+export const ratioWord = (ratio: number): string =>
+  t("{ratio} to 1", { ratio: hundredths.format(Math.floor(ratio * 100) / 100) });

@@ -20,6 +20,8 @@ const component = (id: number, target_ids: number[] = []) => ({
   rule: "worst" as const,
   state: null,
   target_ids,
+  tags: [],
+  member_ids: [],
 });
 
 const page: StatusPage = {
@@ -37,6 +39,9 @@ const page: StatusPage = {
   has_password: true,
   allow: ["192.0.2.0/24"],
   show_incidents: false,
+  subscribe_email: false,
+  subscribe_webhook: false,
+  mail_missing: null,
   groups: [
     { name: "Web", components: [component(1, [7, 9]), component(2)] },
     { name: "", components: [component(3, [7])] },
@@ -50,6 +55,18 @@ describe("what a draft changes", () => {
   it("is nothing of what was not touched", () => {
     expect(isEmpty(changesOf(draftOf(page), page))).toBe(true);
     expect(isEmpty(changesOf({ ...draftOf(page), title: " Acme " }, page))).toBe(true);
+  });
+  it("keeps the tags of components when something else of them changes", () => {
+    const tagged = {
+      ...page,
+      groups: [{ name: "", components: [{ ...component(1), tags: ["prod"], member_ids: [7] }] }],
+    };
+    const draft = draftOf(tagged);
+    const one = draft.groups[0]?.components[0];
+    if (one) one.name = "Shop";
+    expect(changesOf(draft, tagged).groups?.[0]?.components).toEqual([
+      { id: 1, name: "Shop", description: "", rule: "worst", target_ids: [], tags: ["prod"] },
+    ]);
   });
   it("is only the members that differ, and null for what is emptied", () => {
     const draft = { ...draftOf({ ...page, host: "status.example.com" }), host: "", allow: "192.0.2.7,\n2001:db8::/32" };
@@ -66,9 +83,9 @@ describe("what a draft changes", () => {
     const draft = draftOf(page);
     draft.groups[1]?.components.push(newComponent("New", [5]), newComponent("Hotline", []));
     expect(changesOf(draft, page).groups?.[1]?.components).toEqual([
-      { id: 3, name: "c3", description: "", rule: "worst", target_ids: [7] },
-      { name: "New", description: "", rule: "worst", target_ids: [5] },
-      { name: "Hotline", description: "", rule: "manual", state: "up", target_ids: [] },
+      { id: 3, name: "c3", description: "", rule: "worst", target_ids: [7], tags: [] },
+      { name: "New", description: "", rule: "worst", target_ids: [5], tags: [] },
+      { name: "Hotline", description: "", rule: "manual", state: "up", target_ids: [], tags: [] },
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Component, PageState, Rule, StatusPage, StatusPageInput } from "../api/statusPages";
 import type { Problems } from "../ui/problems";
+import { t } from "../words/t";
 import { colourProblem } from "./contrast";
 
 export interface ComponentDraft {
@@ -12,6 +13,7 @@ export interface ComponentDraft {
   rule: Rule;
   state: PageState | null;
   targets: number[];
+  tags: string[];
 }
 
 export interface GroupDraft {
@@ -36,6 +38,8 @@ export interface PageDraft {
   /** A line each. */
   allow: string;
   showIncidents: boolean;
+  byEmail: boolean;
+  byWebhook: boolean;
   groups: GroupDraft[];
 }
 
@@ -52,6 +56,7 @@ export const newComponent = (name: string, targets: number[]): ComponentDraft =>
   rule: targets.length > 0 ? "worst" : "manual",
   state: targets.length > 0 ? null : "up",
   targets,
+  tags: [],
 });
 
 export const draftOf = (page: StatusPage): PageDraft => ({
@@ -68,10 +73,16 @@ export const draftOf = (page: StatusPage): PageDraft => ({
   hasPassword: page.has_password,
   allow: page.allow.join("\n"),
   showIncidents: page.show_incidents,
+  byEmail: page.subscribe_email,
+  byWebhook: page.subscribe_webhook,
   groups: page.groups.map((group, i) => ({
     key: `g${i}`,
     name: group.name,
-    components: group.components.map(({ target_ids, ...one }) => ({ ...one, key: `c${one.id}`, targets: target_ids })),
+    components: group.components.map(({ target_ids, member_ids: _, ...one }) => ({
+      ...one,
+      key: `c${one.id}`,
+      targets: target_ids,
+    })),
   })),
 });
 
@@ -87,6 +98,7 @@ const groupsOf = (draft: PageDraft): NonNullable<StatusPageInput["groups"]> =>
       rule: one.rule,
       ...(one.rule === "manual" && one.state ? { state: one.state } : {}),
       target_ids: [...one.targets].sort((a, b) => a - b),
+      tags: one.tags,
     })),
   }));
 
@@ -102,6 +114,8 @@ const bodyOf = (draft: PageDraft) => ({
   zone: draft.zone,
   allow: lines(draft.allow),
   show_incidents: draft.showIncidents,
+  subscribe_email: draft.byEmail,
+  subscribe_webhook: draft.byWebhook,
   groups: groupsOf(draft),
 });
 
@@ -127,13 +141,13 @@ export function mistakesOf(draft: PageDraft): Problems {
   const put = (pointer: string, problem: string) => {
     if (problem) found[pointer] = problem;
   };
-  put("/title", draft.title.trim() ? "" : "Give it a name, such as “Acme status”.");
-  put("/slug", draft.slug.trim() ? "" : "Needed: it is the end of the page's address.");
+  put("/title", draft.title.trim() ? "" : t("Give it a name, such as “Acme status”."));
+  put("/slug", draft.slug.trim() ? "" : t("Needed: it is the end of the page's address."));
   put("/accent", colourProblem(draft.accent.trim(), "light"));
   put("/accent_dark", colourProblem(draft.accentDark.trim(), "dark"));
   draft.groups.forEach((group, i) => {
     group.components.forEach((one, j) => {
-      put(`/groups/${i}/components/${j}/name`, one.name.trim() ? "" : "Give it a name that readers know.");
+      put(`/groups/${i}/components/${j}/name`, one.name.trim() ? "" : t("Give it a name that readers know."));
     });
   });
   return found;
@@ -155,7 +169,7 @@ export const fieldsOf = (draft: PageDraft): string[] => [
   ...draft.groups.flatMap((group, i) => [
     `/groups/${i}/name`,
     ...group.components.flatMap((_, j) =>
-      ["name", "description", "state", "target_ids"].map((field) => `/groups/${i}/components/${j}/${field}`),
+      ["name", "description", "state", "target_ids", "tags"].map((field) => `/groups/${i}/components/${j}/${field}`),
     ),
   ]),
 ];
@@ -211,5 +225,8 @@ export const namesOf = (page: StatusPage, ids: readonly number[]): string[] =>
   componentsOf(page)
     .filter((one) => ids.includes(one.id))
     .map((one) => one.name);
+
+/** The targets behind a component: those it names, and those that carry its tags now. */
+export const behind = (one: Component): number[] => [...new Set([...one.target_ids, ...one.member_ids])];
 
 export const componentsOf = (page: StatusPage): Component[] => page.groups.flatMap((group) => group.components);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PageState } from "../api/statusPages";
 import { colourProblem, contrast, ratioWord } from "./contrast";
-import { combine, pageStateOf, stateOf, worst } from "./fold";
+import { boundTo, combine, pageStateOf, stateOf, worst } from "./fold";
 import { languages, say } from "./locales";
 
 const s = (text: string) => text.split(" ").filter(Boolean) as PageState[];
@@ -47,4 +47,15 @@ test("languages and their words are those of the pages", () => {
   expect(new Map(languages).get("de")).toBe("Deutsch");
   expect(say("de", "banner.up")).toBe("Alle Systeme sind in Betrieb");
   expect(say("xx", "up")).toBe("Operational");
+});
+
+test("targets come by name and by all of the tags", () => {
+  const all = [
+    { id: 1, tags: ["eu", "prod"] },
+    { id: 2, tags: ["prod"] },
+    { id: 3, tags: [] },
+  ];
+  expect(boundTo({ targets: [3, 1], tags: ["eu", "prod"] }, all)).toEqual([3, 1]);
+  expect(boundTo({ targets: [3], tags: ["prod"] }, all)).toEqual([3, 1, 2]);
+  expect(boundTo({ targets: [3], tags: [] }, all)).toEqual([3]);
 });

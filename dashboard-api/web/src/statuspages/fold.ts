@@ -24,6 +24,16 @@ export function combine(rule: Rule, states: readonly PageState[]): PageState {
   return troubled ? "degraded" : "no_data";
 }
 
+/** The targets of a component that is edited: those it names, and those that carry all of its tags. */
+export function boundTo(
+  component: { targets: readonly number[]; tags: readonly string[] },
+  all: readonly { id: number; tags: readonly string[] }[],
+): number[] {
+  const { targets, tags } = component;
+  const carry = tags.length > 0 ? all.filter((one) => tags.every((tag) => one.tags.includes(tag))) : [];
+  return [...new Set([...targets, ...carry.map((one) => one.id)])];
+}
+
 /** The state of a component by what is known of its targets now. */
 export function stateOf(
   component: { rule: Rule; state: PageState | null; targets: readonly number[] },

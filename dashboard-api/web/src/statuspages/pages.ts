@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { pagesApi, type StatusPage } from "../api/statusPages";
+import { t } from "../words/t";
 
 export const PAGES = "status-pages";
 
@@ -29,8 +30,8 @@ export const addressOf = (page: Pick<StatusPage, "slug" | "host">): string =>
 
 /** Who can see a page. */
 export function audience(page: Pick<StatusPage, "published" | "has_password" | "allow">): string {
-  if (!page.published) return "Draft: nobody sees it";
-  if (page.has_password && page.allow.length > 0) return "Published, by password and address";
-  if (page.has_password) return "Published, by password";
-  return page.allow.length > 0 ? "Published, for some addresses" : "Published";
+  if (!page.published) return t("Draft: nobody sees it");
+  if (page.has_password && page.allow.length > 0) return t("Published, by password and address");
+  if (page.has_password) return t("Published, by password");
+  return page.allow.length > 0 ? t("Published, for some addresses") : t("Published");
 }

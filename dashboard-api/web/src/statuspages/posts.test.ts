@@ -11,6 +11,8 @@ const component = (id: number, name: string, target_ids: number[]) => ({
   rule: "worst" as const,
   state: null,
   target_ids,
+  tags: [],
+  member_ids: [],
 });
 const page = {
   groups: [{ name: "", components: [component(1, "Shop", [7]), component(2, "API", [8]), component(3, "Till", [7])] }],
@@ -19,6 +21,7 @@ const page = {
 test("a post of an incident begins with the names that readers know", () => {
   const draft = fromIncident(page, { target_id: 7, severity: "down" });
   expect(headOf(draft)).toEqual({ title: "Shop, Till: down", kind: "incident", impact: "down", component_ids: [1, 3] });
+  expect(fromIncident({ ...page, language: "de" }, { target_id: 8, severity: "down" }).title).toBe("API: ausgefallen");
   expect(headOf(fromIncident(page, { target_id: 9, severity: "down" }))).toMatchObject({
     title: "",
     component_ids: [],

@@ -1,7 +1,9 @@
 import type { Incident } from "../api/incidents";
 import type { Impact, Post, PostKind, PostState, StatusPage } from "../api/statusPages";
 import type { State } from "../api/types";
-import { componentsOf } from "./draft";
+import { t } from "../words/t";
+import { behind, componentsOf } from "./draft";
+import { say } from "./locales";
 
 export interface PostDraft {
   title: string;
@@ -25,25 +27,25 @@ export const emptyPost: PostDraft = {
 export const postStates: readonly PostState[] = ["investigating", "identified", "monitoring", "resolved"];
 
 export const postStateWords: Record<PostState, string> = {
-  investigating: "Investigating",
-  identified: "Identified",
-  monitoring: "Monitoring",
-  resolved: "Resolved",
+  investigating: t("Investigating"),
+  identified: t("Identified"),
+  monitoring: t("Monitoring"),
+  resolved: t("Resolved"),
 };
 
 export const postStateHints: Record<PostState, string> = {
-  investigating: "You know of it, and look for the cause.",
-  identified: "You know the cause, and work on it.",
-  monitoring: "It is mended, and you watch whether it stays so.",
-  resolved: "It is over: the page moves it to the past.",
+  investigating: t("You know of it, and look for the cause."),
+  identified: t("You know the cause, and work on it."),
+  monitoring: t("It is mended, and you watch whether it stays so."),
+  resolved: t("It is over: the page moves it to the past."),
 };
 
-export const kindWords: Record<PostKind, string> = { incident: "Incident", announcement: "Announcement" };
+export const kindWords: Record<PostKind, string> = { incident: t("Incident"), announcement: t("Announcement") };
 export const impacts: readonly (readonly [Impact | "", string])[] = [
-  ["", "Not stated"],
-  ["degraded", "Degraded"],
-  ["down", "Down"],
-  ["maintenance", "Maintenance"],
+  ["", t("Not stated")],
+  ["degraded", t("Degraded")],
+  ["down", t("Down")],
+  ["maintenance", t("Maintenance")],
 ];
 
 /** The icon of a post: what is over is up; null: it says nothing of how things are. */
@@ -52,12 +54,12 @@ export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State | null
 
 /** What a post says of an incident of ours, to begin with: in the words of the page, not in ours. */
 export function fromIncident(page: StatusPage, incident: Pick<Incident, "target_id" | "severity">): PostDraft {
-  const about = componentsOf(page).filter((one) => one.target_ids.includes(incident.target_id));
+  const about = componentsOf(page).filter((one) => behind(one).includes(incident.target_id));
   const impact = incident.severity === "no_data" ? "" : incident.severity;
   const names = about.map((one) => one.name).join(", ");
   return {
     ...emptyPost,
-    title: names && impact ? `${names}: ${impact}` : "",
+    title: names && impact ? say(page.language, `auto.${impact}`).replace("{0}", () => names) : "",
     impact,
     components: about.map((one) => one.id),
   };

@@ -1,5 +1,7 @@
 // What can be put elsewhere: badges as Markdown and HTML, and the addresses of feeds.
 
+import { t } from "../words/t";
+
 export interface Badge {
   /** On this installation. */
   path: string;
@@ -15,7 +17,7 @@ const inHtml = (text: string): string =>
 /** The badge of a page, or of a component of it. */
 export function badgeOf(base: string, address: string, name: string, component: number | null): Badge {
   const file = `${base}${component === null ? "" : `/components/${component}`}/badge`;
-  const alt = `Status of ${name}`;
+  const alt = t("Status of {name}", { name });
   return {
     path: new URL(`${file}.svg`).pathname,
     markdown: `[![${inMarkdown(alt)}](${file}.svg)](${address})`,
@@ -25,9 +27,9 @@ export function badgeOf(base: string, address: string, name: string, component: 
 }
 
 export const feedsOf = (base: string) => [
-  { name: "Atom", what: "for feed readers and chats", url: `${base}/feed.atom` },
-  { name: "RSS", what: "the same, older", url: `${base}/feed.rss` },
-  { name: "JSON Feed", what: "the same, for programs", url: `${base}/feed.json` },
-  { name: "Calendar", what: "incidents and maintenance, for calendars", url: `${base}/calendar.ics` },
-  { name: "Summary", what: "as Atlassian Statuspage gives it", url: `${base}/api/v2/summary.json` },
+  { name: t("Atom"), what: t("for feed readers and chats"), url: `${base}/feed.atom` },
+  { name: "RSS", what: t("the same, older"), url: `${base}/feed.rss` },
+  { name: t("JSON Feed"), what: t("the same, for programs"), url: `${base}/feed.json` },
+  { name: t("Calendar"), what: t("incidents and maintenance, for calendars"), url: `${base}/calendar.ics` },
+  { name: t("Summary"), what: t("as Atlassian Statuspage gives it"), url: `${base}/api/v2/summary.json` },
 ];

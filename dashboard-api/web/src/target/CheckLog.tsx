@@ -10,6 +10,7 @@ import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import { explain, latency, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
+import { t } from "../words/t";
 import { CheckDetail } from "./CheckDetail";
 import { type LogLine, mergeLog } from "./log";
 import "../styles/log.css";
@@ -48,16 +49,18 @@ export function CheckLog({ target }: { target: TargetView }) {
   return (
     <section className="card" aria-labelledby="checks">
       <div className="card-head">
-        <h2 id="checks">{target.kind === "heartbeat" ? "Recent pings" : "Recent checks"}</h2>
+        <h2 id="checks">{t(target.kind === "heartbeat" ? "Recent pings" : "Recent checks")}</h2>
         <CopyNote of={pages?.find((page) => page.stale_since)} />
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton" />}
       {pages && lines.length === 0 && (
         <p className="pad muted">
-          {target.kind === "heartbeat"
-            ? "No pings yet. The first one appears here as soon as it arrives; one that does not come in time, too."
-            : "No checks yet. The first one appears here as soon as it is done."}
+          {t(
+            target.kind === "heartbeat"
+              ? "No pings yet. The first one appears here as soon as it arrives; one that does not come in time, too."
+              : "No checks yet. The first one appears here as soon as it is done.",
+          )}
         </p>
       )}
       <ul className="log">
@@ -85,7 +88,7 @@ const LogRow = memo(
           </span>
           <span className="log-region cut">
             {kind === "heartbeat" ? "" : line.region}
-            {retired && <span className="tag">retired</span>}
+            {retired && <span className="tag">{t("retired")}</span>}
           </span>
           <span className="log-why cut">{why || (line.full?.http_status ? `HTTP ${line.full.http_status}` : "")}</span>
           <span className="log-total">{line.totalUs > 0 ? latency(line.totalUs) : "–"}</span>

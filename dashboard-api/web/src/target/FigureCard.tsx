@@ -3,13 +3,16 @@ import { type ReactNode, useId, useState } from "react";
 import { download } from "../ui/download";
 import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote } from "../ui/Stale";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { csvOf } from "./csv";
-
-type Cell = string | number | null;
+import { type Cell, filed, shown } from "./words";
 
 /** What a figure says as a table: for those who do not see it, and as a file. */
 export interface Numbers {
   head: string[];
+  /** The names of the columns in the file. */
+  columns: readonly string[];
   rows: Cell[][];
 }
 
@@ -43,16 +46,20 @@ export function FigureCard({
           {tools}
           <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
             {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
-            {asTable ? "Chart" : "Table"}
-            <span className="sr"> of {title}</span>
+            <Rich
+              text={asTable ? "Chart<sr> of {title}</sr>" : "Table<sr> of {title}</sr>"}
+              sr={(inner) => <span className="sr">{inner}</span>}
+              title={title}
+            />
           </button>
           <button
             type="button"
             className="btn"
             disabled={!filled}
-            onClick={() => numbers && download(file, csvOf(numbers.head, numbers.rows))}
+            onClick={() => numbers && download(file, csvOf(numbers.columns, numbers.rows.map(filed)))}
           >
-            <Download size={15} aria-hidden /> CSV<span className="sr"> of {title}</span>
+            <Download size={15} aria-hidden />{" "}
+            <Rich text="CSV<sr> of {title}</sr>" sr={(inner) => <span className="sr">{inner}</span>} title={title} />
           </button>
         </div>
       </div>
@@ -67,12 +74,12 @@ export function FigureCard({
 function NumberTable({ title, numbers }: { title: string; numbers: Numbers }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className="scroll-x series-table" tabIndex={0} aria-label={`${title} as a table`}>
+    <section className="scroll-x series-table" tabIndex={0} aria-label={t("{title} as a table", { title })}>
       <table>
         <thead>
           <tr>
             {numbers.head.map((name, i) => (
-              <th key={name} scope="col" className={i > 0 ? "num" : undefined}>
+              <th key={numbers.columns[i]} scope="col" className={i > 0 ? "num" : undefined}>
                 {name}
               </th>
             ))}
@@ -83,8 +90,8 @@ function NumberTable({ title, numbers }: { title: string; numbers: Numbers }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: rows of one answer
             <tr key={i}>
               {row.map((cell, n) => (
-                <td key={numbers.head[n]} className={n > 0 ? "num" : undefined}>
-                  {cell ?? "–"}
+                <td key={numbers.columns[n]} className={n > 0 ? "num" : undefined}>
+                  {shown(cell)}
                 </td>
               ))}
             </tr>

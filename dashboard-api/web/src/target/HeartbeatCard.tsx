@@ -11,15 +11,17 @@ import { CopyText } from "../ui/CopyText";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock, useNow } from "../ui/time";
-import { count, duration } from "../ui/words";
+import { duration } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import "../styles/heartbeat.css";
 
 const signalWords: Record<Heartbeat["last_signal"], string> = {
-  "": "None yet",
-  success: "Success",
-  start: "Started",
-  fail: "Failed",
-  log: "Log",
+  "": t("None yet"),
+  success: t("Success"),
+  start: t("Started"),
+  fail: t("Failed"),
+  log: t("Log"),
 };
 
 /** Where a heartbeat stands; kept current by its pings, and by the clock. */
@@ -46,8 +48,8 @@ export function HeartbeatCards({ target }: { target: TargetView }) {
   if (beat.error instanceof ApiError && beat.error.status === 403) {
     return (
       <section className="card pad" aria-labelledby="pinging">
-        <h2 id="pinging">Pinging it</h2>
-        <p className="muted">Whoever knows the addresses can ping. Only editors and owners see them.</p>
+        <h2 id="pinging">{t("Pinging it")}</h2>
+        <p className="muted">{t("Whoever knows the addresses can ping. Only editors and owners see them.")}</p>
       </section>
     );
   }
@@ -65,19 +67,17 @@ export function HeartbeatCards({ target }: { target: TargetView }) {
 export function Schedule({ target }: { target: Target | undefined }) {
   const part = target?.heartbeat;
   if (!part) return null;
-  const grace = `, ${duration(part.grace_s)} of grace`;
+  const grace = duration(part.grace_s);
   if (part.period_s) {
-    return (
-      <>
-        expects a ping every {duration(part.period_s)}
-        {grace}
-      </>
-    );
+    return <>{t("expects a ping every {period}, {grace} of grace", { period: duration(part.period_s), grace })}</>;
   }
   return (
-    <>
-      expects a ping at <code>{part.cron}</code> ({(part.zone ?? "UTC").replaceAll("_", " ")}){grace}
-    </>
+    <Rich
+      text="expects a ping at {cron} ({zone}), {grace} of grace"
+      cron={<code>{part.cron}</code>}
+      zone={(part.zone ?? "UTC").replaceAll("_", " ")}
+      grace={grace}
+    />
   );
 }
 
@@ -89,21 +89,21 @@ function Standing({ beat }: { beat: Heartbeat }) {
   return (
     <section className="card" aria-labelledby="expected">
       <div className="card-head">
-        <h2 id="expected">Expected next</h2>
-        <span className="muted push">{count(beat.pings)} pings so far</span>
+        <h2 id="expected">{t("Expected next")}</h2>
+        <span className="muted push">{t("{n, plural, one {# ping} other {# pings}} so far", { n: beat.pings })}</span>
       </div>
       <dl className="standing">
         <div>
-          <dt>Next ping</dt>
+          <dt>{t("Next ping")}</dt>
           {beat.paused || expected === null ? (
             <dd>
-              <b>None</b>
-              <span className="muted">Nothing is expected while it is paused.</span>
+              <b>{t("None")}</b>
+              <span className="muted">{t("Nothing is expected while it is paused.")}</span>
             </dd>
           ) : (
             <dd>
               <b className={late ? "s-degraded-ink" : undefined}>
-                {late ? `${duration((now - expected) / 1000)} late` : `in ${duration((expected - now) / 1000)}`}
+                {t(late ? "{time} late" : "in {time}", { time: duration(Math.abs(now - expected) / 1000) })}
               </b>
               <span className="muted">
                 <Clock at={expected} dated />
@@ -112,13 +112,13 @@ function Standing({ beat }: { beat: Heartbeat }) {
           )}
         </div>
         <div>
-          <dt>Down without it</dt>
+          <dt>{t("Down without it")}</dt>
           <dd>
             {deadline === null ? (
               <b>–</b>
             ) : (
               <>
-                <b>{deadline > now ? `in ${duration((deadline - now) / 1000)}` : "now"}</b>
+                <b>{deadline > now ? t("in {time}", { time: duration((deadline - now) / 1000) }) : t("now")}</b>
                 <span className="muted">
                   <Clock at={deadline} dated />
                 </span>
@@ -127,31 +127,32 @@ function Standing({ beat }: { beat: Heartbeat }) {
           </dd>
         </div>
         <div>
-          <dt>Last ping</dt>
+          <dt>{t("Last ping")}</dt>
           <dd>
             <b className="row">
               {beat.last_signal === "fail" && <StateIcon state="down" size={15} />}
-              {signalWords[beat.last_signal]}
-              {beat.last_signal === "fail" && beat.exit_code > 0 && `, exit code ${beat.exit_code}`}
+              {beat.last_signal === "fail" && beat.exit_code > 0
+                ? t("Failed, exit code {code}", { code: String(beat.exit_code) })
+                : signalWords[beat.last_signal]}
             </b>
             <span className="muted">
-              {beat.last_ping_at ? <Ago at={beat.last_ping_at} /> : "Nothing has pinged yet."}
+              {beat.last_ping_at ? <Ago at={beat.last_ping_at} /> : t("Nothing has pinged yet.")}
             </span>
           </dd>
         </div>
         <div>
-          <dt>Running</dt>
+          <dt>{t("Running")}</dt>
           <dd>
-            <b>{beat.started_at ? <Ago at={beat.started_at} bare /> : "No"}</b>
+            <b>{beat.started_at ? <Ago at={beat.started_at} bare /> : t("No")}</b>
             <span className="muted">
-              {beat.started_at ? "started, its end was not told yet" : "no start without an end"}
+              {t(beat.started_at ? "started, its end was not told yet" : "no start without an end")}
             </span>
           </dd>
         </div>
       </dl>
       {beat.excerpt && (
         <details className="excerpt">
-          <summary>What came along with the last ping</summary>
+          <summary>{t("What came along with the last ping")}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reachable by keyboard */}
           <pre tabIndex={0}>{beat.excerpt}</pre>
         </details>
@@ -163,48 +164,59 @@ function Standing({ beat }: { beat: Heartbeat }) {
 function Addresses({ beat, name }: { beat: Heartbeat; name: string }) {
   const [asking, setAsking] = useState(false);
   const url = `${window.location.origin}${beat.path}`;
-  const addresses: [string, string, string][] = [
-    ["Success", url, "The job is done."],
-    ["Start", `${url}/start`, "It begins: how long it runs is measured."],
-    ["Fail", `${url}/fail`, "It failed; or end in its exit code instead."],
-    ["Log", `${url}/log`, "A note that changes nothing."],
+  const addresses = [
+    { word: t("Success"), what: t("The job is done."), label: t("success address"), address: url },
+    {
+      word: t("Start"),
+      what: t("It begins: how long it runs is measured."),
+      label: t("start address"),
+      address: `${url}/start`,
+    },
+    {
+      word: t("Fail"),
+      what: t("It failed; or end in its exit code instead."),
+      label: t("fail address"),
+      address: `${url}/fail`,
+    },
+    { word: t("Log"), what: t("A note that changes nothing."), label: t("log address"), address: `${url}/log` },
   ];
   return (
     <section className="card" aria-labelledby="addresses">
       <div className="card-head">
-        <h2 id="addresses">Ping addresses</h2>
+        <h2 id="addresses">{t("Ping addresses")}</h2>
         <button type="button" className="btn push" onClick={() => setAsking(true)}>
-          <RefreshCw size={15} aria-hidden /> New address
+          <RefreshCw size={15} aria-hidden /> {t("New address")}
         </button>
       </div>
       <dl className="addresses">
-        {addresses.map(([label, address, what]) => (
-          <div key={label}>
+        {addresses.map(({ word, what, label, address }) => (
+          <div key={address}>
             <dt>
-              <b>{label}</b>
+              <b>{word}</b>
               <span className="muted">{what}</span>
             </dt>
             <dd>
-              <CopyText label={`${label.toLowerCase()} address`} text={address} />
+              <CopyText label={label} text={address} />
             </dd>
           </div>
         ))}
         <div>
           <dt>
-            <b>In a crontab</b>
-            <span className="muted">Tells the start, and the exit code as the end.</span>
+            <b>{t("In a crontab")}</b>
+            <span className="muted">{t("Tells the start, and the exit code as the end.")}</span>
           </dt>
           <dd>
             <CopyText
-              label="example line"
+              label={t("example line")}
               text={`curl -fsS -m 10 --retry 5 -o /dev/null ${url}/start; your-job; curl -fsS -m 10 --retry 5 -o /dev/null ${url}/$?`}
             />
           </dd>
         </div>
       </dl>
       <p className="pad muted note">
-        GET, HEAD and POST all count; the first 10 KiB of a body are kept. Whoever knows an address can ping, so keep it
-        like a password.
+        {t(
+          "GET, HEAD and POST all count; the first 10 KiB of a body are kept. Whoever knows an address can ping, so keep it like a password.",
+        )}
       </p>
       {asking && <Rotate id={beat.target_id} name={name} onClose={() => setAsking(false)} />}
     </section>
@@ -217,15 +229,17 @@ function Rotate({ id, name, onClose }: { id: number; name: string; onClose: () =
   const rotate = async () => {
     try {
       queries.setQueryData(["heartbeat", id], await api.rotateHeartbeat(id));
-      toast({ text: `${name} has a new address. The one before does not work any more.` });
+      toast({ text: t("{name} has a new address. The one before does not work any more.", { name }) });
     } catch (error) {
-      toast({ bad: true, text: `The address stays as it was: ${(error as Error).message}` });
+      toast({ bad: true, text: t("The address stays as it was: {problem}", { problem: (error as Error).message }) });
     }
   };
   return (
-    <Confirm title="Make a new address?" act="Make a new address" onAct={rotate} onClose={onClose}>
-      The addresses of {name} stop working at once. Until the job pings the new one, its pings are answered 404, and it
-      will be down when its grace is over.
+    <Confirm title={t("Make a new address?")} act={t("Make a new address")} onAct={rotate} onClose={onClose}>
+      {t(
+        "The addresses of {name} stop working at once. Until the job pings the new one, its pings are answered 404, and it will be down when its grace is over.",
+        { name },
+      )}
     </Confirm>
   );
 }

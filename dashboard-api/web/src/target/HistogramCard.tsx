@@ -3,10 +3,13 @@ import { useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import type { Range } from "../app/router";
 import { untilFresh } from "../ui/Stale";
-import { count, latency, percent } from "../ui/words";
+import { count, latency } from "../ui/words";
+import { t } from "../words/t";
+import columns from "./columns.json";
 import { FigureCard } from "./FigureCard";
 import { quantileBucket, trimmed } from "./figures";
 import { spanSeconds } from "./phases";
+import { share } from "./words";
 
 const HEIGHT = 120;
 
@@ -33,20 +36,20 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
   const nearly = quantileBucket(buckets, 0.95);
   const summary =
     !data || data.count === 0
-      ? "No check of this range has a response time."
-      : `${count(data.count)} checks: half took less than ${latency(buckets[half]?.to_us)}, 95 of 100 less than ${latency(buckets[nearly]?.to_us)}.`;
+      ? t("No check of this range has a response time.")
+      : t("{n, plural, one {# check} other {# checks}}: half took less than {half}, 95 of 100 less than {nearly}.", {
+          n: data.count,
+          half: latency(buckets[half]?.to_us),
+          nearly: latency(buckets[nearly]?.to_us),
+        });
   const numbers = data && {
-    head: ["From ms", "To ms", "Checks", "Share"],
-    rows: buckets.map((b) => [
-      b.from_us / 1000,
-      b.to_us / 1000,
-      b.count,
-      percent(b.count / Math.max(1, data.count), 1),
-    ]),
+    head: [t("From ms"), t("To ms"), t("Checks"), t("Share")],
+    columns: columns.histogram,
+    rows: buckets.map((b) => [b.from_us / 1000, b.to_us / 1000, b.count, share(b.count / Math.max(1, data.count), 1)]),
   };
   return (
     <FigureCard
-      title="How long checks take"
+      title={t("How long checks take")}
       file={`target-${id}-histogram.csv`}
       summary={summary}
       numbers={numbers ?? null}
@@ -54,9 +57,9 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
       tools={
         regions.length > 1 && (
           <label>
-            <span className="sr">Region of the histogram</span>
+            <span className="sr">{t("Region of the histogram")}</span>
             <select className="input" value={region} onChange={(event) => setRegion(event.target.value)}>
-              <option value="">All regions</option>
+              <option value="">{t("All regions")}</option>
               {regions.map((one) => (
                 <option key={one} value={one}>
                   {one}
@@ -68,7 +71,7 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
       }
     >
       <div className="histogram" role="img" aria-label={summary}>
-        <svg viewBox={`0 0 ${buckets.length * 10} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        <svg viewBox={`0 0 ${buckets.length * 10} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden>
           {buckets.map((bucket, i) => {
             const height = bucket.count === 0 ? 0 : Math.max(2, (bucket.count / most) * HEIGHT);
             return (
@@ -80,15 +83,21 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
                 height={height}
                 className={i > nearly ? "h-slow" : "h-bar"}
               >
-                <title>{`${latency(bucket.from_us)} to ${latency(bucket.to_us)}: ${count(bucket.count)}`}</title>
+                <title>
+                  {t("{from} to {to}: {n}", {
+                    from: latency(bucket.from_us),
+                    to: latency(bucket.to_us),
+                    n: count(bucket.count),
+                  })}
+                </title>
               </rect>
             );
           })}
         </svg>
-        <div className="row spread muted">
-          <span>{latency(buckets[0]?.from_us)}</span>
-          <span>each bar is 19 % slower than the one before</span>
-          <span>{latency(buckets.at(-1)?.to_us)}</span>
+        <div className="row spread muted" dir="ltr">
+          <span dir="auto">{latency(buckets[0]?.from_us)}</span>
+          <span dir="auto">{t("each bar is 19 % slower than the one before")}</span>
+          <span dir="auto">{latency(buckets.at(-1)?.to_us)}</span>
         </div>
       </div>
     </FigureCard>

@@ -6,7 +6,9 @@ import { useZone } from "../app/preferences";
 import type { Range } from "../app/router";
 import { untilFresh } from "../ui/Stale";
 import { absolute } from "../ui/time";
-import { latency, plural, stateWords } from "../ui/words";
+import { count, latency, listed, stateWords } from "../ui/words";
+import { t } from "../words/t";
+import columns from "./columns.json";
 import { FigureCard, type Numbers } from "./FigureCard";
 import { cellOf } from "./figures";
 import { spanSeconds } from "./phases";
@@ -39,31 +41,33 @@ export function MatrixCard({ id, range, intervalS }: { id: number; range: Range;
   const numbers = useMemo(() => (data ? numbersOf(data) : null), [data]);
   const trouble = data?.items.filter((row) => row.down.some((n) => n > 0)).map((row) => row.region) ?? [];
   const summary = !data?.items.length
-    ? "No region has results in this range."
+    ? t("No region has results in this range.")
     : trouble.length === 0
-      ? `${plural(data.items.length, "region")}; none found it down.`
-      : `${plural(data.items.length, "region")}; found down from ${trouble.join(", ")}.`;
+      ? t("{n, plural, one {# region} other {# regions}}; none found it down.", { n: data.items.length })
+      : t("{n, plural, one {# region} other {# regions}}; found down from {regions}.", {
+          n: data.items.length,
+          regions: listed(trouble),
+        });
   return (
     <FigureCard
-      title="Regions over time"
+      title={t("Regions over time")}
       file={`target-${id}-regions.csv`}
       summary={summary}
       numbers={numbers}
       query={matrix}
     >
       {data && (
-        <div className="matrix" role="img" aria-label={`Regions over time. ${summary}`}>
+        <div className="matrix" role="img" aria-label={t("Regions over time. {summary}", { summary })}>
           {data.items.map((row) => (
             <div key={row.region} className="matrix-row">
               <span className="cut" title={row.region}>
                 {row.region}
               </span>
-              <svg viewBox={`0 0 ${data.x.length * 10} 24`} preserveAspectRatio="none" aria-hidden="true">
+              <svg viewBox={`0 0 ${data.x.length * 10} 24`} preserveAspectRatio="none" aria-hidden>
                 {data.x.map((at, i) => {
                   const cell = cellOf(row, i);
                   if (cell.state === null) return null;
                   const { y, height, width } = shapes[cell.state];
-                  const word = stateWords[cell.state].toLowerCase();
                   return (
                     <rect
                       key={at}
@@ -74,7 +78,18 @@ export function MatrixCard({ id, range, intervalS }: { id: number; range: Range;
                       className={`m-${cell.state}`}
                     >
                       <title>
-                        {`${row.region}, ${absolute(at * 1000, zone)}: ${word}, ${cell.down} of ${cell.checks} down, ${cell.missing} without data, median ${latency(cell.p50)}`}
+                        {t(
+                          "{region}, {time}: {state, select, up {up} degraded {degraded} down {down} other {no data}}, {down} of {checks} down, {missing} without data, median {median}",
+                          {
+                            region: row.region,
+                            time: absolute(at * 1000, zone),
+                            state: cell.state,
+                            down: count(cell.down),
+                            checks: count(cell.checks),
+                            missing: count(cell.missing),
+                            median: latency(cell.p50),
+                          },
+                        )}
                       </title>
                     </rect>
                   );
@@ -84,9 +99,9 @@ export function MatrixCard({ id, range, intervalS }: { id: number; range: Range;
           ))}
           <div className="matrix-row muted">
             <span />
-            <div className="row spread">
-              <span>{absolute((data.x[0] ?? 0) * 1000, zone)}</span>
-              <span>{absolute((data.x.at(-1) ?? 0) * 1000, zone)}</span>
+            <div className="row spread" dir="ltr">
+              <span dir="auto">{absolute((data.x[0] ?? 0) * 1000, zone)}</span>
+              <span dir="auto">{absolute((data.x.at(-1) ?? 0) * 1000, zone)}</span>
             </div>
           </div>
           <Legend />
@@ -108,10 +123,10 @@ const shapes = {
 
 export function Legend() {
   return (
-    <ul className="matrix-legend" aria-hidden="true">
+    <ul className="matrix-legend" aria-hidden>
       {(["up", "degraded", "down", "no_data"] as const).map((state) => (
         <li key={state}>
-          <svg width="10" height="18" viewBox="0 0 10 24" aria-hidden="true">
+          <svg width="10" height="18" viewBox="0 0 10 24" aria-hidden>
             <rect x={(10 - shapes[state].width) / 2} {...shapes[state]} className={`m-${state}`} />
           </svg>
           {stateWords[state]}
@@ -123,7 +138,18 @@ export function Legend() {
 
 function numbersOf(matrix: Matrix): Numbers {
   return {
-    head: ["From (UTC)", "Region", "Up", "Degraded", "Down", "Unknown", "Missed", "Median ms", "95th ms"],
+    head: [
+      t("From (UTC)"),
+      t("Region"),
+      t("Up"),
+      t("Degraded"),
+      t("Down"),
+      t("Unknown"),
+      t("Missed"),
+      t("Median ms"),
+      t("95th ms"),
+    ],
+    columns: columns.regions,
     rows: matrix.items.flatMap((row) =>
       matrix.x.map((at, i) => [
         new Date(at * 1000).toISOString(),

@@ -9,19 +9,16 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
+import { t } from "../words/t";
 import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
 import { seriesCsv } from "./seriesCsv";
 
-const words: Record<Range, string> = {
-  "1h": "hour",
-  "6h": "6 hours",
-  "24h": "24 hours",
-  "7d": "7 days",
-  "30d": "30 days",
-  "90d": "90 days",
-};
+function lengthOf(range: Range): string {
+  const n = Number.parseInt(range, 10);
+  return range.endsWith("h") ? t("{h} h", { h: n }) : t("{d} d", { d: n });
+}
 
 /** Where the time goes: the phases of the checks over a range. */
 export function Performance({
@@ -52,19 +49,19 @@ export function Performance({
   return (
     <section className="card" aria-labelledby="performance">
       <div className="card-head">
-        <h2 id="performance">Response time</h2>
+        <h2 id="performance">{t("Response time")}</h2>
         <CopyNote of={series.data} />
         {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
-        <div className="segments push" role="group" aria-label="Range">
+        <div className="segments push" role="group" aria-label={t("Range")}>
           {ranges.map((r) => (
             <button key={r} type="button" aria-pressed={r === range} onClick={() => onRange(r)}>
-              {r.replace(/(\d+)/, "$1 ")}
+              {lengthOf(r)}
             </button>
           ))}
         </div>
         <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
-          {asTable ? "Chart" : "Table"}
+          {t(asTable ? "Chart" : "Table")}
         </button>
         <button
           type="button"
@@ -72,14 +69,14 @@ export function Performance({
           disabled={!series.data}
           onClick={() => series.data && download(`target-${id}-response-${range}.csv`, seriesCsv(series.data.data))}
         >
-          <Download size={15} aria-hidden /> CSV
+          <Download size={15} aria-hidden /> {"CSV"}
         </button>
       </div>
       {series.error && !series.data && <ErrorNote error={series.error} onRetry={() => void series.refetch()} />}
       {series.isPending && <div className="skeleton chart-skeleton" />}
       {series.data && (
         <>
-          <Summary range={words[range]} {...describe(series.data.data)} series={series.data.data} />
+          <Summary range={range} {...describe(series.data.data)} series={series.data.data} />
           {asTable ? (
             <SeriesTable series={series.data.data} />
           ) : (
@@ -93,7 +90,7 @@ export function Performance({
 
 function Summary(props: {
   series: Series;
-  range: string;
+  range: Range;
   checks: number;
   down: number;
   missing: number;
@@ -102,14 +99,22 @@ function Summary(props: {
   if (props.checks + props.missing === 0) {
     return (
       <p className="chart-summary muted">
-        No checks in the last {props.range}. <KeptNote of={props.series} />
+        {t(
+          "No checks in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}.",
+          { range: props.range },
+        )}{" "}
+        <KeptNote of={props.series} />
       </p>
     );
   }
   return (
     <p className="chart-summary muted">
-      {count(props.checks)} checks in the last {props.range}, {count(props.down)} down, {count(props.missing)} without
-      data.{props.medianUs !== null && ` Typical response ${latency(props.medianUs)}.`} <KeptNote of={props.series} />
+      {t(
+        "{checks, plural, one {# check} other {# checks}} in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}, {down} down, {missing} without data.",
+        { checks: props.checks, range: props.range, down: count(props.down), missing: count(props.missing) },
+      )}{" "}
+      {props.medianUs !== null && t("Typical response {time}.", { time: latency(props.medianUs) })}{" "}
+      <KeptNote of={props.series} />
     </p>
   );
 }

@@ -4,8 +4,10 @@ import "uplot/dist/uPlot.min.css";
 import type { Series } from "../api/types";
 import { useTheme, useZone, type Zone } from "../app/preferences";
 import { Clock } from "../ui/time";
-import { latency, plural } from "../ui/words";
+import { latency } from "../ui/words";
+import { locale, t } from "../words/t";
 import { phases, stack } from "./phases";
+import { plain } from "./words";
 
 interface Props {
   series: Series;
@@ -39,7 +41,7 @@ export function PhaseChart({ series, from, to }: Props) {
   return (
     <figure className="chart">
       <Legend series={grid} index={index} />
-      <div ref={host} className="plot" aria-hidden="true" />
+      <div ref={host} className="plot" aria-hidden />
     </figure>
   );
 }
@@ -51,10 +53,11 @@ function Legend({ series, index }: { series: Series; index: number | null }) {
       <span className="when">
         {index !== null && at !== undefined ? (
           <>
-            <Clock at={at * 1000} dated /> · {plural(series.count[index] ?? 0, "check")}
+            <Clock at={at * 1000} dated /> ·{" "}
+            {t("{n, plural, one {# check} other {# checks}}", { n: series.count[index] ?? 0 })}
           </>
         ) : (
-          "Mean of each phase"
+          t("Mean of each phase")
         )}
       </span>
       {phases.map(({ key, label }) => (
@@ -99,7 +102,7 @@ function options(
     },
     axes: [
       { ...axis, size: 30, grid: { show: false }, space: 70, values: timeLabels(to - from, zone) },
-      { ...axis, size: 62, values: (_, values) => values.map((v) => (v >= 1000 ? `${v / 1000} s` : `${v} ms`)) },
+      { ...axis, size: 62, values: (_, values) => values.map(axisLabel) },
     ],
     series: [
       {},
@@ -119,9 +122,12 @@ function options(
   };
 }
 
+const axisLabel = (ms: number): string =>
+  ms >= 1000 ? t("{n} s", { n: plain(ms / 1000) }) : t("{n} ms", { n: plain(ms) });
+
 /** Hours and minutes; over several days the day. */
 function timeLabels(span: number, zone: Zone): (chart: uPlot, splits: number[]) => string[] {
-  const format = new Intl.DateTimeFormat("en-GB", {
+  const format = new Intl.DateTimeFormat(locale(), {
     ...(span > 2 * 86_400 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit", hour12: false }),
     ...(zone === "utc" ? { timeZone: "UTC" } : {}),
   });

@@ -3,16 +3,18 @@ import { regionStateOf } from "../ui/RegionDots";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { explain, latency, stateWords, tellingStatus } from "../ui/words";
+import { t } from "../words/t";
+import { inSentence } from "./words";
 
 /** Each region's newest measurement, and whether it still counts. */
 export function RegionCards({ target }: { target: TargetView }) {
   return (
     <section className="card" aria-labelledby="regions">
       <div className="card-head">
-        <h2 id="regions">Regions</h2>
+        <h2 id="regions">{t("Regions")}</h2>
       </div>
       {target.region_states.length === 0 ? (
-        <p className="pad muted">No region has reported yet.</p>
+        <p className="pad muted">{t("No region has reported yet.")}</p>
       ) : (
         <ul className="region-list">
           {[...target.region_states]
@@ -26,8 +28,11 @@ export function RegionCards({ target }: { target: TargetView }) {
                   <div>
                     <b>{region.region}</b>
                     <p className="muted">
-                      {region.fresh ? stateWords[state] : "Stopped reporting"}
-                      {region.fresh && why && `: ${why.toLowerCase()}`}
+                      {!region.fresh
+                        ? t("Stopped reporting")
+                        : why
+                          ? t("{state}: {why}", { state: stateWords[state], why: inSentence(why) })
+                          : stateWords[state]}
                     </p>
                   </div>
                   <div className="push right">

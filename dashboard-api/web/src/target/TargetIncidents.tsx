@@ -4,6 +4,7 @@ import { incidentApi } from "../api/incidents";
 import { useIncidentsEvery } from "../app/openIncidents";
 import { IncidentRow } from "../incidents/IncidentRow";
 import { ErrorNote } from "../ui/ErrorNote";
+import { t } from "../words/t";
 import "../styles/incidents.css";
 
 const SHOWN = 5;
@@ -19,17 +20,17 @@ export function TargetIncidents({ id }: { id: number }) {
   return (
     <section className="card" aria-labelledby="incidents">
       <div className="card-head">
-        <h2 id="incidents">Incidents</h2>
+        <h2 id="incidents">{t("Incidents")}</h2>
         {list.data && list.data.items.length > 0 && (
           <Link to="/incidents" search={{ target: String(id) }} className="link push">
-            All of this target
+            {t("All of this target")}
           </Link>
         )}
       </div>
       {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <div className="skeleton chart-skeleton" />}
       {list.data?.items.length === 0 && (
-        <p className="pad muted">None yet. One opens by itself when the target's rule says that it is down.</p>
+        <p className="pad muted">{t("None yet. One opens by itself when the target's rule says that it is down.")}</p>
       )}
       <ul className="incidents">
         {list.data?.items.map((incident) => (

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Activity, ChevronLeft, ExternalLink, Pause, Pencil, Play, SlidersHorizontal, Trash2 } from "lucide-react";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
 import { useFilled, useList, useLive, useTargetView } from "../app/live";
@@ -19,7 +19,9 @@ import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
-import { duration, explain, latency, plural, safeHref, shortUrl, stateWords } from "../ui/words";
+import { duration, explain, latency, listed, safeHref, shortUrl, stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { CheckLog } from "./CheckLog";
 import { HeartbeatCards, Schedule } from "./HeartbeatCard";
 import { HistogramCard } from "./HistogramCard";
@@ -50,11 +52,11 @@ function Present({ id }: { id: number }) {
   return (
     <div className="empty">
       <StateIcon state="no_data" size={28} />
-      <h1>There is no such target</h1>
-      <p>It may have been deleted.</p>
+      <h1>{t("There is no such target")}</h1>
+      <p>{t("It may have been deleted.")}</p>
       <div className="actions">
         <Link to="/" className="btn">
-          Go to the overview
+          {t("Go to the overview")}
         </Link>
       </div>
     </div>
@@ -73,25 +75,29 @@ function Details({ target }: { target: TargetView }) {
   const ids = useMemo(() => [target.id], [target.id]);
   const beats = target.kind === "heartbeat";
   const why = beats ? explainBeat(target) : target.why;
+  const word = (inner: ReactNode) => <b className={`word s-${target.state}`}>{inner}</b>;
   useFilled(ids);
   useKeys({ e: () => setEditing(true), ...(beats ? {} : { t: () => void test(target) }) });
 
   return (
     <div className="page">
       <Link to="/" className="back">
-        <ChevronLeft size={16} aria-hidden /> Overview
+        <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
       <div className="target-head">
         <StateIcon state={target.state} size={40} />
         <div className="title">
           <h1>{target.name}</h1>
           <p className="verdict" data-state={target.state}>
-            <b className={`word s-${target.state}`}>{stateWords[target.state]}</b>
-            {target.since && (
-              <>
-                {" for "}
-                <Ago at={target.since} bare />
-              </>
+            {target.since ? (
+              <Rich
+                text="<b>{state, select, up {Up} degraded {Degraded} down {Down} no_data {No data} maintenance {Maintenance} other {Paused}}</b> for {time}"
+                b={word}
+                state={target.state}
+                time={<Ago at={target.since} bare />}
+              />
+            ) : (
+              word(stateWords[target.state])
             )}
             {why && <span className="why"> · {why}</span>}
           </p>
@@ -99,18 +105,18 @@ function Details({ target }: { target: TargetView }) {
         <div className="actions">
           <button type="button" className="btn" onClick={() => void toggle(target)}>
             {target.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
-            {target.active ? "Pause" : "Resume"}
+            {t(target.active ? "Pause" : "Resume")}
           </button>
           {!beats && (
             <button type="button" className="btn" onClick={() => void test(target)}>
-              <Activity size={15} aria-hidden /> Test now
+              <Activity size={15} aria-hidden /> {t("Test now")}
             </button>
           )}
           <button type="button" className="btn" onClick={() => setEditing(true)}>
-            <Pencil size={15} aria-hidden /> Edit
+            <Pencil size={15} aria-hidden /> {t("Edit")}
           </button>
           <Link to="/targets/$id/rule" params={{ id: String(target.id) }} className="btn">
-            <SlidersHorizontal size={15} aria-hidden /> Rule
+            <SlidersHorizontal size={15} aria-hidden /> {t("Rule")}
           </Link>
           <button
             type="button"
@@ -120,7 +126,7 @@ function Details({ target }: { target: TargetView }) {
               void navigate({ to: "/", search: {} });
             }}
           >
-            <Trash2 size={15} aria-hidden /> Delete
+            <Trash2 size={15} aria-hidden /> {t("Delete")}
           </button>
         </div>
       </div>
@@ -134,31 +140,29 @@ function Details({ target }: { target: TargetView }) {
         />
       )}
 
-      <section className="card strip-card" aria-label={beats ? "Last 90 pings" : "Last 90 checks"}>
+      <section className="card strip-card" aria-label={t(beats ? "Last 90 pings" : "Last 90 checks")}>
         <Ticks slots={target.slots} maintainedSince={maintainedSince(target)} height={40} />
-        <div className="row spread muted">
-          <span>{target.slots[0] ? <Ago at={target.slots[0].at} /> : beats ? "No pings yet" : "No checks yet"}</span>
-          <span>
+        <div className="row spread muted" dir="ltr">
+          <span dir="auto">
+            {target.slots[0] ? <Ago at={target.slots[0].at} /> : t(beats ? "No pings yet" : "No checks yet")}
+          </span>
+          <span dir="auto">
             {target.last_result_at ? (
-              <>
-                last result <Ago at={target.last_result_at} />
-              </>
-            ) : beats ? (
-              "waiting for the first ping"
+              <Rich text="last result {ago}" ago={<Ago at={target.last_result_at} />} />
             ) : (
-              "waiting for the first result"
+              t(beats ? "waiting for the first ping" : "waiting for the first result")
             )}
           </span>
         </div>
       </section>
 
       <div className="stats">
-        <UptimeCard id={target.id} days={1} label="Uptime, 24 hours" />
-        <UptimeCard id={target.id} days={7} label="Uptime, 7 days" />
+        <UptimeCard id={target.id} days={1} label={t("Uptime, 24 hours")} />
+        <UptimeCard id={target.id} days={7} label={t("Uptime, 7 days")} />
         <div className="card stat">
-          <h2>{beats ? "Median run time" : "Median response"}</h2>
+          <h2>{t(beats ? "Median run time" : "Median response")}</h2>
           <p className="big">{beats && !target.p50_us ? "–" : latency(target.p50_us)}</p>
-          <p className="muted">{beats ? "of runs that told their start" : "of the newest checks, all regions"}</p>
+          <p className="muted">{t(beats ? "of runs that told their start" : "of the newest checks, all regions")}</p>
         </div>
       </div>
 
@@ -206,7 +210,7 @@ function Details({ target }: { target: TargetView }) {
 function explainBeat(target: TargetView): string {
   if (target.state !== "down") return "";
   const failure = target.region_states.find((region) => region.fresh)?.failure ?? "";
-  return failure === "timeout" ? "No ping came in time" : explain(failure, "");
+  return failure === "timeout" ? t("No ping came in time") : explain(failure, "");
 }
 
 /** Tags, what it depends on, and what depends on it. */
@@ -220,20 +224,29 @@ function Related({ target }: { target: TargetView }) {
   return (
     <p className="related muted">
       {target.tags.map((tag) => (
-        <Link key={tag} to="/" search={{ tag }} className="tag" title={`All targets with the tag ${tag}`}>
+        <Link key={tag} to="/" search={{ tag }} className="tag" title={t("All targets with the tag {tag}", { tag })}>
           {tag}
         </Link>
       ))}
       {parent && (
         <span>
-          depends on{" "}
-          <Link to="/targets/$id" params={{ id: String(parent.id) }} className="link">
-            {parent.name}
-          </Link>
-          {parent.state === "down" && ", which is down: nobody is woken for this one meanwhile"}
+          <Rich
+            text={
+              parent.state === "down"
+                ? "depends on {target}, which is down: nobody is woken for this one meanwhile"
+                : "depends on {target}"
+            }
+            target={
+              <Link to="/targets/$id" params={{ id: String(parent.id) }} className="link">
+                {parent.name}
+              </Link>
+            }
+          />
         </span>
       )}
-      {children.length > 0 && <span>{plural(children.length, "target depends", "targets depend")} on it</span>}
+      {children.length > 0 && (
+        <span>{t("{n, plural, one {# target depends} other {# targets depend}} on it", { n: children.length })}</span>
+      )}
     </p>
   );
 }
@@ -256,7 +269,7 @@ function Address({ target }: { target: TargetView }) {
     <p className="address muted">
       {href ? (
         <a className="link" href={href} target="_blank" rel="noreferrer noopener">
-          {shortUrl(target.url)} <ExternalLink size={13} aria-label="(opens a new tab)" />
+          {shortUrl(target.url)} <ExternalLink size={13} aria-label={t("(opens a new tab)")} />
         </a>
       ) : (
         <span title={target.url}>
@@ -265,8 +278,16 @@ function Address({ target }: { target: TargetView }) {
         </span>
       )}
       <span>
-        checked every {duration(target.interval_s)}, timeout {duration(target.timeout_ms / 1000)}
-        {target.regions.length > 0 ? `, from ${target.regions.join(", ")}` : ", from every region"}
+        {t(
+          target.regions.length > 0
+            ? "checked every {interval}, timeout {timeout}, from {regions}"
+            : "checked every {interval}, timeout {timeout}, from every region",
+          {
+            interval: duration(target.interval_s),
+            timeout: duration(target.timeout_ms / 1000),
+            regions: listed(target.regions),
+          },
+        )}
       </span>
     </p>
   );

@@ -3,6 +3,8 @@ import { api } from "../api/endpoints";
 import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, percent } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 
 /** Uptime with what it rests on: checks counted, and the share of planned checks that measured anything. */
 export function UptimeCard({ id, days, label }: { id: number; days: number; label: string }) {
@@ -27,11 +29,19 @@ export function UptimeCard({ id, days, label }: { id: number; days: number; labe
       <p className="big">{u ? percent(u.uptime) : uptime.error ? "–" : <span className="skeleton" />}</p>
       {u && (
         <p className="muted">
-          {count(measured)} checks, {count(u.down)} down
+          {t("{n, plural, one {# check} other {# checks}}, {down} down", { n: measured, down: count(u.down) })}
           <br />
-          {u.coverage === null ? "nothing was planned" : `${percent(u.coverage, 1)} of planned measured`}
-          {u.kept_since && ", "}
-          <KeptNote of={u} brief />
+          {u.kept_since ? (
+            <Rich
+              text={u.coverage === null ? "nothing was planned, {kept}" : "{share} of planned measured, {kept}"}
+              share={percent(u.coverage, 1)}
+              kept={<KeptNote of={u} brief />}
+            />
+          ) : (
+            t(u.coverage === null ? "nothing was planned" : "{share} of planned measured", {
+              share: percent(u.coverage, 1),
+            })
+          )}
         </p>
       )}
       {uptime.error && !u && <p className="muted">{(uptime.error as Error).message}</p>}

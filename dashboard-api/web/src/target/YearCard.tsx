@@ -5,9 +5,12 @@ import { useZone } from "../app/preferences";
 import { ownZone } from "../targetform/zones";
 import { KeptNote } from "../ui/KeptNote";
 import { untilFresh } from "../ui/Stale";
-import { count, percent, plural, stateWords } from "../ui/words";
+import { count, percent, stateWords } from "../ui/words";
+import { locale, t } from "../words/t";
+import columns from "./columns.json";
 import { FigureCard } from "./FigureCard";
 import { calendar } from "./figures";
+import { share } from "./words";
 
 const DAYS = 366;
 const SIZE = 14;
@@ -38,25 +41,29 @@ export function YearCard({ id }: { id: number }) {
   const bad = measured.filter((day) => day.state === "down").length;
   const summary =
     measured.length === 0
-      ? "No day of the last year has results."
-      : `${plural(measured.length, "day")} with results in the last year (${zone}): ${plural(bad, "day")} with downtime.`;
+      ? t("No day of the last year has results.")
+      : t(
+          "{n, plural, one {# day} other {# days}} with results in the last year ({zone}): {bad, plural, one {# day} other {# days}} with downtime.",
+          { n: measured.length, zone, bad },
+        );
   const numbers = data && {
-    head: ["Day", "State", "Uptime", "Downtime minutes", "Checks", "Coverage"],
+    head: [t("Day"), t("State"), t("Uptime"), t("Downtime minutes"), t("Checks"), t("Coverage")],
+    columns: columns.days,
     rows: measured
       .map(({ period, state }) => [
         period.name,
-        state ? stateWords[state] : "",
-        percent(period.folded.uptime, 3),
+        state ? { shown: stateWords[state], filed: columns.states[state] } : "",
+        share(period.folded.uptime, 3),
         period.folded.downtime_minutes,
         period.folded.checks,
-        percent(period.folded.coverage, 1),
+        share(period.folded.coverage, 1),
       ])
       .reverse(),
   };
   const weeks = (days.at(-1)?.week ?? 0) + 1;
   return (
     <FigureCard
-      title="A year of days"
+      title={t("A year of days")}
       file={`target-${id}-days.csv`}
       summary={summary}
       numbers={numbers ?? null}
@@ -65,8 +72,14 @@ export function YearCard({ id }: { id: number }) {
       <p className="pad-x muted">
         <KeptNote of={data} />
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section ref={toTheEnd} className="scroll-x year" tabIndex={0} aria-label="A year of days, as a calendar">
+      <section
+        ref={toTheEnd}
+        className="scroll-x year"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+        tabIndex={0}
+        dir="ltr"
+        aria-label={t("A year of days, as a calendar")}
+      >
         <svg
           width={weeks * SIZE + 34}
           height={7 * SIZE + 18}
@@ -74,9 +87,9 @@ export function YearCard({ id }: { id: number }) {
           role="img"
           aria-label={summary}
         >
-          {["Mon", "Wed", "Fri", "Sun"].map((name, i) => (
-            <text key={name} x={0} y={18 + (i * 2 + 0.75) * SIZE} className="year-text">
-              {name}
+          {[0, 2, 4, 6].map((day) => (
+            <text key={day} x={0} y={18 + (day + 0.75) * SIZE} className="year-text">
+              {weekdays.format(Date.UTC(2024, 0, 1 + day))}
             </text>
           ))}
           {days.map(({ period, week, weekday, state }, i) => {
@@ -92,7 +105,16 @@ export function YearCard({ id }: { id: number }) {
                 )}
                 <rect x={x} y={y} width={12} height={12} rx={2} className={`d-${state ?? "none"}`}>
                   <title>
-                    {`${period.name}: ${state ? stateWords[state] : "nothing was due"}, uptime ${percent(period.folded.uptime, 3)}, ${count(period.folded.downtime_minutes)} min down, ${count(period.folded.checks)} checks`}
+                    {t(
+                      "{day}: {state, select, up {Up} degraded {Degraded} down {Down} no_data {No data} other {nothing was due}}, uptime {uptime}, {minutes} min down, {checks, plural, one {# check} other {# checks}}",
+                      {
+                        day: period.name,
+                        state: state ?? "none",
+                        uptime: percent(period.folded.uptime, 3),
+                        minutes: count(period.folded.downtime_minutes),
+                        checks: period.folded.checks,
+                      },
+                    )}
                   </title>
                 </rect>
                 {state === "down" && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
@@ -102,21 +124,21 @@ export function YearCard({ id }: { id: number }) {
           })}
         </svg>
       </section>
-      <ul className="year-legend" aria-hidden="true">
+      <ul className="year-legend" aria-hidden>
         <li>
-          <span className="key d-up" /> Up
+          <span className="key d-up" /> {t("Up")}
         </li>
         <li>
-          <span className="key d-degraded">!</span> Degraded
+          <span className="key d-degraded">!</span> {t("Degraded")}
         </li>
         <li>
-          <span className="key d-down">×</span> Down at least once
+          <span className="key d-down">×</span> {t("Down at least once")}
         </li>
         <li>
-          <span className="key d-no_data" /> Less than half measured
+          <span className="key d-no_data" /> {t("Less than half measured")}
         </li>
         <li>
-          <span className="key d-none" /> Nothing due
+          <span className="key d-none" /> {t("Nothing due")}
         </li>
       </ul>
     </FigureCard>
@@ -128,5 +150,6 @@ const toTheEnd = (node: HTMLElement | null) => {
   if (node) node.scrollLeft = node.scrollWidth;
 };
 
-const month = (day: string): string =>
-  new Intl.DateTimeFormat("en-GB", { month: "short", timeZone: "UTC" }).format(new Date(`${day}T00:00:00Z`));
+const weekdays = new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat(locale(), { month: "short", timeZone: "UTC" });
+const month = (day: string): string => months.format(new Date(`${day}T00:00:00Z`));

@@ -1,13 +1,14 @@
 import type { Series } from "../api/types";
 import type { Range } from "../app/router";
+import { t } from "../words/t";
 
 /** The parts of a check, in the order they happen. */
 export const phases = [
-  { key: "dns", label: "Name look-up" },
-  { key: "connect", label: "Connect" },
+  { key: "dns", label: t("Name look-up") },
+  { key: "connect", label: t("Connect") },
   { key: "tls", label: "TLS" },
-  { key: "wait", label: "Wait for answer" },
-  { key: "transfer", label: "Transfer" },
+  { key: "wait", label: t("Wait for answer") },
+  { key: "transfer", label: t("Transfer") },
 ] as const;
 
 export type PhaseKey = (typeof phases)[number]["key"];

@@ -1,4 +1,5 @@
 import type { Series } from "../api/types";
+import columns from "./columns.json";
 import { csvOf } from "./csv";
 import { phases } from "./phases";
 
@@ -8,19 +9,7 @@ const ms = (us: number | null | undefined): number | null =>
 /** A series as a file for spreadsheets, the oldest first. */
 export const seriesCsv = (series: Series): string =>
   csvOf(
-    [
-      "From (UTC)",
-      "Checks",
-      "Up",
-      "Degraded",
-      "Down",
-      "Unknown",
-      "Missed",
-      "Median ms",
-      "95th ms",
-      "99th ms",
-      ...phases.map((phase) => `${phase.label} ms`),
-    ],
+    columns.series,
     series.x.map((at, i) => [
       new Date(at * 1000).toISOString(),
       series.count[i] ?? 0,

@@ -1,20 +1,17 @@
 import { Field } from "../ui/Field";
+import { duration } from "../ui/words";
+import { t } from "../words/t";
 import type { Errors } from "./form";
-import { type HeartbeatDraft, type Length, type Unit, units } from "./heartbeat";
+import { type HeartbeatDraft, type Length, lengthOf, type Unit, units } from "./heartbeat";
 import { Shortcuts } from "./Shortcuts";
 import { ZoneField } from "./ZoneField";
 
-const periods: [string, Length][] = [
-  ["5 min", { n: "5", unit: "min" }],
-  ["1 h", { n: "1", unit: "h" }],
-  ["1 d", { n: "1", unit: "d" }],
-  ["7 d", { n: "7", unit: "d" }],
-];
+const periods = [300, 3_600, 86_400, 604_800].map((s): [string, Length] => [duration(s), lengthOf(s)]);
 const crons: [string, string][] = [
-  ["Hourly", "0 * * * *"],
-  ["Nightly", "30 2 * * *"],
-  ["Weekdays", "30 2 * * 1-5"],
-  ["Mondays", "0 8 * * 1"],
+  [t("Hourly"), "0 * * * *"],
+  [t("Nightly"), "30 2 * * *"],
+  [t("Weekdays"), "30 2 * * 1-5"],
+  [t("Mondays"), "0 8 * * 1"],
 ];
 
 /** When a job is to ping, and how late it may be. */
@@ -29,7 +26,7 @@ export function HeartbeatFields({
 }) {
   return (
     <>
-      <Field label="Name" error={errors.name} hint="Of the job that pings, such as Nightly backup.">
+      <Field label={t("Name")} error={errors.name} hint={t("Of the job that pings, such as Nightly backup.")}>
         {(bound) => (
           <input
             {...bound}
@@ -44,17 +41,17 @@ export function HeartbeatFields({
         )}
       </Field>
       <Choice
-        label="A ping is expected"
+        label={t("A ping is expected")}
         value={draft.by}
         options={[
-          ["period", "After a period"],
-          ["cron", "At fixed times"],
+          ["period", t("After a period")],
+          ["cron", t("At fixed times")],
         ]}
         onChange={(by) => onChange({ by })}
       />
       {draft.by === "period" ? (
         <LengthField
-          label="At most this long after the one before"
+          label={t("At most this long after the one before")}
           name="period"
           value={draft.period}
           error={errors.period}
@@ -64,9 +61,9 @@ export function HeartbeatFields({
       ) : (
         <>
           <Field
-            label="Cron expression"
+            label={t("Cron expression")}
             error={errors.cron}
-            hint="Minute, hour, day of the month, month, day of the week."
+            hint={t("Minute, hour, day of the month, month, day of the week.")}
           >
             {(bound) => (
               <div className="stack">
@@ -80,7 +77,7 @@ export function HeartbeatFields({
                   onChange={(event) => onChange({ cron: event.target.value })}
                 />
                 <Shortcuts
-                  label="Common expressions"
+                  label={t("Common expressions")}
                   of={crons}
                   chosen={(cron) => cron === draft.cron}
                   onChoose={(cron) => onChange({ cron })}
@@ -92,11 +89,11 @@ export function HeartbeatFields({
         </>
       )}
       <LengthField
-        label="Grace"
+        label={t("Grace")}
         name="grace"
         value={draft.grace}
         error={errors.grace}
-        hint="How late a ping may be before the target is down."
+        hint={t("How late a ping may be before the target is down.")}
         onChange={(grace) => onChange({ grace })}
       />
     </>
@@ -155,7 +152,7 @@ function LengthField(props: {
           />
           <select
             className="input"
-            aria-label={`${props.label}, unit`}
+            aria-label={t("{field}, unit", { field: props.label })}
             value={value.unit}
             onChange={(event) => onChange({ ...value, unit: event.target.value as Unit })}
           >
@@ -167,7 +164,7 @@ function LengthField(props: {
           </select>
           {props.common && (
             <Shortcuts
-              label="Common periods"
+              label={t("Common periods")}
               of={props.common}
               chosen={(length) => value.n === length.n && value.unit === length.unit}
               onChoose={onChange}

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { useList, useLive } from "../app/live";
 import { TagInput } from "../ui/TagInput";
 import { TargetPicker } from "../ui/TargetPicker";
+import { t } from "../words/t";
 import type { Errors } from "./form";
 import { belowOf, type Place } from "./place";
 
@@ -25,19 +26,21 @@ export function PlaceFields({
   return (
     <>
       <TagInput
-        label="Tags"
+        label={t("Tags")}
         chosen={place.tags}
         error={errors.tags}
-        hint="To filter by, and for notification rules and maintenance of many targets. Enter or a comma ends one."
+        hint={t("To filter by, and for notification rules and maintenance of many targets. Enter or a comma ends one.")}
         onChange={(tags) => onChange({ tags })}
       />
       <TargetPicker
-        label="Depends on"
+        label={t("Depends on")}
         value={place.parent}
         error={errors.parent}
-        hint="Such as the router in front of it. While that is down, nobody is woken for this one: it goes on being checked."
+        hint={t(
+          "Such as the router in front of it. While that is down, nobody is woken for this one: it goes on being checked.",
+        )}
         clearable
-        none="Nothing"
+        none={t("Nothing")}
         {...(without && { without })}
         onChange={(parent) => onChange({ parent })}
       />

@@ -8,6 +8,7 @@ import { useList, useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { Dialog } from "../ui/Dialog";
 import { ErrorNote } from "../ui/ErrorNote";
+import { t } from "../words/t";
 import { type Draft, draftOf, type Errors, emptyDraft, errorsOf, toBody } from "./form";
 import { Choice, HeartbeatFields } from "./HeartbeatFields";
 import { emptyHeartbeat, heartbeatBody, heartbeatDraftOf } from "./heartbeat";
@@ -27,7 +28,7 @@ export default function TargetDialog({ editId, onClose }: { editId: number | nul
     gcTime: 0,
   });
   return (
-    <Dialog title={editId === null ? "Add target" : "Edit target"} onClose={onClose}>
+    <Dialog title={t(editId === null ? "Add target" : "Edit target")} onClose={onClose}>
       {editId === null ? (
         <TargetForm target={null} onClose={onClose} />
       ) : target.data ? (
@@ -83,8 +84,16 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
       void queries.invalidateQueries({ queryKey: ["heartbeat", saved.id] });
-      const next = beat ? "Have the job ping its address." : "Its first check is on the way.";
-      toast({ text: target ? `${saved.name} saved.` : `${saved.name} added. ${next}` });
+      toast({
+        text: t(
+          target
+            ? "{name} saved."
+            : beat
+              ? "{name} added. Have the job ping its address."
+              : "{name} added. Its first check is on the way.",
+          { name: saved.name },
+        ),
+      });
       onClose();
       if (beat && !target) void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     } catch (error) {
@@ -102,11 +111,11 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
         )}
         {target === null && (
           <Choice
-            label="What to watch"
+            label={t("What to watch")}
             value={beat ? "heartbeat" : "address"}
             options={[
-              ["address", "An address"],
-              ["heartbeat", "A job that pings"],
+              ["address", t("An address")],
+              ["heartbeat", t("A job that pings")],
             ]}
             onChange={(kind) => {
               setBeat(kind === "heartbeat");
@@ -138,10 +147,10 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
       </div>
       <div className="dialog-foot">
         <button type="button" className="btn" onClick={onClose}>
-          Cancel
+          {t("Cancel")}
         </button>
         <button type="submit" className="btn primary" disabled={saving}>
-          {saving ? "Saving" : target ? "Save changes" : "Start watching"}
+          {t(saving ? "Saving" : target ? "Save changes" : "Start watching")}
         </button>
       </div>
     </form>

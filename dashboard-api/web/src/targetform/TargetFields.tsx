@@ -1,17 +1,14 @@
 import { ChevronRight } from "lucide-react";
 import { useId, useState } from "react";
 import { Field } from "../ui/Field";
+import { duration } from "../ui/words";
+import { locale, t } from "../words/t";
 import { type Draft, type Errors, hasStatus } from "./form";
 import { Shortcuts } from "./Shortcuts";
 
-const intervals: [string, number][] = [
-  ["10 s", 10],
-  ["30 s", 30],
-  ["1 min", 60],
-  ["5 min", 300],
-  ["15 min", 900],
-  ["1 h", 3600],
-];
+const intervals = [10, 30, 60, 300, 900, 3600].map((s): [string, number] => [duration(s), s]);
+const URL_EXAMPLE = "https://example.com/health";
+const schemes = new Intl.ListFormat(locale()).format(["tcp://", "tls://", "dns:///", "icmp://", "grpc://", "ws://"]);
 
 /** One column; only the address is needed, the rest has good defaults and stays folded. */
 export function TargetFields({
@@ -33,7 +30,7 @@ export function TargetFields({
   const known = [...new Set([...regions, ...draft.regions])].sort();
   return (
     <>
-      <Field label="URL" error={errors.url} hint="Also tcp://, tls://, dns:///, icmp://, grpc:// and ws:// addresses.">
+      <Field label={t("URL")} error={errors.url} hint={t("Also {schemes} addresses.", { schemes })}>
         {(bound) => (
           <input
             {...bound}
@@ -45,13 +42,13 @@ export function TargetFields({
             spellCheck={false}
             // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that was just asked for
             autoFocus
-            placeholder="https://example.com/health"
+            placeholder={URL_EXAMPLE}
             value={draft.url}
             onChange={(event) => onChange({ url: event.target.value })}
           />
         )}
       </Field>
-      <Field label="Check every (seconds)" error={errors.interval}>
+      <Field label={t("Check every (seconds)")} error={errors.interval}>
         {(bound) => (
           <div className="interval">
             <input
@@ -64,7 +61,7 @@ export function TargetFields({
               onChange={(event) => onChange({ interval: event.target.value })}
             />
             <Shortcuts
-              label="Common intervals"
+              label={t("Common intervals")}
               of={intervals}
               chosen={(seconds) => draft.interval === String(seconds)}
               onChoose={(seconds) => onChange({ interval: String(seconds) })}
@@ -79,10 +76,10 @@ export function TargetFields({
         aria-controls={folded}
         onClick={() => setOpen(!shown)}
       >
-        <ChevronRight size={16} aria-hidden /> Name, timeout, regions, expected status
+        <ChevronRight size={16} aria-hidden /> {t("Name, timeout, regions, expected status")}
       </button>
       <div id={folded} className="folded" hidden={!shown}>
-        <Field label="Name" error={errors.name} hint="Empty: the host and path of the URL.">
+        <Field label={t("Name")} error={errors.name} hint={t("Empty: the host and path of the URL.")}>
           {(bound) => (
             <input
               {...bound}
@@ -95,9 +92,9 @@ export function TargetFields({
           )}
         </Field>
         <Field
-          label="Timeout (seconds)"
+          label={t("Timeout (seconds)")}
           error={errors.timeout}
-          hint={isNew ? "Empty: half the interval, at most 10 s." : undefined}
+          hint={isNew ? t("Empty: half the interval, at most {time}.", { time: duration(10) }) : undefined}
         >
           {(bound) => (
             <input
@@ -119,9 +116,12 @@ export function TargetFields({
         />
         {(hasStatus(draft.url) || draft.status !== "" || errors.status) && (
           <Field
-            label="Expected status codes"
+            label={t("Expected status codes")}
             error={errors.status}
-            hint="Codes and ranges, such as 200-299, 404. Empty: 200-399."
+            hint={t("Codes and ranges, such as {example}. Empty: {usual}.", {
+              example: "200-299, 404",
+              usual: "200-399",
+            })}
           >
             {(bound) => (
               <input
@@ -157,10 +157,10 @@ function Regions({
     // biome-ignore lint/a11y/useSemanticElements: styled like the other fields
     <div className="field" role="group" aria-labelledby={id} aria-describedby={error ? `${id}-error` : `${id}-hint`}>
       <span className="label" id={id}>
-        Regions
+        {t("Regions")}
       </span>
       <div className="chips">
-        {known.length === 0 && <span className="muted">No region is reporting yet.</span>}
+        {known.length === 0 && <span className="muted">{t("No region is reporting yet.")}</span>}
         {known.map((region) => (
           <label key={region} className="chip">
             <input
@@ -182,7 +182,7 @@ function Regions({
         </p>
       )}
       <p className="hint" id={`${id}-hint`}>
-        None chosen: every region, also those that join later.
+        {t("None chosen: every region, also those that join later.")}
       </p>
     </div>
   );

@@ -1,6 +1,7 @@
 import { ChevronsUpDown } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Field } from "../ui/Field";
+import { t } from "../words/t";
 import { allZones, matching, offsetOf } from "./zones";
 
 /** A time zone out of a list that can be searched: type a part of its name, or walk with the arrows. */
@@ -58,9 +59,9 @@ export function ZoneField({
   const offset = offsetOf(value, now);
   return (
     <Field
-      label="Time zone"
+      label={t("Time zone")}
       error={error}
-      hint={open ? undefined : offset && `${offset} now; changes with the clocks.`}
+      hint={open ? undefined : offset && t("{offset} now; changes with the clocks.", { offset })}
     >
       {(bound) => (
         <div className="zone">
@@ -76,7 +77,7 @@ export function ZoneField({
               aria-controls={`${id}-list`}
               aria-autocomplete="list"
               aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
-              placeholder={open ? "Search, such as Berlin" : undefined}
+              placeholder={open ? t("Search, such as Berlin") : undefined}
               value={typed ?? value}
               onClick={() => !open && show()}
               onChange={(event) => {
@@ -88,7 +89,14 @@ export function ZoneField({
             />
             <ChevronsUpDown size={16} aria-hidden />
           </div>
-          <div ref={list} id={`${id}-list`} className="zone-list" role="listbox" aria-label="Time zones" hidden={!open}>
+          <div
+            ref={list}
+            id={`${id}-list`}
+            className="zone-list"
+            role="listbox"
+            aria-label={t("Time zones")}
+            hidden={!open}
+          >
             {open &&
               found.map((zone, i) => (
                 // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the field's
@@ -106,8 +114,8 @@ export function ZoneField({
                 </div>
               ))}
             {open && found.length === 0 && (
-              <div className="muted" role="option" aria-selected={false} aria-disabled="true" tabIndex={-1}>
-                No zone has that name
+              <div className="muted" role="option" aria-selected={false} aria-disabled tabIndex={-1}>
+                {t("No zone has that name")}
               </div>
             )}
           </div>

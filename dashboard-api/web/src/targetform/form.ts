@@ -1,5 +1,6 @@
 import type { Problem, Target, TargetInput } from "../api/types";
 import { sentence } from "../ui/problems";
+import { t } from "../words/t";
 
 /** What the fields hold: text, as typed. Empty means the server's default. */
 export interface Draft {
@@ -60,17 +61,18 @@ export function toBody(draft: Draft, before: Draft | null): Parsed {
     before === null ? String(draft[field]).trim() !== "" : String(draft[field]).trim() !== String(before[field]).trim();
 
   const url = completeUrl(draft.url);
-  if (url === "") errors.url = "Enter the address to watch.";
+  if (url === "") errors.url = t("Enter the address to watch.");
   else if (before === null || url !== before.url) body.url = url;
   if (changed("name")) body.name = draft.name.trim();
   if (changed("interval")) {
     const seconds = Number(draft.interval);
-    if (draft.interval.trim() === "" || !Number.isInteger(seconds)) errors.interval = "Enter whole seconds.";
+    if (draft.interval.trim() === "" || !Number.isInteger(seconds)) errors.interval = t("Enter whole seconds.");
     else body.interval_s = seconds;
   }
   if (changed("timeout")) {
     const seconds = Number(draft.timeout);
-    if (draft.timeout.trim() === "" || !Number.isFinite(seconds)) errors.timeout = "Enter seconds, such as 5 or 0.5.";
+    if (draft.timeout.trim() === "" || !Number.isFinite(seconds))
+      errors.timeout = t("Enter seconds, such as {whole} or {part}.", { whole: "5", part: "0.5" });
     else body.timeout_ms = Math.round(seconds * 1000);
   }
   if (changed("regions")) body.regions = draft.regions;
@@ -106,9 +108,9 @@ export function errorsOf(problem: Problem): Errors {
   if (Object.keys(errors).length === 0) {
     const text =
       problem.status === 412
-        ? "Somebody else changed this target meanwhile. Close and open it again to see their version."
+        ? t("Somebody else changed this target meanwhile. Close and open it again to see their version.")
         : sentence(problem.detail || problem.title);
-    put("form", problem.request_id ? `${text} (request ${problem.request_id})` : text);
+    put("form", problem.request_id ? t("{said} (request {id})", { said: text, id: problem.request_id }) : text);
   }
   return errors;
 }

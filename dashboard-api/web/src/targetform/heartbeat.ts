@@ -1,12 +1,13 @@
 import type { HeartbeatPart } from "../api/spec";
 import type { Target, TargetInput } from "../api/types";
+import { t } from "../words/t";
 import type { Errors, Parsed } from "./form";
 
 export const units = [
-  ["s", "seconds", 1],
-  ["min", "minutes", 60],
-  ["h", "hours", 3_600],
-  ["d", "days", 86_400],
+  ["s", t("seconds"), 1],
+  ["min", t("minutes"), 60],
+  ["h", t("hours"), 3_600],
+  ["d", t("days"), 86_400],
 ] as const;
 export type Unit = (typeof units)[number][0];
 
@@ -66,19 +67,19 @@ export function heartbeatBody(draft: HeartbeatDraft, before: HeartbeatDraft | nu
   const errors: Errors = {};
   const body: TargetInput = before ? {} : { kind: "heartbeat" };
   const name = draft.name.trim();
-  if (name === "") errors.name = "Name the job.";
+  if (name === "") errors.name = t("Name the job.");
   else if (name !== before?.name) body.name = name;
   const grace = secondsOf(draft.grace);
-  if (grace === null) errors.grace = "Enter how late a ping may be, such as 5 minutes.";
+  if (grace === null) errors.grace = t("Enter how late a ping may be, such as 5 minutes.");
   const part: HeartbeatPart = { grace_s: grace ?? 0 };
   if (draft.by === "period") {
     const period = secondsOf(draft.period);
-    if (period === null) errors.period = "Enter the time between two pings, such as 1 hour.";
+    if (period === null) errors.period = t("Enter the time between two pings, such as 1 hour.");
     else part.period_s = period;
   } else {
     part.cron = draft.cron.trim().replace(/\s+/g, " ");
-    if (part.cron === "") errors.cron = "Enter five fields, such as 30 2 * * 1-5.";
-    if (draft.zone.trim() === "") errors.zone = "Choose the time zone that the times are in.";
+    if (part.cron === "") errors.cron = t("Enter five fields, such as {example}.", { example: "30 2 * * 1-5" });
+    if (draft.zone.trim() === "") errors.zone = t("Choose the time zone that the times are in.");
     else part.zone = draft.zone.trim();
   }
   if (Object.keys(errors).length > 0) return { ok: false, errors };

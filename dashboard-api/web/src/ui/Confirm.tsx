@@ -1,11 +1,12 @@
 import { type ReactNode, useState } from "react";
+import { t } from "../words/t";
 import { Dialog } from "./Dialog";
 
 /** Asks before something is done that cannot be taken back, and closes when it has been tried. */
 export function Confirm({
   title,
   act,
-  keep = "Keep it",
+  keep = t("Keep it"),
   consequences,
   onAct,
   onClose,

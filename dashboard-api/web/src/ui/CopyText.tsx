@@ -2,6 +2,7 @@ import { Check, Copy } from "lucide-react";
 import { useEffect, useId, useState } from "react";
 import { useAnnounce } from "../app/announcer";
 import "../styles/copy.css";
+import { t } from "../words/t";
 
 const SAID_MS = 2_000;
 
@@ -18,7 +19,7 @@ export function CopyText({ label, text }: { label: string; text: string }) {
   const copy = async () => {
     const done = await toClipboard(text);
     setCopied(done);
-    announce(done ? `${label} copied.` : "Not copied: select the text instead.");
+    announce(done ? t("{label} copied.", { label }) : t("Not copied: select the text instead."));
   };
   return (
     <div className="copy-text">
@@ -26,12 +27,12 @@ export function CopyText({ label, text }: { label: string; text: string }) {
       <button
         type="button"
         className="btn"
-        aria-label={`Copy ${label}`}
+        aria-label={t("Copy {label}", { label })}
         aria-describedby={id}
         onClick={() => void copy()}
       >
         {copied ? <Check size={15} aria-hidden className="s-up" /> : <Copy size={15} aria-hidden />}
-        <span className="copy-word">{copied === false ? "Select it" : copied ? "Copied" : "Copy"}</span>
+        <span className="copy-word">{copied === false ? t("Select it") : copied ? t("Copied") : t("Copy")}</span>
       </button>
     </div>
   );

@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../words/t";
 
 /** A modal dialog: the browser's own, which traps focus, closes on Escape and gives focus back. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
@@ -23,7 +24,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     >
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" className="icon-btn" aria-label="Close" onClick={onClose}>
+        <button type="button" className="icon-btn" aria-label={t("Close")} onClick={onClose}>
           <X size={18} aria-hidden />
         </button>
       </div>

@@ -3,6 +3,7 @@ import { Dialog } from "./Dialog";
 import { FormProblem } from "./FormProblem";
 import type { Problems } from "./problems";
 import "../styles/dialog.css";
+import { t } from "../words/t";
 
 /** A dialog that asks for something and does it once: while it is busy nothing is sent again. */
 export function DialogForm({
@@ -12,7 +13,7 @@ export function DialogForm({
   busy,
   act,
   acting = act,
-  keep = "Cancel",
+  keep = t("Cancel"),
   className = "",
   onSubmit,
   onClose,

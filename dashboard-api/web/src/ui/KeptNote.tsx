@@ -1,4 +1,5 @@
 import { useZone } from "../app/preferences";
+import { locale, t } from "../words/t";
 
 /** Something over a range that may begin before what is kept. */
 interface MaybeKept {
@@ -6,7 +7,7 @@ interface MaybeKept {
 }
 
 const day = (zone: "local" | "utc") =>
-  new Intl.DateTimeFormat("en-GB", {
+  new Intl.DateTimeFormat(locale(), {
     day: "numeric",
     month: "short",
     year: "numeric",
@@ -19,8 +20,10 @@ export function KeptNote({ of, brief = false }: { of: MaybeKept | undefined; bri
   if (!of?.kept_since) return null;
   const since = day(zone).format(new Date(of.kept_since));
   return brief ? (
-    <span className="kept-note">kept since {since}</span>
+    <span className="kept-note">{t("kept since {day}", { day: since })}</span>
   ) : (
-    <span className="kept-note">Kept since {since}: what is missing before was dropped, it was no silence.</span>
+    <span className="kept-note">
+      {t("Kept since {day}: what is missing before was dropped, it was no silence.", { day: since })}
+    </span>
   );
 }

@@ -1,3 +1,5 @@
+const name = "Probefleet"; // the same in every language
+
 /** The mark: three bars, like the ticks of a target. */
 export function Logo({ size = 24 }: { size?: number }) {
   return (
@@ -9,5 +11,14 @@ export function Logo({ size = 24 }: { size?: number }) {
         <rect x="22" y="8" width="4" height="16" rx="2" />
       </g>
     </svg>
+  );
+}
+
+/** The mark and the name beside it. */
+export function Brand({ size = 24 }: { size?: number }) {
+  return (
+    <>
+      <Logo size={size} /> <span>{name}</span>
+    </>
   );
 }

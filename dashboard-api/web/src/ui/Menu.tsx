@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { direction } from "../words/t";
 
 const CloseContext = createContext<() => void>(() => {});
 
@@ -86,7 +87,9 @@ function place(menu: HTMLElement, anchor: DOMRect): void {
   const { offsetWidth: width, offsetHeight: height } = menu;
   const below = anchor.bottom + 5 + height <= window.innerHeight;
   menu.style.top = `${below ? anchor.bottom + 5 : Math.max(8, anchor.top - height - 5)}px`;
-  menu.style.left = `${Math.max(8, anchor.right - width)}px`;
+  const left =
+    direction() === "rtl" ? Math.min(anchor.left, window.innerWidth - width - 8) : Math.max(8, anchor.right - width);
+  menu.style.left = `${left}px`;
 }
 
 export function MenuItem({
@@ -132,7 +135,7 @@ export function MenuChoice<T extends string>({
   return (
     // biome-ignore lint/a11y/useSemanticElements: a group inside a menu
     <div role="group" aria-label={label}>
-      <div className="menu-label" aria-hidden="true">
+      <div className="menu-label" aria-hidden>
         {label}
       </div>
       {options.map((option) => (

@@ -1,3 +1,5 @@
+import { t } from "../words/t";
+
 /** What a query of pages says of its next one. */
 interface Pages {
   hasNextPage: boolean;
@@ -16,7 +18,7 @@ export function Older({ of: pages }: { of: Pages }) {
         disabled={pages.isFetchingNextPage}
         onClick={() => void pages.fetchNextPage()}
       >
-        {pages.isFetchingNextPage ? "Loading" : "Show older"}
+        {pages.isFetchingNextPage ? t("Loading") : t("Show older")}
       </button>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { RegionState, State } from "../api/types";
+import { t } from "../words/t";
 import { StateIcon } from "./StateIcon";
 import { explain, latency, stateOfStatus, stateWords, tellingStatus } from "./words";
 
@@ -24,17 +25,16 @@ export function RegionDots({
   if (regions.length === 0) return <span className="muted">–</span>;
   const rest = regions.length - shownAtMost;
   return (
-    <ul className="dots" aria-label="Regions">
+    <ul className="dots" aria-label={t("Regions")}>
       {regions.slice(0, shownAtMost).map((region) => {
         const state = regionStateOf(region, whole);
         const why = explain(region.failure, region.reason, tellingStatus(kind, region.http_status));
-        const detail = region.fresh ? why || latency(region.total_us) : "not reporting";
+        const detail = region.fresh ? why || latency(region.total_us) : t("not reporting");
+        const said = { region: region.region, state: stateWords[state] };
         return (
-          <li key={region.region} title={`${region.region}: ${stateWords[state]}, ${detail}`}>
+          <li key={region.region} title={t("{region}: {state}, {detail}", { ...said, detail })}>
             <StateIcon state={state} size={14} />
-            <span className="sr">
-              {region.region}: {stateWords[state]}
-            </span>
+            <span className="sr">{t("{region}: {state}", said)}</span>
           </li>
         );
       })}

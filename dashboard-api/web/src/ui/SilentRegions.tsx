@@ -1,5 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 import type { Region } from "../api/types";
+import { Rich } from "../words/Rich";
 import { Ago } from "./time";
 
 /** Names the regions that stopped reporting: their targets are not up, they are unknown. */
@@ -12,14 +13,15 @@ export function SilentRegions({ regions }: { regions: readonly Region[] }) {
       <div>
         {silent.map((region) => (
           <p key={region.region}>
-            Region <b>{region.region}</b> stopped reporting
-            {region.heartbeat_at && (
-              <>
-                {" "}
-                <Ago at={region.heartbeat_at} />
-              </>
-            )}
-            . What it watches alone shows as no data.
+            <Rich
+              text={
+                region.heartbeat_at
+                  ? "Region {name} stopped reporting {ago}. What it watches alone shows as no data."
+                  : "Region {name} stopped reporting. What it watches alone shows as no data."
+              }
+              name={<b>{region.region}</b>}
+              ago={region.heartbeat_at ? <Ago at={region.heartbeat_at} /> : ""}
+            />
           </p>
         ))}
       </div>

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Database } from "lucide-react";
 import { api } from "../api/endpoints";
 import type { Fleet } from "../api/types";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { Ago } from "./time";
-import { plural } from "./words";
 
 /** Something that may be a copy of an older answer, because ClickHouse does not answer now. */
 interface MaybeCopy {
@@ -21,7 +22,7 @@ export function CopyNote({ of }: { of: MaybeCopy | undefined }) {
   if (!of?.stale_since) return null;
   return (
     <span className="copy-note">
-      <Database size={13} aria-hidden /> as of <Ago at={of.stale_since} />
+      <Database size={13} aria-hidden /> <Rich text="as of {ago}" ago={<Ago at={of.stale_since} />} />
     </span>
   );
 }
@@ -42,19 +43,28 @@ export function StoreNotices({ fleet }: { fleet: Fleet | undefined }) {
       <div>
         {fleet.stale_since && (
           <p>
-            Redis has not answered for <Ago at={fleet.stale_since} bare />: no new result arrives, and targets turn to
-            no data as their last ones age.
+            <Rich
+              text="Redis has not answered for {time}: no new result arrives, and targets turn to no data as their last ones age."
+              time={<Ago at={fleet.stale_since} bare />}
+            />
           </p>
         )}
         {down_since && (
           <p>
-            ClickHouse has not answered for <Ago at={down_since} bare />: history is stale, live results go on.
+            <Rich
+              text="ClickHouse has not answered for {time}: history is stale, live results go on."
+              time={<Ago at={down_since} bare />}
+            />
           </p>
         )}
         {spooled > 0 && (
           <p>
-            {plural(spooled, "result")} {spooled === 1 ? "waits" : "wait"} on disk and will be stored
-            {down_since ? " once ClickHouse answers." : " soon."}
+            {t(
+              down_since
+                ? "{n, plural, one {# result waits on disk and will be stored once ClickHouse answers.} other {# results wait on disk and will be stored once ClickHouse answers.}}"
+                : "{n, plural, one {# result waits on disk and will be stored soon.} other {# results wait on disk and will be stored soon.}}",
+              { n: spooled },
+            )}
           </p>
         )}
       </div>

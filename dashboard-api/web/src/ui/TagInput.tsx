@@ -1,9 +1,10 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { useList } from "../app/live";
+import { t } from "../words/t";
 import { Field } from "./Field";
-import { MOST_TAGS, parseTags, sortedTags, suggestTags, tagRule } from "./tags";
-import { plural } from "./words";
+import { MOST_TAGS, parseTags, sortedTags, suggestTags } from "./tags";
+import { listed } from "./words";
 
 /** Tags as chips, with those that other targets have offered while one is typed. */
 export function TagInput({
@@ -30,9 +31,14 @@ export function TagInput({
 
   const add = (text: string) => {
     const parsed = parseTags(text);
-    if (parsed.bad.length > 0) return setBad(`${parsed.bad.join(", ")}: a tag is ${tagRule}.`);
+    if (parsed.bad.length > 0)
+      return setBad(
+        t("{tags}: a tag is 1 to 40 of a-z, 0-9 and -_.:/, beginning with a letter or digit.", {
+          tags: listed(parsed.bad),
+        }),
+      );
     const next = sortedTags([...chosen, ...parsed.tags]);
-    if (next.length > MOST_TAGS) return setBad(`At most ${MOST_TAGS} tags.`);
+    if (next.length > MOST_TAGS) return setBad(t("At most {n, plural, one {# tag} other {# tags}}.", { n: MOST_TAGS }));
     setBad("");
     setOpen(false);
     setTyped("");
@@ -69,7 +75,7 @@ export function TagInput({
                 {tag}
                 <button
                   type="button"
-                  aria-label={`Remove ${tag}`}
+                  aria-label={t("Remove {name}", { name: tag })}
                   onClick={() => {
                     onChange(chosen.filter((one) => one !== tag));
                     input.current?.focus();
@@ -109,7 +115,7 @@ export function TagInput({
             id={`${id}-list`}
             className="picker-list over"
             role="listbox"
-            aria-label={`${label} of other targets`}
+            aria-label={t("{label} of other targets", { label })}
             hidden={found.length === 0}
           >
             {found.map((tag, i) => (
@@ -124,7 +130,9 @@ export function TagInput({
                 onClick={() => add(tag)}
               >
                 <span>{tag}</span>
-                <span className="muted">{plural(known.get(tag) ?? 0, "target")}</span>
+                <span className="muted">
+                  {t("{n, plural, one {# target} other {# targets}}", { n: known.get(tag) ?? 0 })}
+                </span>
               </div>
             ))}
           </div>

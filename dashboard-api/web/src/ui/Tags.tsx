@@ -1,3 +1,6 @@
+import { t } from "../words/t";
+import { listed } from "./words";
+
 const SHOWN = 3;
 
 /** The tags of a target, the first few in a row. */
@@ -5,8 +8,8 @@ export function Tags({ of: tags, most = SHOWN }: { of: readonly string[]; most?:
   if (tags.length === 0) return null;
   const more = tags.length - most;
   return (
-    <span className="tags" title={more > 0 ? tags.join(", ") : undefined}>
-      <span className="sr">Tags: </span>
+    <span className="tags" title={more > 0 ? listed(tags) : undefined}>
+      <span className="sr">{t("Tags:")} </span>
       {tags.slice(0, most).map((tag) => (
         <span key={tag} className="tag">
           {tag}

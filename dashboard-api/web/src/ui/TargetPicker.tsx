@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, useId, useMemo, useState } from "react";
 import { useList, useLive } from "../app/live";
+import { t } from "../words/t";
 import { Field } from "./Field";
 import { StateIcon } from "./StateIcon";
 import { shortUrl } from "./words";
@@ -14,7 +15,7 @@ export function TargetPicker({
   error,
   hint,
   clearable = false,
-  none = "All targets",
+  none = t("All targets"),
   without,
   onChange,
 }: {
@@ -46,7 +47,7 @@ export function TargetPicker({
     });
     return matches.slice(0, SHOWN);
   }, [typed, store, version, without]);
-  const chosen = value === null ? "" : (store.get(value)?.name ?? `Target ${value}`);
+  const chosen = value === null ? "" : (store.get(value)?.name ?? t("Target {id}", { id: String(value) }));
 
   const choose = (target: number | undefined) => {
     if (target !== undefined) onChange(target);
@@ -82,7 +83,7 @@ export function TargetPicker({
               aria-controls={`${id}-list`}
               aria-autocomplete="list"
               aria-activedescendant={open && found[at] ? `${id}-${at}` : undefined}
-              placeholder={clearable && !open ? none : "Name or address"}
+              placeholder={clearable && !open ? none : t("Name or address")}
               value={typed ?? chosen}
               onClick={() => !open && setTyped("")}
               onChange={(event) => {
@@ -116,8 +117,8 @@ export function TargetPicker({
               </div>
             ))}
             {open && found.length === 0 && (
-              <div className="muted" role="option" aria-selected={false} aria-disabled="true" tabIndex={-1}>
-                No target matches
+              <div className="muted" role="option" aria-selected={false} aria-disabled tabIndex={-1}>
+                {t("No target matches")}
               </div>
             )}
           </div>

@@ -1,8 +1,9 @@
 import { memo, type PointerEvent, useMemo, useState } from "react";
 import { createPortal } from "react-dom";
 import { BAR_SLOTS, type Mark, maintained, type SlotView } from "../live/history";
+import { t } from "../words/t";
 import { absolute } from "./time";
-import { explain, latency, plural, statusWords } from "./words";
+import { explain, latency, listed, statusWords } from "./words";
 
 const PITCH = 4;
 const WIDTH = BAR_SLOTS * PITCH;
@@ -19,15 +20,19 @@ const shapes: Record<Mark, (x: number) => string> = {
 const marks: readonly Mark[] = ["none", "up", "degraded", "maintenance", "down"];
 
 function summary(slots: readonly SlotView[]): string {
-  if (slots.length === 0) return "No checks yet";
+  if (slots.length === 0) return t("No checks yet");
   const n = { up: 0, degraded: 0, down: 0, maintenance: 0, none: 0 };
   for (const slot of slots) n[slot.mark]++;
-  const parts = [`${n.up} up`];
-  if (n.degraded) parts.push(`${n.degraded} degraded`);
-  if (n.down) parts.push(`${n.down} down`);
-  if (n.maintenance) parts.push(`${n.maintenance} in maintenance`);
-  if (n.none) parts.push(`${n.none} without data`);
-  return `Last ${plural(slots.length, "check")}: ${parts.join(", ")}`;
+  const parts = [t("{n, plural, one {# up} other {# up}}", { n: n.up })];
+  if (n.degraded) parts.push(t("{n, plural, one {# degraded} other {# degraded}}", { n: n.degraded }));
+  if (n.down) parts.push(t("{n, plural, one {# down} other {# down}}", { n: n.down }));
+  if (n.maintenance)
+    parts.push(t("{n, plural, one {# in maintenance} other {# in maintenance}}", { n: n.maintenance }));
+  if (n.none) parts.push(t("{n, plural, one {# without data} other {# without data}}", { n: n.none }));
+  return t("{n, plural, one {Last # check: {parts}} other {Last # checks: {parts}}}", {
+    n: slots.length,
+    parts: listed(parts),
+  });
 }
 
 interface Tip {
@@ -58,6 +63,8 @@ export const Ticks = memo(function Ticks({
     return d;
   }, [slots]);
 
+  const said = useMemo(() => summary(slots), [slots]);
+
   const onMove = (event: PointerEvent<SVGSVGElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     const column = Math.floor(((event.clientX - box.left) / box.width) * BAR_SLOTS);
@@ -75,7 +82,7 @@ export const Ticks = memo(function Ticks({
         height={height}
         preserveAspectRatio="none"
         role="img"
-        aria-label={summary(slots)}
+        aria-label={said}
         data-count={slots.length}
         data-from={slots[0]?.at}
         data-to={slots.at(-1)?.at}
@@ -92,17 +99,22 @@ export const Ticks = memo(function Ticks({
   );
 });
 
+function cellWords({ region, status, totalUs, failure, reason }: SlotView["cells"][number]): string {
+  const state = statusWords[status];
+  const said =
+    totalUs > 0
+      ? t("{region}: {state}, {detail}", { region, state, detail: latency(totalUs) })
+      : t("{region}: {state}", { region, state });
+  return failure || reason ? t("{said}. {why}", { said, why: explain(failure, reason) }) : said;
+}
+
 function TickTip({ tip }: { tip: Tip }) {
   return (
-    <div className="tip" style={{ left: tip.x, top: tip.y }} aria-hidden="true">
+    <div className="tip" style={{ left: tip.x, top: tip.y }} aria-hidden>
       <b>{absolute(tip.slot.at)}</b>
-      {tip.slot.mark === "maintenance" && <span>In maintenance</span>}
+      {tip.slot.mark === "maintenance" && <span>{t("In maintenance")}</span>}
       {tip.slot.cells.map((cell) => (
-        <span key={cell.region}>
-          {cell.region}: {statusWords[cell.status]}
-          {cell.totalUs > 0 && `, ${latency(cell.totalUs)}`}
-          {(cell.failure || cell.reason) && `. ${explain(cell.failure, cell.reason)}`}
-        </span>
+        <span key={cell.region}>{cellWords(cell)}</span>
       ))}
     </div>
   );

@@ -1,4 +1,5 @@
 import { useBlocker } from "@tanstack/react-router";
+import { t } from "../words/t";
 import { Confirm } from "./Confirm";
 
 /** Asks before what was written and not saved is left behind, within the dashboard and when the tab is closed. */
@@ -11,9 +12,9 @@ export function Unsaved({ when, what }: { when: boolean; what: string }) {
   if (blocker.status !== "blocked") return null;
   return (
     <Confirm
-      title="Leave without saving?"
-      act="Leave"
-      keep="Stay here"
+      title={t("Leave without saving?")}
+      act={t("Leave")}
+      keep={t("Stay here")}
       onAct={async () => blocker.proceed()}
       onClose={blocker.reset}
     >

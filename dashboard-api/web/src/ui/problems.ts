@@ -1,4 +1,5 @@
 import { ApiError } from "../api/client";
+import { t } from "../words/t";
 
 /** What is wrong with a form: by JSON pointer, and under "" what belongs to no field. */
 export type Problems = Record<string, string>;
@@ -13,7 +14,7 @@ export function sentence(text: string): string {
 export function problemsOf(
   error: unknown,
   shown: readonly string[],
-  changed = "Somebody else changed this.",
+  changed = t("Somebody else changed this."),
 ): Problems {
   if (!(error instanceof ApiError)) return { "": sentence(error instanceof Error ? error.message : String(error)) };
   const { problem } = error;
@@ -27,14 +28,21 @@ export function problemsOf(
     put(longest ?? "", sentence(message));
   }
   if (Object.keys(found).length === 0) {
-    put("", problem.status === 412 ? `${changed} Close and open it again.` : sentence(problem.detail || problem.title));
+    put(
+      "",
+      problem.status === 412
+        ? `${changed} ${t("Close and open it again.")}`
+        : sentence(problem.detail || problem.title),
+    );
   }
-  if (found[""] && problem.request_id) found[""] += ` (request ${problem.request_id})`;
+  if (found[""] && problem.request_id) found[""] = withRequest(found[""], problem.request_id);
   return found;
 }
+
+const withRequest = (said: string, id: string): string => t("{said} (request {id})", { said, id });
 
 /** One line for a message at the corner. */
 export function briefly(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
-  return error.requestId ? `${sentence(error.message)} (request ${error.requestId})` : sentence(error.message);
+  return error.requestId ? withRequest(sentence(error.message), error.requestId) : sentence(error.message);
 }

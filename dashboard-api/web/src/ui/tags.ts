@@ -1,7 +1,6 @@
 // What a tag is, as the server has it.
 const tagText = /^[a-z0-9][a-z0-9_.:/-]{0,39}$/;
 export const MOST_TAGS = 20;
-export const tagRule = "1 to 40 of a-z, 0-9 and -_.:/, beginning with a letter or digit";
 
 /** The tags in a text, each once, and what in it is none. */
 export function parseTags(text: string): { tags: string[]; bad: string[] } {

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { useZone, type Zone } from "../app/preferences";
+import { locale, t } from "../words/t";
 import { duration } from "./words";
 
 // One timer for the whole page, running only while something shows a relative time.
@@ -44,8 +45,8 @@ const options: Intl.DateTimeFormatOptions = {
   second: "2-digit",
   hour12: false,
 };
-const local = new Intl.DateTimeFormat("en-GB", options);
-const utc = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" });
+const local = new Intl.DateTimeFormat(locale(), options);
+const utc = new Intl.DateTimeFormat(locale(), { ...options, timeZone: "UTC" });
 
 export function absolute(at: number | string, zone: Zone = "local"): string {
   const date = new Date(at);
@@ -53,8 +54,8 @@ export function absolute(at: number | string, zone: Zone = "local"): string {
 }
 
 const clockFormats = {
-  local: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }),
-  utc: new Intl.DateTimeFormat("en-GB", {
+  local: new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }),
+  utc: new Intl.DateTimeFormat(locale(), {
     hour: "2-digit",
     minute: "2-digit",
     second: "2-digit",
@@ -71,7 +72,14 @@ export function Ago({ at, bare = false }: { at: string | number; bare?: boolean 
   const [zone] = useZone();
   const ms = typeof at === "number" ? at : Date.parse(at);
   const seconds = (now - ms) / 1000;
-  const text = seconds < 2 ? (bare ? "1 s" : "just now") : bare ? duration(seconds) : `${duration(seconds)} ago`;
+  const text =
+    seconds < 2
+      ? bare
+        ? duration(1)
+        : t("just now")
+      : bare
+        ? duration(seconds)
+        : t("{time} ago", { time: duration(seconds) });
   return (
     <time dateTime={new Date(ms).toISOString()} title={bothZones(ms, zone)}>
       {text}

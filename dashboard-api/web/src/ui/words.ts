@@ -1,120 +1,141 @@
 import type { Kind, State, Status } from "../api/types";
+import { locale, t } from "../words/t";
 
 /** Worst first: the order in which people want to see them. */
 export const states: readonly State[] = ["down", "degraded", "no_data", "maintenance", "up", "paused"];
 
 export const stateWords: Record<State, string> = {
-  up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  no_data: "No data",
-  maintenance: "Maintenance",
-  paused: "Paused",
+  up: t("Up"),
+  degraded: t("Degraded"),
+  down: t("Down"),
+  no_data: t("No data"),
+  maintenance: t("Maintenance"),
+  paused: t("Paused"),
 };
 
 export const statusWords: Record<Status, string> = {
-  up: "Up",
-  degraded: "Degraded",
-  down: "Down",
-  unknown: "Unknown",
-  missed: "Missed",
+  up: t("Up"),
+  degraded: t("Degraded"),
+  down: t("Down"),
+  unknown: t("Unknown"),
+  missed: t("Missed"),
 };
 
 export const stateOfStatus = (status: Status): State =>
   status === "unknown" || status === "missed" ? "no_data" : status;
 
 const failures: Record<string, string> = {
-  dns: "The name could not be resolved",
-  connect_refused: "The connection was refused",
-  connect_timeout: "The connection timed out",
-  tls_expired: "The certificate has expired",
-  tls_name: "The certificate is for another name",
-  tls_untrusted: "The certificate is not trusted",
-  tls_other: "The TLS handshake failed",
-  status_code: "Unexpected status",
-  body: "The body did not match",
-  header: "A header did not match",
-  latency: "Slower than allowed",
-  redirect_limit: "Too many redirects",
-  too_large: "The answer was too large",
-  protocol: "The answer broke the rules of its protocol",
-  reset: "The connection was cut off",
-  timeout: "No answer in time",
-  reported: "The job said that it failed",
+  dns: t("The name could not be resolved"),
+  connect_refused: t("The connection was refused"),
+  connect_timeout: t("The connection timed out"),
+  tls_expired: t("The certificate has expired"),
+  tls_name: t("The certificate is for another name"),
+  tls_untrusted: t("The certificate is not trusted"),
+  tls_other: t("The TLS handshake failed"),
+  status_code: t("Unexpected status"),
+  body: t("The body did not match"),
+  header: t("A header did not match"),
+  latency: t("Slower than allowed"),
+  redirect_limit: t("Too many redirects"),
+  too_large: t("The answer was too large"),
+  protocol: t("The answer broke the rules of its protocol"),
+  reset: t("The connection was cut off"),
+  timeout: t("No answer in time"),
+  reported: t("The job said that it failed"),
 };
 
 const reasons: Record<string, string> = {
-  expired: "Not started before it expired",
-  backpressure: "The check queue was full",
-  publisher_down: "No publisher was running",
-  redis_down: "Redis could not be reached",
-  redis_lost: "Redis lost its data",
-  region_down: "No prober of the region was running",
-  trimmed: "Removed from the queue before it was read",
-  lost: "Lost, cause not known",
-  blocked_address: "The address is not allowed to be probed",
-  redirect_blocked: "A redirect led to an address that is not allowed",
-  probe_dns: "The prober's own name resolution failed",
-  probe_blind: "The prober had no network",
-  probe_hang: "The probe did not finish",
-  frozen: "The prober was frozen while probing",
-  host_budget: "Too many checks of this host at once",
-  dead_letter: "The check was set aside after repeated crashes",
-  internal: "An internal error of the prober",
+  expired: t("Not started before it expired"),
+  backpressure: t("The check queue was full"),
+  publisher_down: t("No publisher was running"),
+  redis_down: t("Redis could not be reached"),
+  redis_lost: t("Redis lost its data"),
+  region_down: t("No prober of the region was running"),
+  trimmed: t("Removed from the queue before it was read"),
+  lost: t("Lost, cause not known"),
+  blocked_address: t("The address is not allowed to be probed"),
+  redirect_blocked: t("A redirect led to an address that is not allowed"),
+  probe_dns: t("The prober's own name resolution failed"),
+  probe_blind: t("The prober had no network"),
+  probe_hang: t("The probe did not finish"),
+  frozen: t("The prober was frozen while probing"),
+  host_budget: t("Too many checks of this host at once"),
+  dead_letter: t("The check was set aside after repeated crashes"),
+  internal: t("An internal error of the prober"),
 };
 
 /** One plain phrase for a failure or a reason, with the status code where it says more. */
 export function explain(failure: string, reason: string, httpStatus = 0): string {
-  if (failure === "status_code" && httpStatus > 0) return `Unexpected status code ${httpStatus}`;
+  if (failure === "status_code" && httpStatus > 0)
+    return t("Unexpected status code {code}", { code: String(httpStatus) });
   if (failure) return failures[failure] ?? failure;
   if (reason) return reasons[reason] ?? reason;
   return "";
 }
 
-export function plural(n: number, one: string, many = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`;
-}
-
-const grouped = new Intl.NumberFormat("en-GB");
+const grouped = new Intl.NumberFormat(locale());
 export const count = (n: number): string => grouped.format(n);
+
+const row = new Intl.ListFormat(locale(), { style: "narrow" });
+/** Several names or figures in a row. */
+export const listed = (items: Iterable<string>): string => row.format(items);
+export const listedParts = (items: Iterable<string>) => row.formatToParts(items);
+
+const fixed = new Map<number, Intl.NumberFormat>();
+function decimal(n: number, digits: number): string {
+  let format = fixed.get(digits);
+  if (!format) {
+    format = new Intl.NumberFormat(locale(), {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      useGrouping: false,
+    });
+    fixed.set(digits, format);
+  }
+  return format.format(n);
+}
 
 /** A latency for people: three significant figures at most. */
 export function latency(us: number | null | undefined): string {
   if (us === null || us === undefined) return "–";
-  if (us < 10_000) return `${(us / 1000).toFixed(1)} ms`;
-  if (us < 999_500) return `${Math.round(us / 1000)} ms`;
-  return `${(us / 1_000_000).toFixed(2)} s`;
+  if (us < 10_000) return t("{n} ms", { n: decimal(us / 1000, 1) });
+  if (us < 999_500) return t("{n} ms", { n: decimal(us / 1000, 0) });
+  return t("{n} s", { n: decimal(us / 1_000_000, 2) });
 }
 
 export function duration(seconds: number): string {
-  const s = Math.max(0, Math.round(seconds));
-  if (s < 60) return `${s} s`;
-  if (s < 3600) return s % 60 && s < 600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.round(s / 60)} min`;
-  if (s < 86_400) {
-    const minutes = Math.round((s % 3600) / 60);
-    return minutes && minutes < 60 ? `${Math.floor(s / 3600)} h ${minutes} min` : `${Math.round(s / 3600)} h`;
-  }
-  const hours = Math.floor((s % 86_400) / 3600);
-  return hours ? `${Math.floor(s / 86_400)} d ${hours} h` : `${Math.floor(s / 86_400)} d`;
+  const whole = Math.max(0, Math.round(seconds));
+  const s = whole % 60;
+  const min = Math.round((whole % 3600) / 60);
+  const h = Math.floor((whole % 86_400) / 3600);
+  if (whole < 60) return t("{s} s", { s: whole });
+  if (whole < 3600)
+    return s && whole < 600
+      ? t("{min} min {s} s", { min: Math.floor(whole / 60), s })
+      : t("{min} min", { min: Math.round(whole / 60) });
+  if (whole < 86_400)
+    return min && min < 60 ? t("{h} h {min} min", { h, min }) : t("{h} h", { h: Math.round(whole / 3600) });
+  const d = Math.floor(whole / 86_400);
+  return h ? t("{d} d {h} h", { d, h }) : t("{d} d", { d });
 }
 
 /** 99.95 % is never rounded up to 100 %. */
 export function percent(share: number | null, digits = 2): string {
   if (share === null) return "–";
-  if (share >= 1) return "100%";
   const scale = 10 ** digits;
-  return `${(Math.floor(share * 100 * scale) / scale).toFixed(digits)}%`;
+  const [n, shown] = share >= 1 ? [100, 0] : [Math.floor(share * 100 * scale) / scale, digits];
+  return t("{n}%", { n: decimal(n, shown) });
 }
 
 const kindWords: Record<Kind, string> = {
-  http: "Web",
+  http: t("Web"),
   tcp: "TCP",
   tls: "TLS",
   dns: "DNS",
-  icmp: "Ping",
+  icmp: t("Ping"),
   grpc: "gRPC",
   websocket: "WebSocket",
-  heartbeat: "Heartbeat",
+  heartbeat: t("Heartbeat"),
 };
 
 /** The name of a kind of check; one that a newer API knows is shown as it is. */
@@ -129,14 +150,15 @@ export function shortUrl(url: string): string {
   const question = /^dns:\/\/([^/]*)\/([^?]*)(?:\?type=(\w+))?$/i.exec(url);
   if (!question) return url.replace(/^https?:\/\//i, "").replace(/\/$/, "");
   const [, server, name, type] = question;
-  return `${name} ${type ?? "A"}${server ? ` at ${server}` : ""}`;
+  const asked = `${name} ${type ?? "A"}`;
+  return server ? t("{asked} at {server}", { asked, server }) : asked;
 }
 
 /** A size for people. */
 export function bytes(n: number): string {
-  if (n < 1024) return `${n} B`;
-  if (n < 1024 * 1024) return `${(n / 1024).toFixed(n < 10_240 ? 1 : 0)} KiB`;
-  return `${(n / 1024 / 1024).toFixed(1)} MiB`;
+  if (n < 1024) return t("{n} B", { n: decimal(n, 0) });
+  if (n < 1024 * 1024) return t("{n} KiB", { n: decimal(n / 1024, n < 10_240 ? 1 : 0) });
+  return t("{n} MiB", { n: decimal(n / 1024 / 1024, 1) });
 }
 
 /** An address that is safe to link to, or null. Names and addresses come from other people. */

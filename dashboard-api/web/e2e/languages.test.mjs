@@ -1,0 +1,96 @@
+// Every language of the dashboard, in a real browser: words of its own, its direction, nothing that
+// does not fit. By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import {
+  axeViolations,
+  must,
+  openPage,
+  overflow,
+  settings,
+  shoot,
+  signIn,
+  startBrowser,
+  startLab,
+} from "./harness.mjs";
+
+const folder = new URL("../src/words/catalogues/", import.meta.url);
+const codes = readdirSync(folder).map((name) => name.replace(".json", ""));
+const words = (code) => JSON.parse(readFileSync(new URL(`${code}.json`, folder), "utf8"));
+const rightToLeft = ["ar", "he"];
+
+let browser;
+let lab;
+let state; // the signed-in browser's cookies
+let target;
+
+before(async () => {
+  [browser, lab] = await Promise.all([startBrowser(), startLab()]);
+  state = await signIn(browser);
+  target = await must("POST", "/targets", { url: `${lab.url}/n/languages`, name: "Languages", interval_s: 10 });
+});
+after(async () => {
+  await browser?.close();
+  await lab?.close();
+});
+
+const paths = () => [
+  "/",
+  `/targets/${target.id}`,
+  `/targets/${target.id}/rule`,
+  "/incidents",
+  "/maintenance",
+  "/fleet",
+  "/reports",
+  "/settings",
+  "/settings/channels",
+  "/settings/rules",
+  "/settings/people",
+  "/settings/keys",
+  "/settings/audit",
+  "/settings/pages",
+  "/settings/account",
+];
+
+for (const code of codes) {
+  test(`${code}: every page speaks it and fits`, { timeout: 240_000 }, async () => {
+    for (const [width, height] of [
+      [1280, 860],
+      [390, 844],
+    ]) {
+      const { context, page, trouble } = await openPage(browser, state, "/", {
+        locale: code,
+        viewport: { width, height },
+      });
+      for (const path of paths()) {
+        await page.goto(new URL(path, settings.base).href);
+        await page.locator("main h1").first().waitFor();
+        await page.waitForFunction(() => !document.querySelector("main .skeleton"));
+        const said = await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
+        assert.deepEqual(said, [code, rightToLeft.includes(code) ? "rtl" : "ltr"], path);
+        assert.ok((await overflow(page)) <= 0, `${path} fits ${width} pixels in ${code}`);
+        if (["ar", "de"].includes(code)) assert.deepEqual(await axeViolations(page), [], `${path} in ${code}`);
+        if (path.startsWith("/targets") || path === "/")
+          await shoot(page, `languages-${code}-${width}${path.replaceAll(/\W+|\d+/g, "-")}`);
+      }
+      const link = page.getByRole("link", { name: words(code).Settings, exact: true });
+      assert.ok((await link.count()) > 0, `${code} has its own word for Settings`);
+      assert.deepEqual(trouble, []);
+      await context.close();
+    }
+  });
+}
+
+test("a language is chosen in the settings, and stays", { timeout: 60_000 }, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/settings", { locale: "en-US" });
+  await page.getByLabel("Language").selectOption({ label: "Deutsch" });
+  await page.waitForFunction(() => document.documentElement.lang === "de");
+  await page.goto(settings.base.href);
+  await page
+    .getByRole("link", { name: words("de").Settings, exact: true })
+    .first()
+    .waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});

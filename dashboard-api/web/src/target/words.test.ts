@@ -1,0 +1,23 @@
+import { beforeAll, expect, test } from "vitest";
+import type { Series } from "../api/types";
+import { speak } from "../words/t";
+
+// What the modules say is fixed when they are loaded: so the language comes first.
+beforeAll(() => speak("de"));
+
+test("a table is for people, and its file is the same in every language", async () => {
+  const { filed, plain, share, shown } = await import("./words");
+  const row = ["eu", 1.5, null, share(0.999559, 3), share(1, 3), share(null, 1)];
+  expect(filed(row)).toEqual(["eu", 1.5, null, "99.955%", "100%", "–"]);
+  expect(row.slice(0, 3).map(shown)).toEqual(["eu", "1,5", "–"]);
+  expect(shown(share(0.999559, 3))).toMatch(/^99,955/);
+  expect(plain(12_345.678)).toBe("12345,678");
+});
+
+test("the columns of a series are the same in every language", async () => {
+  const { seriesCsv } = await import("./seriesCsv");
+  const { phases } = await import("./phases");
+  const [head, ...rows] = seriesCsv({ x: [] } as unknown as Series).split("\r\n");
+  expect(head).toMatch(/^From \(UTC\),Checks,.*,Name look-up ms,Connect ms,TLS ms,Wait for answer ms,Transfer ms$/);
+  expect([head?.split(",").length, rows]).toEqual([10 + phases.length, [""]]);
+});
