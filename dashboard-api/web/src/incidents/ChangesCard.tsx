@@ -7,6 +7,8 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { Clock } from "../ui/time";
 import { explain } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { type ChangeRow, gapsOf, missingWords, onlyFailed, rowsOf } from "./changes";
 import "../styles/changes.css";
 
@@ -25,9 +27,9 @@ export function ChangesCard({ incident }: { incident: Incident }) {
   return (
     <section className="card" aria-labelledby="what-changed">
       <div className="card-head">
-        <h2 id="what-changed">What changed</h2>
+        <h2 id="what-changed">{t("What changed")}</h2>
         <span className="muted">
-          between the last good and the first bad check <CopyNote of={changes.data} />
+          {t("between the last good and the first bad check")} <CopyNote of={changes.data} />
         </span>
       </div>
       {changes.error && !changes.data && <ErrorNote error={changes.error} onRetry={() => void changes.refetch()} />}
@@ -52,13 +54,13 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
           {good && (
             <>
               <span>
-                good <Clock at={good.scheduled_at} dated />
+                <Rich text="good {at}" at={<Clock at={good.scheduled_at} dated />} />
               </span>
-              <ArrowRight size={13} aria-label="then" />
+              <ArrowRight size={13} aria-label={t("then")} />
             </>
           )}
           <span>
-            failed <Clock at={bad.scheduled_at} dated />
+            <Rich text="failed {at}" at={<Clock at={bad.scheduled_at} dated />} />
           </span>
         </p>
       </div>
@@ -70,11 +72,14 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
         </ul>
       ) : (
         <p className="changes-note">
-          {explain(bad.failure, "", bad.http_status) || "It failed"}. There is no good check in the week before it to
-          compare with.
+          {t("{failure}. There is no good check in the week before it to compare with.", {
+            failure: explain(bad.failure, "", bad.http_status) || t("It failed"),
+          })}
         </p>
       )}
-      {good && onlyFailed(region) && <p className="changes-note muted">Nothing else that is compared was different.</p>}
+      {good && onlyFailed(region) && (
+        <p className="changes-note muted">{t("Nothing else that is compared was different.")}</p>
+      )}
       {gaps.map((gap) => (
         <p key={gap} className="changes-note muted">
           {gap}

@@ -5,6 +5,7 @@ import type { Zone } from "../app/preferences";
 import { phases } from "../target/phases";
 import { absolute } from "../ui/time";
 import { explain, latency, tellingStatus } from "../ui/words";
+import { locale, t } from "../words/t";
 
 /** One line: what it is, and how it was and is. A title says more where the text is cut. */
 export interface ChangeRow {
@@ -17,18 +18,18 @@ export interface ChangeRow {
   titles?: [before: string, after: string];
 }
 
-const NONE = "none";
+const NONE = t("none");
 
 const names: Record<Exclude<Difference["what"], "phase" | "headers">, string> = {
-  failure: "Failure",
-  http_status: "Status code",
-  address: "Address",
-  certificate: "Certificate",
-  issuer: "Issuer of the certificate",
-  expiry: "Certificate valid until",
-  redirect: "Final address",
-  tls: "TLS version",
-  protocol: "Protocol",
+  failure: t("Failure"),
+  http_status: t("Status code"),
+  address: t("Address"),
+  certificate: t("Certificate"),
+  issuer: t("Issuer of the certificate"),
+  expiry: t("Certificate valid until"),
+  redirect: t("Final address"),
+  tls: t("TLS version"),
+  protocol: t("Protocol"),
 };
 
 const phaseWord = (phase: string): string => phases.find(({ key }) => key === phase)?.label ?? phase;
@@ -46,9 +47,9 @@ export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string,
         return [
           row(
             what,
-            one.ended ? `Ended in: ${phaseWord(one.phase)}` : `Slower: ${phaseWord(one.phase)}`,
+            t(one.ended ? "Ended in: {phase}" : "Slower: {phase}", { phase: phaseWord(one.phase) }),
             time(before),
-            one.ended && after !== "0" ? `ended after ${time(after)}` : time(after),
+            one.ended && after !== "0" ? t("ended after {time}", { time: time(after) }) : time(after),
           ),
         ];
       case "certificate":
@@ -56,7 +57,9 @@ export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string,
       case "expiry":
         return [row(what, names[what], date(before, zone), date(after, zone))];
       case "headers":
-        return one.headers.map((h) => row(`header-${h.name}`, `Header ${h.name}`, h.before, h.after, true));
+        return one.headers.map((h) =>
+          row(`header-${h.name}`, t("Header {name}", { name: h.name }), h.before, h.after, true),
+        );
       default:
         return [row(what, names[what] ?? what, before, after, what !== "tls" && what !== "protocol")];
     }
@@ -75,30 +78,31 @@ const time = (us: string): string => (us === "0" ? "" : latency(Number(us)));
 const fingerprint = (sha256: string): string => (sha256 ? `SHA-256 ${sha256.slice(0, 16)}…` : "");
 const date = (at: string, zone: Zone): string => (at ? absolute(at, zone) : "");
 
+// Whole sentences: in other languages the thing changes with what is said of it.
 const gapNames: Record<Gap["what"], string> = {
-  address: "the address",
-  certificate: "the certificate",
-  redirect: "where it redirects to",
-  headers: "the headers",
+  address: t("the address"),
+  certificate: t("the certificate"),
+  redirect: t("where it redirects to"),
+  headers: t("the headers"),
 };
 
-const whys: Record<Gap["why"], string> = {
-  no_print: "nothing is stored of what the last good check saw",
-  unsteady: "it changes too often to be compared",
-  no_evidence: "nothing is stored of what the failed check saw",
-  not_reached: "the failed check ended before it got that far",
+const whys: Record<Gap["why"], (things: string) => string> = {
+  no_print: (things) => t("Not known of {things}: nothing is stored of what the last good check saw.", { things }),
+  unsteady: (things) => t("Not known of {things}: it changes too often to be compared.", { things }),
+  no_evidence: (things) => t("Not known of {things}: nothing is stored of what the failed check saw.", { things }),
+  not_reached: (things) => t("Not known of {things}: the failed check ended before it got that far.", { things }),
 };
+
+const both = new Intl.ListFormat(locale());
 
 /** A sentence for each reason of not knowing, in the order of the gaps. */
 export function gapsOf(gaps: Gap[]): string[] {
   const byWhy = new Map<Gap["why"], string[]>();
   for (const { what, why } of gaps) byWhy.set(why, [...(byWhy.get(why) ?? []), gapNames[what] ?? what]);
-  return [...byWhy].map(([why, things]) => `Not known of ${listed(things)}: ${whys[why] ?? why}.`);
-}
-
-function listed(things: string[]): string {
-  const last = things.at(-1) ?? "";
-  return things.length < 2 ? last : `${things.slice(0, -1).join(", ")} and ${last}`;
+  return [...byWhy].map(
+    ([why, things]) =>
+      whys[why]?.(both.format(things)) ?? t("Not known of {things}: {why}.", { things: both.format(things), why }),
+  );
 }
 
 /** Whether all that differs is how the check went: nothing says why. */
@@ -110,10 +114,10 @@ export const onlyFailed = (region: Pick<RegionChanges, "differences" | "unknown"
 export function missingWords(changes: Pick<Changes, "missing" | "regions">): string {
   switch (changes.missing) {
     case "no_target":
-      return "This incident is about no target, so no checks can be compared.";
+      return t("This incident is about no target, so no checks can be compared.");
     case "not_kept":
-      return "The checks of that time are not kept any more.";
+      return t("The checks of that time are not kept any more.");
     default:
-      return changes.regions.length > 0 ? "" : "No failed check of the first day of this incident is stored.";
+      return changes.regions.length > 0 ? "" : t("No failed check of the first day of this incident is stored.");
   }
 }

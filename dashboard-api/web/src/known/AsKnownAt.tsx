@@ -4,6 +4,7 @@ import type { Limit } from "../api/known";
 import { useZone } from "../app/preferences";
 import { browserZone } from "../report/month";
 import { absolute } from "../ui/time";
+import { t } from "../words/t";
 import { fieldAt, instantAt } from "./at";
 import "../styles/known.css";
 
@@ -28,14 +29,14 @@ export function AsKnownAt({ at, onAt }: Asking) {
     return (
       <p className="known-ask">
         <button type="button" className="link" onClick={() => setOpen(true)}>
-          <History size={14} aria-hidden /> As known at…
+          <History size={14} aria-hidden /> {t("As known at…")}
         </button>
       </p>
     );
   }
   return (
     <form className="known-ask" onSubmit={submit}>
-      <label htmlFor={field}>As known at ({name})</label>
+      <label htmlFor={field}>{t("As known at ({zone})", { zone: name })}</label>
       <input
         key={`${at} ${name}`}
         id={field}
@@ -46,11 +47,11 @@ export function AsKnownAt({ at, onAt }: Asking) {
         defaultValue={fieldAt(at ? Date.parse(at) : Date.now(), name)}
       />
       <button type="submit" className="btn">
-        Show
+        {t("Show")}
       </button>
       {!at && (
         <button type="button" className="btn" onClick={() => setOpen(false)}>
-          Cancel
+          {t("Cancel")}
         </button>
       )}
     </form>
@@ -61,20 +62,21 @@ export function AsKnownAt({ at, onAt }: Asking) {
 export function Frozen({ at, onAt }: Asking & { at: string }) {
   const [zone] = useZone();
   return (
-    <section className="banner warn known-frozen" aria-label="Not live">
+    <section className="banner warn known-frozen" aria-label={t("Not live")}>
       <History size={18} aria-hidden />
       <div className="stack">
         <p role="status">
           <b>
-            As known at {absolute(at, zone)}
-            {zone === "utc" ? "" : ` (${browserZone()})`}: not live.
+            {t("As known at {at}: not live.", {
+              at: zone === "utc" ? absolute(at, zone) : `${absolute(at, zone)} (${browserZone()})`,
+            })}
           </b>{" "}
-          Nothing that was learned later is shown as if it had been known.
+          {t("Nothing that was learned later is shown as if it had been known.")}
         </p>
         <AsKnownAt at={at} onAt={onAt} />
       </div>
       <button type="button" className="btn push" onClick={() => onAt(undefined)}>
-        <RadioTower size={15} aria-hidden /> Back to live
+        <RadioTower size={15} aria-hidden /> {t("Back to live")}
       </button>
     </section>
   );
@@ -86,7 +88,7 @@ export function Limits({ limits }: { limits: readonly Limit[] }) {
   return (
     <section className="card" aria-labelledby="limits">
       <div className="card-head">
-        <h2 id="limits">What cannot be told</h2>
+        <h2 id="limits">{t("What cannot be told")}</h2>
       </div>
       <ul className="known-limits">
         {limits.map((limit) => (

@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KnownPage as Known, type KnownDay, knownApi } from "../api/known";
 import type { PageState } from "../api/statusPages";
-import { capital } from "../incidents/words";
+import { inSentence, plain } from "../target/words";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
-import { stateWords } from "../ui/words";
+import { listed, stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { Frozen, Limits } from "./AsKnownAt";
 import { daysWord } from "./at";
 import { usePageAt } from "./ways";
@@ -35,7 +37,10 @@ function Told({ known }: { known: Known }) {
         <div className="card-head">
           {known.state && <StateIcon state={known.state} size={26} />}
           <h2 id="known-page">
-            {known.title}: {known.state ? stateWords[known.state].toLowerCase() : "nothing was shown"}
+            {t("{name}: {state}", {
+              name: known.title,
+              state: known.state ? inSentence(stateWords[known.state]) : t("nothing was shown"),
+            })}
           </h2>
         </div>
         {known.groups.map((group, i) => (
@@ -49,7 +54,9 @@ function Told({ known }: { known: Known }) {
                   <b>{one.name}</b>
                   <span className={`word s-${one.state}`}>{stateWords[one.state]}</span>
                   <span className="muted push">
-                    {one.manual ? "said by hand, as it is now" : one.uptime_percent && `${one.uptime_percent} %`}
+                    {one.manual
+                      ? t("said by hand, as it is now")
+                      : one.uptime_percent && t("{n}%", { n: plain(Number(one.uptime_percent)) })}
                   </span>
                   {one.days.length > 0 && <Days days={one.days} />}
                 </li>
@@ -62,15 +69,19 @@ function Told({ known }: { known: Known }) {
       {known.maintenance.length > 0 && (
         <section className="card" aria-labelledby="known-windows">
           <div className="card-head">
-            <h2 id="known-windows">Maintenance known then</h2>
+            <h2 id="known-windows">{t("Maintenance known then")}</h2>
           </div>
           <ul className="known-list">
             {known.maintenance.map((one) => (
               <li key={`${one.name} ${one.from}`}>
                 <b>{one.name}</b>
                 <p className="muted">
-                  <Clock at={one.from} dated /> to <Clock at={one.to} dated />
-                  {one.active && ", under way"} · {one.components.join(", ")}
+                  <Rich
+                    text={one.active ? "{from} to {to}, under way" : "{from} to {to}"}
+                    from={<Clock at={one.from} dated />}
+                    to={<Clock at={one.to} dated />}
+                  />{" "}
+                  · {listed(one.components)}
                 </p>
               </li>
             ))}
@@ -86,16 +97,19 @@ function Said({ known }: { known: Known }) {
   return (
     <section className="card" aria-labelledby="known-events">
       <div className="card-head">
-        <h2 id="known-events">Said by then</h2>
+        <h2 id="known-events">{t("Said by then")}</h2>
       </div>
-      {known.events.length === 0 && <p className="pad muted">Nothing in the two weeks before.</p>}
+      {known.events.length === 0 && <p className="pad muted">{t("Nothing in the two weeks before.")}</p>}
       <ul className="known-list">
         {known.events.map((event) => (
           <li key={event.id}>
-            <b>{event.title || `Incident: ${event.components.join(", ")}`}</b>
+            <b>{event.title || t("Incident: {components}", { components: listed(event.components) })}</b>
             <p className="muted">
-              {capital(event.kind === "announcement" && event.state !== "resolved" ? "announcement" : event.state)},
-              begun <Clock at={event.begun_at} dated />
+              <Rich
+                text="{state, select, announcement {Announcement} investigating {Investigating} identified {Identified} monitoring {Monitoring} resolved {Resolved} other {{state}}}, begun {at}"
+                state={event.kind === "announcement" && event.state !== "resolved" ? "announcement" : event.state}
+                at={<Clock at={event.begun_at} dated />}
+              />
             </p>
             {event.updates.map((update) => (
               <p key={update.at} className="known-said">

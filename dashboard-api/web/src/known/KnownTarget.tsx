@@ -4,11 +4,14 @@ import { ChevronLeft } from "lucide-react";
 import { type KnownTarget as Known, type KnownRegion, knownApi } from "../api/known";
 import { iconOf, severityWord, stateWord } from "../incidents/words";
 import { maintainedSince } from "../live/history";
+import { inSentence } from "../target/words";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Clock } from "../ui/time";
-import { duration, explain, latency, plural, stateOfStatus, stateWords, tellingStatus } from "../ui/words";
+import { duration, explain, latency, listed, stateOfStatus, stateWords, tellingStatus } from "../ui/words";
+import { Rich } from "../words/Rich";
+import { t } from "../words/t";
 import { Frozen, Limits } from "./AsKnownAt";
 import { laterOf, slotsOf } from "./at";
 import { useTargetAt } from "./ways";
@@ -28,7 +31,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
   return (
     <div className="page">
       <Link to="/" className="back">
-        <ChevronLeft size={16} aria-hidden /> Overview
+        <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
       <Frozen at={at} onAt={go} />
       {known.data ? (
@@ -56,20 +59,25 @@ function Told({ known }: { known: Known }) {
           <p className="verdict" data-state={state}>
             <b className={`word s-${state}`}>{stateWords[state]}</b>
             {known.since && (
-              <>
-                {` for ${duration((Date.parse(known.at) - Date.parse(known.since)) / 1000)}, since `}
-                <Clock at={known.since} dated />
-              </>
+              <Rich
+                text=" for {duration}, since {at}"
+                duration={duration((Date.parse(known.at) - Date.parse(known.since)) / 1000)}
+                at={<Clock at={known.since} dated />}
+              />
             )}
             {known.why && <span className="why"> · {known.why}</span>}
           </p>
           <p className="muted">
-            checked every {duration(target.interval_s)}
-            {target.regions.length > 0 ? `, from ${target.regions.join(", ")}` : ", from every region"}
+            {target.regions.length > 0
+              ? t("checked every {interval}, from {regions}", {
+                  interval: duration(target.interval_s),
+                  regions: listed(target.regions),
+                })
+              : t("checked every {interval}, from every region", { interval: duration(target.interval_s) })}
           </p>
         </div>
       </div>
-      <section className="card strip-card" aria-label="The 90 checks before">
+      <section className="card strip-card" aria-label={t("The 90 checks before")}>
         <Ticks slots={slots} maintainedSince={maintainedSince(known)} height={40} />
         {first && last ? (
           <p className="row spread muted">
@@ -77,7 +85,7 @@ function Told({ known }: { known: Known }) {
             <Clock at={last.at} dated />
           </p>
         ) : (
-          <p className="muted">Nothing was known of any check.</p>
+          <p className="muted">{t("Nothing was known of any check.")}</p>
         )}
       </section>
       <div className="columns-2">
@@ -94,9 +102,9 @@ function Regions({ regions, kind }: { regions: readonly KnownRegion[]; kind: str
   return (
     <section className="card" aria-labelledby="known-regions">
       <div className="card-head">
-        <h2 id="known-regions">Regions</h2>
+        <h2 id="known-regions">{t("Regions")}</h2>
       </div>
-      {regions.length === 0 && <p className="pad muted">No region had reported.</p>}
+      {regions.length === 0 && <p className="pad muted">{t("No region had reported.")}</p>}
       <ul className="region-list">
         {regions.map((one) => {
           const state = one.fresh ? stateOfStatus(one.status) : "no_data";
@@ -107,8 +115,11 @@ function Regions({ regions, kind }: { regions: readonly KnownRegion[]; kind: str
               <div>
                 <b>{one.region}</b>
                 <p className="muted">
-                  {one.fresh ? stateWords[state] : "Had stopped reporting"}
-                  {one.fresh && why && `: ${why.toLowerCase()}`}
+                  {one.fresh
+                    ? why
+                      ? t("{name}: {state}", { name: stateWords[state], state: inSentence(why) })
+                      : stateWords[state]
+                    : t("Had stopped reporting")}
                 </p>
               </div>
               <div className="push right">
@@ -129,22 +140,25 @@ function Incidents({ known }: { known: Known }) {
   return (
     <section className="card" aria-labelledby="known-incidents">
       <div className="card-head">
-        <h2 id="known-incidents">Incidents known then</h2>
+        <h2 id="known-incidents">{t("Incidents known then")}</h2>
       </div>
-      {known.incidents.length === 0 && <p className="pad muted">None had been found.</p>}
+      {known.incidents.length === 0 && <p className="pad muted">{t("None had been found.")}</p>}
       <ul className="incidents">
         {known.incidents.map((incident) => (
           <li key={incident.id} className="incident">
             <StateIcon state={iconOf(incident)} size={20} />
             <div>
               <Link to="/incidents/$id" params={{ id: String(incident.id) }} className="incident-link">
-                {severityWord(incident.severity)} for {duration(incident.duration_s)}
+                {t("{severity} for {duration}", {
+                  severity: severityWord(incident.severity),
+                  duration: duration(incident.duration_s),
+                })}
               </Link>
               <p className="incident-why">{incident.explanation}</p>
               <p className="incident-meta">
                 <span>{stateWord[incident.state]}</span>
                 <span>
-                  found <Clock at={incident.opened_at} dated />
+                  <Rich text="found {at}" at={<Clock at={incident.opened_at} dated />} />
                 </span>
               </p>
             </div>
@@ -161,18 +175,18 @@ function Later({ known }: { known: Known }) {
   return (
     <section className="card" aria-labelledby="known-later">
       <div className="card-head">
-        <h2 id="known-later">Told later of these checks</h2>
-        <span className="muted push">{plural(all.length, "result")}</span>
+        <h2 id="known-later">{t("Told later of these checks")}</h2>
+        <span className="muted push">{t("{n, plural, one {# result} other {# results}}", { n: all.length })}</span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than the page is scrolled by keys, too */}
-      <section className="scroll-x" tabIndex={0} aria-label="Table of these checks">
+      <section className="scroll-x" tabIndex={0} aria-label={t("Table of these checks")}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Check</th>
-              <th scope="col">Region</th>
-              <th scope="col">Then</th>
-              <th scope="col">Told</th>
+              <th scope="col">{t("Check")}</th>
+              <th scope="col">{t("Region")}</th>
+              <th scope="col">{t("Then")}</th>
+              <th scope="col">{t("Told")}</th>
             </tr>
           </thead>
           <tbody>
@@ -182,7 +196,7 @@ function Later({ known }: { known: Known }) {
                   <Clock at={one.at} dated />
                 </td>
                 <td>{one.region}</td>
-                <td>{one.revised ? "Known, revised later" : "Not known then"}</td>
+                <td>{t(one.revised ? "Known, revised later" : "Not known then")}</td>
                 <td>
                   <Clock at={one.laterAt} dated />
                 </td>
@@ -191,7 +205,7 @@ function Later({ known }: { known: Known }) {
           </tbody>
         </table>
       </section>
-      {all.length > LATER && <p className="pad muted">The newest {LATER} are listed.</p>}
+      {all.length > LATER && <p className="pad muted">{t("The newest {n} are listed.", { n: LATER })}</p>}
     </section>
   );
 }

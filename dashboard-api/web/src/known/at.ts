@@ -2,6 +2,8 @@ import type { KnownDay, KnownSlot } from "../api/known";
 import type { PageState } from "../api/statusPages";
 import { type Cell, foldSlot, type SlotView } from "../live/history";
 import { instants, offsetAt, wallOf } from "../maintenance/wall";
+import { listed } from "../ui/words";
+import { t } from "../words/t";
 
 /** The instant that an address asks for, to the millisecond; undefined for anything else. */
 export function askedAt(value: unknown): string | undefined {
@@ -61,19 +63,19 @@ export function laterOf(slots: readonly KnownSlot[]): Later[] {
     .reverse();
 }
 
-const dayWords: [PageState, string][] = [
-  ["up", "up"],
-  ["degraded", "degraded"],
-  ["down", "with an outage"],
-  ["maintenance", "in maintenance"],
-  ["no_data", "without data"],
+const dayWords: [PageState, (n: number) => string][] = [
+  ["up", (n) => t("{n} up", { n })],
+  ["degraded", (n) => t("{n} degraded", { n })],
+  ["down", (n) => t("{n} with an outage", { n })],
+  ["maintenance", (n) => t("{n} in maintenance", { n })],
+  ["no_data", (n) => t("{n} without data", { n })],
 ];
 
 /** A sentence for a row of days. */
 export function daysWord(days: readonly KnownDay[]): string {
   const parts = dayWords.flatMap(([state, word]) => {
     const n = days.filter((day) => day.state === state).length;
-    return n > 0 ? [`${n} ${word}`] : [];
+    return n > 0 ? [word(n)] : [];
   });
-  return `${days.length} days: ${parts.join(", ")}`;
+  return t("{n, plural, one {# day: {states}} other {# days: {states}}}", { n: days.length, states: listed(parts) });
 }

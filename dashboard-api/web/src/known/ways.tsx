@@ -1,4 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
+import { t } from "../words/t";
 import { AsKnownAt } from "./AsKnownAt";
 import "../styles/known.css";
 
@@ -33,7 +34,7 @@ export function KnownThen({ target, at }: { target: number; at: string }) {
   if (target <= 0) return null;
   return (
     <Link to="/targets/$id" params={{ id: String(target) }} search={{ at }} className="link known-then">
-      as known then
+      {t("as known then")}
     </Link>
   );
 }
