@@ -43,7 +43,7 @@ export function HistogramCard({ id, range, regions }: { id: number; range: Range
           nearly: latency(buckets[nearly]?.to_us),
         });
   const numbers = data && {
-    head: [t("From ms"), t("To ms"), t("Checks"), t("Share")],
+    head: [t("From ms"), t("To ms"), t("Checks"), t("Share of checks")],
     columns: columns.histogram,
     rows: buckets.map((b) => [b.from_us / 1000, b.to_us / 1000, b.count, share(b.count / Math.max(1, data.count), 1)]),
   };
