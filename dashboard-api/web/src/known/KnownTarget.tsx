@@ -59,8 +59,9 @@ function Told({ known }: { known: Known }) {
           <p className="verdict" data-state={state}>
             <b className={`word s-${state}`}>{stateWords[state]}</b>
             {known.since && (
-              <Rich
-                text=" for {duration}, since {at}"
+              <>
+{" "}<Rich
+                text="for {duration}, since {at}"
                 duration={duration((Date.parse(known.at) - Date.parse(known.since)) / 1000)}
                 at={<Clock at={known.since} dated />}
               />
@@ -79,6 +80,7 @@ function Told({ known }: { known: Known }) {
       </div>
       <section className="card strip-card" aria-label={t("The 90 checks before")}>
         <Ticks slots={slots} maintainedSince={maintainedSince(known)} height={40} />
+</>
         {first && last ? (
           <p className="row spread muted">
             <Clock at={first.at} dated />
@@ -92,7 +94,7 @@ function Told({ known }: { known: Known }) {
         <Regions regions={known.region_states} kind={target.kind} />
         <Incidents known={known} />
       </div>
-      <Later known={known} />
+      <Later known=known/>
       <Limits limits={known.limits} />
     </>
   );
