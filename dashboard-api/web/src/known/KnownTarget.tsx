@@ -60,11 +60,13 @@ function Told({ known }: { known: Known }) {
             <b className={`word s-${state}`}>{stateWords[state]}</b>
             {known.since && (
               <>
-{" "}<Rich
-                text="for {duration}, since {at}"
-                duration={duration((Date.parse(known.at) - Date.parse(known.since)) / 1000)}
-                at={<Clock at={known.since} dated />}
-              />
+                {" "}
+                <Rich
+                  text="for {duration}, since {at}"
+                  duration={duration((Date.parse(known.at) - Date.parse(known.since)) / 1000)}
+                  at={<Clock at={known.since} dated />}
+                />
+              </>
             )}
             {known.why && <span className="why"> · {known.why}</span>}
           </p>
@@ -80,7 +82,6 @@ function Told({ known }: { known: Known }) {
       </div>
       <section className="card strip-card" aria-label={t("The 90 checks before")}>
         <Ticks slots={slots} maintainedSince={maintainedSince(known)} height={40} />
-</>
         {first && last ? (
           <p className="row spread muted">
             <Clock at={first.at} dated />
@@ -94,7 +95,7 @@ function Told({ known }: { known: Known }) {
         <Regions regions={known.region_states} kind={target.kind} />
         <Incidents known={known} />
       </div>
-      <Later known=known/>
+      <Later known={known} />
       <Limits limits={known.limits} />
     </>
   );
