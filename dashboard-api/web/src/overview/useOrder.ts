@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from "react";
 import { useList, useLive } from "../app/live";
-import { arrange, hold, type Shown, type Wish } from "./order";
+import { arrange, hold, NameOrder, type Shown, type Wish } from "./order";
 
 /**
  * The ids to show. Sorted anew whenever what was asked for changes; a change of
@@ -10,13 +10,14 @@ export function useOrder(wish: Wish): Shown & { sortNow: () => void; onHold: (he
   const { store } = useLive();
   const { version } = useList();
   const held = useRef(false);
+  const [names] = useState(() => new NameOrder());
   const last = useRef<{ key: string; shown: Shown }>({ key: "", shown: { ids: [], pending: 0 } });
   const [asked, setAsked] = useState(0);
 
   const wishKey = `${wish.text}\n${wish.state ?? ""}\n${wish.sort}\n${wish.tags.join()}\n${asked}`;
   const memo = useRef<{ version: number; key: string }>({ version: -1, key: "" });
   if (memo.current.version !== version || memo.current.key !== wishKey) {
-    const wanted = arrange(store.all(), wish).map((row) => row.id);
+    const wanted = arrange(store.all(), wish, names).map((row) => row.id);
     const mayMove = !held.current || last.current.key !== wishKey || last.current.shown.ids.length === 0;
     const shown = mayMove
       ? { ids: wanted, pending: 0 }
