@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -67,7 +68,11 @@ func TestBenchWeb(t *testing.T) {
 		s.create(target{Name: fmt.Sprintf("broken %d", i), URL: fmt.Sprintf("%s/status/503?n=%d", site.URL(), i), IntervalS: liveEvery})
 	}
 	for i := range flips {
-		s.create(target{Name: fmt.Sprintf("flip %d", i), URL: fmt.Sprintf("%s/flip/%d", flipping, i), IntervalS: liveEvery})
+		flip := map[string]any{"name": fmt.Sprintf("flip %d", i), "url": fmt.Sprintf("%s/%s/%d", flipping, []string{"dim", "out"}[i%2], i), "interval_s": liveEvery,
+			"assertions": []map[string]string{{"source": "status", "op": "ne", "value": strconv.Itoa(dimmed), "severity": "degrade"}}}
+		if status := s.call("POST", "/api/v1/targets", flip, nil); status != http.StatusCreated {
+			t.Fatalf("creating %v: %d", flip, status)
+		}
 	}
 	s.settled(2 * liveEvery * time.Second)
 	measure("live", &f.Live)
@@ -128,14 +133,17 @@ func (s *system) setInterval(ids []int64, seconds int) {
 
 // answer is what the flipping site said and when its answer ended, by the clock that the browser has too.
 type answer struct {
-	Path string  `json:"path"`
-	Up   bool    `json:"up"`
-	At   float64 `json:"at"` // ms
+	Path  string  `json:"path"`
+	State string  `json:"state"`
+	At    float64 `json:"at"` // ms
 }
 
-// startFlips serves a site of which every path is well and broken in turn, from visit to visit. What
-// comes within three seconds of the last request is of the same visit: a prober looks twice before
-// it says that something is down.
+// dimmed is the status of an answer that makes a target degraded.
+const dimmed = http.StatusNonAuthoritativeInfo
+
+// startFlips serves a site of which every path is well and not well in turn, from visit to visit:
+// degraded below /dim/, down below /out/. What comes within three seconds of the last request is of
+// the same visit: a prober looks twice before it says that something is down.
 func startFlips(t *testing.T) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -154,15 +162,19 @@ func startFlips(t *testing.T) string {
 			well[r.URL.Path] = !well[r.URL.Path]
 		}
 		newest[r.URL.Path] = time.Now()
-		up := well[r.URL.Path]
-		mu.Unlock()
-		if !up {
-			w.WriteHeader(http.StatusServiceUnavailable)
+		state, status := "up", http.StatusOK
+		if !well[r.URL.Path] {
+			state, status = "down", http.StatusServiceUnavailable
+			if strings.HasPrefix(r.URL.Path, "/dim/") {
+				state, status = "degraded", dimmed
+			}
 		}
+		mu.Unlock()
+		w.WriteHeader(status)
 		_ = http.NewResponseController(w).Flush()
 		mu.Lock()
 		defer mu.Unlock()
-		answers = append(answers, answer{r.URL.Path, up, float64(time.Now().UnixMicro()) / 1000})
+		answers = append(answers, answer{r.URL.Path, state, float64(time.Now().UnixMicro()) / 1000})
 	}))
 	t.Cleanup(site.Close)
 	return site.URL

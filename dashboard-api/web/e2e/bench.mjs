@@ -193,9 +193,9 @@ async function changes() {
   await until(
     `${wanted} changes`,
     async () => {
-      const n = await page.evaluate(() => window.bench.states.length);
+      const n = await page.evaluate(() => window.bench.states.filter(({ state }) => state !== "down").length);
       say(`${n} changes`);
-      return n >= wanted + 20;
+      return n >= wanted;
     },
     { seconds: 60 + wanted * 2, everyMs: 10_000 },
   );
@@ -203,14 +203,11 @@ async function changes() {
   const given = await answers();
   const snapshot = await must("GET", "/live/snapshot");
   const urls = new Map(snapshot.items.map((item) => [item.id, new URL(item.url).pathname]));
-  const delays = { up: [], down: [] };
-  const ends = [];
+  const took = [];
   for (const { id, state, at } of shown) {
     // The newest answer of that kind before it: the prober asks twice before it says down.
-    const answer = given.filter((a) => a.path === urls.get(id) && a.up === (state === "up") && a.at < at).at(-1);
-    if (!answer || !delays[state]) continue;
-    delays[state].push(at - answer.at);
-    ends.push(at - answer.at);
+    const answer = given.filter((a) => a.path === urls.get(id) && a.state === state && a.at < at).at(-1);
+    if (answer) took.push({ state, ms: at - answer.at });
   }
   const of = (values) => ({
     changes: values.length,
@@ -218,7 +215,8 @@ async function changes() {
     p99_ms: round(quantile(values, 0.99)),
     most_ms: worst([0, ...values]),
   });
-  return { ...of(ends), to_up: of(delays.up), to_down: of(delays.down) };
+  const ms = (down) => took.filter(({ state }) => (state === "down") === down).map((change) => change.ms);
+  return { ...of(ms(false)), to_down: of(ms(true)) };
 }
 
 /** Ten thousand targets: the first data, and what people do with all of them. */

@@ -19,10 +19,13 @@ export function useOrder(wish: Wish): Shown & { sortNow: () => void; onHold: (he
   if (memo.current.version !== version || memo.current.key !== wishKey) {
     const wanted = arrange(store.all(), wish, names).map((row) => row.id);
     const mayMove = !held.current || last.current.key !== wishKey || last.current.shown.ids.length === 0;
+    const before = last.current.shown.ids;
     const shown = mayMove
       ? { ids: wanted, pending: 0 }
-      : hold(last.current.shown.ids, wanted, (id) => store.get(id) !== undefined);
-    last.current = { key: wishKey, shown };
+      : hold(before, wanted, (id) => store.get(id) !== undefined);
+    // The same list stays the same object: nothing below it has to look at thousands of rows again.
+    const same = shown.ids.length === before.length && shown.ids.every((id, i) => id === before[i]);
+    last.current = { key: wishKey, shown: same ? { ...shown, ids: before } : shown };
     memo.current = { version, key: wishKey };
   }
 
