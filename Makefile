@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page sim outages faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and 
 
 bench-page: ## a status page of 50 components asked for over loopback: rate, p50, p99 and gzipped size, within their bounds
 	$(GO) test -count=1 -v -timeout 5m -tags bench -run '^TestPageUnderLoad$$' ./dashboard-api
+
+bench-web: build ## the dashboard in Chromium: 2,000 targets at 200 results a second, 10,000 targets, delays, the heap; writes docs/bench-web.json (MINUTES=10 CHANGES=200 LOADS=5)
+	$(GO) test -count=1 -v -timeout 90m -tags bench -run '^TestBenchWeb$$' ./internal/e2e
+	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 sim: ## faults of regions and outages of targets against the rules of verdicts, RUNS (200) times each: false pages, blindness, detection
 	$(GO) test -count=1 -v -timeout 60m -tags bench -run '^TestSimulation$$' ./internal/sim -args -runs $${RUNS:-200}

@@ -6,4 +6,5 @@
 //	go test -tags load ./internal/e2e       sustained load, figures into docs/load.json
 //	go test -tags faults ./internal/e2e     restarts and changes under load
 //	go test -tags browser ./internal/e2e    the pages in a real Chromium
+//	go test -tags bench ./internal/e2e      how fast they are there, figures into docs/bench-web.json
 package e2e

@@ -1,4 +1,4 @@
-//go:build !load && !faults && !browser
+//go:build !load && !faults && !browser && !bench
 
 package e2e
 

@@ -25,7 +25,7 @@ import (
 
 // Hub is the live state of this node.
 type Hub interface {
-	Snapshot() live.Snapshot
+	Brief(ticks int) live.Snapshot
 	Upsert(uptime.Target)
 	Remove(id int64)
 	Rules(uptime.Target) verdict.Rules

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -264,7 +265,11 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 
 // Snapshot gives the whole state. What is gathered for the next frame is in it
 // already and will come again: taking an item twice is harmless.
-func (h *Hub) Snapshot() Snapshot {
+func (h *Hub) Snapshot() Snapshot { return h.Brief(math.MaxInt) }
+
+// Brief is a snapshot for who has many targets and shows few at a time: of the ticks there are at
+// most so many altogether, the newest of each target, but never fewer than two slots of it.
+func (h *Hub) Brief(ticks int) Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
@@ -274,7 +279,8 @@ func (h *Hub) Snapshot() Snapshot {
 		if e.lapsed(now) && e.fold(now) {
 			h.mark(e)
 		}
-		s.Items = append(s.Items, e.item(now, slices.Clone(e.ticks)))
+		newest := max(ticks/len(h.entries), ticksLeast*max(1, len(e.rules.Regions)))
+		s.Items = append(s.Items, e.item(now, slices.Clone(e.ticks[max(0, len(e.ticks)-newest):])))
 	}
 	return s
 }

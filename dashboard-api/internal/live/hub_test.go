@@ -380,3 +380,30 @@ func TestWhatDependsOnAnotherSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// A brief snapshot has the newest ticks of every target, evenly, and two slots of each at least.
+func TestBriefSnapshot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		one := target(1)
+		one.Regions = []string{"eu"}
+		h.Load([]uptime.Target{one, target(2)}, nil, []string{"eu", "us"})
+		var newest time.Time
+		for i := range 20 {
+			newest = time.Now().Add(time.Duration(i) * 10 * time.Second)
+			h.Apply([]uptime.Result{result(1, "eu", newest, uptime.StatusUp), result(2, "eu", newest, uptime.StatusUp), result(2, "us", newest, uptime.StatusUp)})
+		}
+		for ticks, want := range map[int][2]int{0: {2, 4}, 10: {5, 5}, 16: {8, 8}, 60: {20, 30}, 1000: {20, 40}} {
+			items := h.Brief(ticks).Items
+			for i, item := range items {
+				if len(item.Ticks) != want[i] {
+					t.Errorf("of %d ticks target %d has %d, want %d", ticks, item.ID, len(item.Ticks), want[i])
+				}
+				if last := item.Ticks[len(item.Ticks)-1].At; !last.Equal(newest) {
+					t.Errorf("of %d ticks target %d has none of %v: %v", ticks, item.ID, newest, last)
+				}
+			}
+		}
+	})
+}

@@ -10,8 +10,12 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// ticksKept is how many newest slots of a target a snapshot carries.
-const ticksKept = 30
+// A snapshot carries the ticksKept newest slots of a target, a brief one ticksLeast or more: what
+// came so lately that it may not be recorded yet.
+const (
+	ticksKept  = 30
+	ticksLeast = 2
+)
 
 // Target is the item of snapshots and deltas.
 type Target struct {

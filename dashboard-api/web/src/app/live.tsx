@@ -3,7 +3,7 @@ import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import { type LinkStatus, LiveConnection, type Socket, type Way } from "../live/connection";
 import { HistoryFiller } from "../live/filler";
-import { type ListView, LiveStore, type TargetView } from "../live/store";
+import { type ListView, LiveStore, SPARE_SLOTS, type TargetView } from "../live/store";
 import { type Source, StreamSocket } from "../live/stream";
 
 /** The live feed of a page: one store, one connection, started while somebody shows it. */
@@ -22,7 +22,7 @@ export class Live {
   constructor(onSignedOut: () => void) {
     this.connection = new LiveConnection({
       openSocket: openBrowserSocket,
-      fetchSnapshot: () => api.snapshot(),
+      fetchSnapshot: () => api.snapshot(SPARE_SLOTS),
       onSnapshot: (snapshot) => {
         this.error = null;
         this.store.applySnapshot(snapshot);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HistoryFiller } from "./filler";
-import { LiveStore, type Transition } from "./store";
+import { LiveStore, SPARE_SLOTS, type Transition } from "./store";
 import { iso, liveTarget, snapshot, start, tick } from "./testdata";
 
 beforeEach(() => {
@@ -133,4 +133,44 @@ test("maintenance is counted by itself, and does not go stale: it says nothing o
   expect(store.get(1)?.state).toBe("maintenance");
   expect(store.getList().counts).toEqual({ up: 0, degraded: 0, down: 0, maintenance: 1, no_data: 1, paused: 0 });
   expect(seen[0]).toMatchObject({ id: 1, from: "up", to: "maintenance" });
+});
+
+const many = (n: number) => Array.from({ length: n }, (_, i) => liveTarget(i + 1));
+
+test("of many targets only the bars that are looked at, or were lately, are kept whole", () => {
+  const store = loaded(...many(1_000));
+  const most = SPARE_SLOTS / 1_000;
+  const ids = many(1_000).map((item) => item.id);
+  const leave = store.subscribeRow(1, () => {});
+  const result = (id: number, slot: number) =>
+    store.applyOps([{ op: "upsert", id, item: liveTarget(id, { ticks: [tick(slot)] }) }]);
+  store.mergeLatest({ items: [] }, ids, store.historyGeneration);
+  for (let slot = 0; slot < most + 5; slot++) for (const id of [1, 2]) result(id, slot);
+  expect(store.get(1)?.slots).toHaveLength(most + 5);
+  expect(store.get(2)?.slots).toHaveLength(most);
+  expect(store.get(2)?.slots.at(-1)?.at).toBe(start + (most + 4) * 10_000);
+  expect(store.unfilled(ids), "what was cut is asked for when it is seen").toEqual([2]);
+  leave();
+  result(1, most + 5);
+  expect(store.get(1)?.slots, "it has just left the screen").toHaveLength(most + 6);
+  for (const id of ids.slice(1, 400)) store.subscribeRow(id, () => {})();
+  result(1, most + 6);
+  expect(store.get(1)?.slots).toHaveLength(most);
+});
+
+test("in a long list the changes of a tenth of a second are told at once, the first without waiting", () => {
+  const store = loaded(...many(1_000));
+  vi.advanceTimersByTime(1_000);
+  let told = 0;
+  store.subscribeList(() => told++);
+  const down = (id: number) => store.applyOps([{ op: "upsert", id, item: liveTarget(id, { state: "down" }) }]);
+  down(1);
+  expect([told, store.getList().counts.down]).toEqual([1, 1]);
+  for (let id = 2; id <= 50; id++) down(id);
+  expect(store.get(50)?.state, "a row does not wait").toBe("down");
+  expect(told).toBe(1);
+  vi.advanceTimersByTime(100);
+  expect([told, store.getList().counts.down]).toEqual([2, 50]);
+  vi.advanceTimersByTime(10_000);
+  expect(told).toBe(2);
 });

@@ -1,7 +1,16 @@
 import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
 import { listed } from "../ui/words";
 import { t } from "../words/t";
-import { fromLatest, mergeSlots, type SlotView } from "./history";
+import { BAR_SLOTS, fromLatest, mergeSlots, type SlotView } from "./history";
+
+/** Bars that nobody looks at keep at most so many slots altogether, the newest of each. */
+export const SPARE_SLOTS = 10_000;
+const SPARE_LEAST = 2;
+/** So many rows keep their whole bars after they left the screen. */
+const KEPT_ROWS = 300;
+/** In a list of so many targets the changes of a moment are published together: each costs a look at all of them. */
+const MANY = 500;
+const GATHER_MS = 100;
 
 /** A target as the page shows it: the server's word, unless it has gone stale. */
 export interface TargetView extends Omit<LiveTarget, "ticks"> {
@@ -38,6 +47,8 @@ const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
 
 interface Entry {
   item: Omit<LiveTarget, "ticks">;
+  /** `fresh_until` in ms. */
+  until: number;
   view: TargetView;
   filled: number;
 }
@@ -51,11 +62,14 @@ export class LiveStore {
   private readonly entries = new Map<number, Entry>();
   private readonly hidden = new Set<number>();
   private readonly rowListeners = new Map<number, Set<() => void>>();
+  private readonly left = new Set<number>(); // rows that were on the screen, the latest last
   private readonly listListeners = new Set<() => void>();
   private readonly transitionListeners = new Set<(t: Transition) => void>();
   private regions: readonly Region[] = [];
   private offset = 0; // server clock minus ours
   private generation = 1; // of history: raised by every gap
+  private published = 0; // when the list was, in ms
+  private publishing: ReturnType<typeof setTimeout> | undefined;
   private list: ListView = {
     ready: false,
     version: 0,
@@ -81,7 +95,7 @@ export class LiveStore {
     for (const id of this.entries.keys()) if (!present.has(id)) this.drop(id);
     for (const item of snapshot.items) this.put(item);
     this.list = { ...this.list, ready: true };
-    this.publishList();
+    this.publishNow();
   }
 
   applyOps(ops: readonly Op[]): void {
@@ -154,8 +168,8 @@ export class LiveStore {
     const now = this.serverNow();
     let structural = false;
     for (const entry of this.entries.values()) {
-      if (!entry.view.stale && isStale(entry.item, now)) {
-        structural = this.show(entry, this.viewOf(entry.item, entry.view, now)) || structural;
+      if (!entry.view.stale && isStale(entry.item, entry.until, now)) {
+        structural = this.show(entry, this.viewOf(entry.item, entry.until, entry.view, now)) || structural;
       }
     }
     if (structural) this.publishList();
@@ -198,9 +212,14 @@ export class LiveStore {
     const listeners = this.rowListeners.get(id) ?? new Set();
     this.rowListeners.set(id, listeners);
     listeners.add(listener);
+    this.left.delete(id);
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.rowListeners.get(id) === listeners) this.rowListeners.delete(id);
+      if (listeners.size > 0 || this.rowListeners.get(id) !== listeners) return;
+      this.rowListeners.delete(id);
+      this.left.add(id);
+      const [longest] = this.left;
+      if (longest !== undefined && this.left.size > KEPT_ROWS) this.left.delete(longest);
     };
   }
 
@@ -223,21 +242,37 @@ export class LiveStore {
       tags: rest.tags ?? [],
       region_states: rest.region_states ?? [],
     };
+    const until = item.fresh_until === null ? Number.POSITIVE_INFINITY : Date.parse(item.fresh_until);
     const entry = this.entries.get(item.id);
     if (!entry) {
       const empty = { slots: mergeSlots([], ticks ?? []), changedAt: 0 };
-      this.entries.set(item.id, { item, view: this.viewOf(item, empty, now), filled: 0 });
+      this.entries.set(item.id, { item, until, view: this.viewOf(item, until, empty, now), filled: 0 });
       this.wake(item.id);
       return true;
     }
     entry.item = item;
-    const slots = mergeSlots(entry.view.slots, ticks ?? []);
-    return this.show(entry, this.viewOf(item, { ...entry.view, slots }, now));
+    entry.until = until;
+    const slots = this.spared(entry, mergeSlots(entry.view.slots, ticks ?? []));
+    return this.show(entry, this.viewOf(item, until, { ...entry.view, slots }, now));
   }
 
-  private viewOf(item: Entry["item"], old: Pick<TargetView, "slots" | "changedAt">, now: number): TargetView {
+  /** What is kept of a bar. Of one that is not looked at little: it is filled again when it is. */
+  private spared(entry: Entry, slots: readonly SlotView[]): readonly SlotView[] {
+    const most = Math.max(SPARE_LEAST, Math.floor(SPARE_SLOTS / this.entries.size));
+    if (most >= BAR_SLOTS || slots.length <= most) return slots;
+    if (this.rowListeners.has(entry.item.id) || this.left.has(entry.item.id)) return slots;
+    entry.filled = 0;
+    return slots.slice(-most);
+  }
+
+  private viewOf(
+    item: Entry["item"],
+    until: number,
+    old: Pick<TargetView, "slots" | "changedAt">,
+    now: number,
+  ): TargetView {
     const kept = { slots: old.slots, changedAt: old.changedAt };
-    if (!isStale(item, now)) return { ...item, ...kept, stale: false };
+    if (!isStale(item, until, now)) return { ...item, ...kept, stale: false };
     const regions = item.region_states.map((r) => ({ ...r, fresh: false }));
     return {
       ...item,
@@ -271,6 +306,7 @@ export class LiveStore {
 
   private drop(id: number): boolean {
     this.hidden.delete(id);
+    this.left.delete(id);
     const existed = this.entries.delete(id);
     if (existed) this.wake(id);
     return existed;
@@ -281,6 +317,15 @@ export class LiveStore {
   }
 
   private publishList(): void {
+    const wait = this.published + GATHER_MS - Date.now();
+    if (this.entries.size < MANY || wait <= 0) this.publishNow();
+    else this.publishing ??= setTimeout(() => this.publishNow(), wait);
+  }
+
+  private publishNow(): void {
+    clearTimeout(this.publishing);
+    this.publishing = undefined;
+    this.published = Date.now();
     const counts = none();
     const tags = new Map<string, number>();
     let total = 0;
@@ -300,8 +345,8 @@ export class LiveStore {
   }
 }
 
-function isStale(item: Entry["item"], now: number): boolean {
-  return evidence.has(item.state) && item.fresh_until !== null && Date.parse(item.fresh_until) < now;
+function isStale(item: Entry["item"], until: number, now: number): boolean {
+  return until < now && evidence.has(item.state);
 }
 
 function staleReason(regions: string[]): string {

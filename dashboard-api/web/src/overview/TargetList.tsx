@@ -28,12 +28,14 @@ export function TargetList({
     observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
+  // The same function for the same rows: with another one every place is computed anew.
+  const keyOf = useCallback((index: number) => ids[index] ?? index, [ids]);
   const rows = useWindowVirtualizer({
     count: ids.length,
     estimateSize: () => (narrow ? 116 : 64),
     overscan: 6,
     scrollMargin: top,
-    getItemKey: (index) => ids[index] ?? index,
+    getItemKey: keyOf,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the row height follows the layout
   useLayoutEffect(() => rows.measure(), [narrow]);

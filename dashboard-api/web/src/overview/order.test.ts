@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { State } from "../api/types";
-import { arrange, hold } from "./order";
+import { arrange, hold, NameOrder } from "./order";
 
 const row = (id: number, name: string, state: State, p50_us: number | null = null, tags: string[] = []) => ({
   id,
@@ -55,4 +55,16 @@ test("tags narrow the list to what has them all, and are found by the search", (
   expect(ids({ tags: ["prod"] })).toEqual([2, 1]);
   expect(ids({ tags: ["prod", "eu"] })).toEqual([1]);
   expect(ids({ text: "prod api" })).toEqual([2]);
+});
+
+test("the order of names is remembered, and follows renames, new targets and those that are gone", () => {
+  const order = new NameOrder();
+  const sorted = (...all: ReturnType<typeof row>[]) => order.sort(all).map((r) => r.name);
+  expect(sorted(...rows)).toEqual(["api 9", "api 10", "old", "shop"]);
+  expect(sorted(...[...rows].reverse())).toEqual(["api 9", "api 10", "old", "shop"]);
+  const renamed = rows.map((r) => (r.id === 1 ? row(1, "a shop", "up") : r));
+  expect(sorted(...renamed)).toEqual(["a shop", "api 9", "api 10", "old"]);
+  expect(sorted(...renamed, row(5, "api 2", "up"))).toEqual(["a shop", "api 2", "api 9", "api 10", "old"]);
+  expect(sorted(...renamed.slice(1))).toEqual(["api 9", "api 10", "old"]);
+  expect(order.sort([row(9, "x", "up"), row(8, "X", "up"), row(7, "x", "up")]).map((r) => r.id)).toEqual([7, 8, 9]);
 });

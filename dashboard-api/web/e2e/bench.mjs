@@ -1,0 +1,286 @@
+// Figures of the dashboard in a real Chromium, a part at a time: node e2e/bench.mjs first|live|changes|many.
+// `make bench-web` runs them against the real programs and holds the figures against their aims.
+// Each part prints one line of JSON.
+import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
+import { recorder } from "./recorder.mjs";
+
+const part = process.argv[2];
+const size = { width: 1280, height: 860 };
+const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+const number = (name, otherwise) => Number(process.env[name] || otherwise);
+const round = (n, digits = 1) => Number(n.toFixed(digits));
+const quantile = (values, q) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length === 0 ? 0 : sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)];
+};
+const worst = (values) => round(Math.max(...values));
+const say = (text) => console.error(text);
+
+let cookies; // of the owner, once signed in
+const browser = await startBrowser();
+try {
+  const parts = { first, live, changes, many };
+  console.log(JSON.stringify({ chromium: browser.version(), ...(await parts[part]()) }));
+} finally {
+  await browser.close();
+}
+
+/** A page that keeps account of its frames, its long tasks and when it showed what. */
+async function open(path, viewport = size) {
+  const context = await browser.newContext({ viewport, storageState: await signedIn() });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.addInitScript(recorder);
+  await page.goto(new URL(path, settings.base).href);
+  return page;
+}
+
+async function signedIn() {
+  cookies ??= await signIn(browser);
+  return cookies;
+}
+
+/** When the first rows and the live connection were there, in ms since the navigation began and since the load event. */
+async function loaded(page) {
+  await page.waitForFunction(() => window.bench.at.rows && window.bench.at.live);
+  return page.evaluate(() => {
+    const { loadEventEnd } = performance.getEntriesByType("navigation")[0];
+    const { rows, live } = window.bench.at;
+    const long = window.bench.tasks.map((task) => task.ms);
+    return { load: loadEventEnd, rows, live, tasks: long };
+  });
+}
+
+async function loads(times, path = "/") {
+  const all = [];
+  for (let i = 0; i < times; i++) {
+    const page = await open(path);
+    all.push(await loaded(page));
+    await page.context().close();
+    await sleep(1);
+  }
+  const of = (pick) => all.map(pick);
+  return {
+    loads: times,
+    load_event_ms: round(quantile(of((l) => l.load), 0.5)),
+    first_data_ms: worst(of((l) => l.rows)),
+    first_data_p50_ms: round(quantile(of((l) => l.rows), 0.5)),
+    first_data_after_load_ms: worst(of((l) => Math.max(0, l.rows - l.load))),
+    live_ms: worst(of((l) => l.live)),
+    live_p50_ms: round(quantile(of((l) => l.live), 0.5)),
+    loading_longest_task_ms: worst([0, ...all.flatMap((l) => l.tasks)]),
+  };
+}
+
+/** What frames and tasks were like for some seconds, and how many rows changed. */
+async function watched(page, seconds) {
+  await page.evaluate(() => window.bench.begin());
+  await sleep(seconds);
+  const { frames, tasks, rows } = await page.evaluate(() => window.bench.end());
+  return {
+    seconds,
+    frames: frames.length,
+    frame_p50_ms: round(quantile(frames, 0.5)),
+    frame_p95_ms: round(quantile(frames, 0.95)),
+    frame_p99_ms: round(quantile(frames, 0.99)),
+    frame_most_ms: worst([0, ...frames]),
+    longest_task_ms: worst([0, ...tasks]),
+    tasks_over_50_ms: tasks.length,
+    row_changes_per_s: round(rows / seconds),
+  };
+}
+
+/** From the link that was printed, through the forms as somebody types them, to the first live tick. */
+async function first() {
+  const page = await (await browser.newContext({ viewport: size })).newPage();
+  page.setDefaultTimeout(60_000);
+  const typed = { delay: number("KEY_MS", 100) };
+  const link = new URL(settings.setupLink);
+  const began = Date.now();
+  await page.goto(new URL(link.pathname + link.search + link.hash, settings.base).href);
+  await page.getByLabel("E-mail").pressSequentially(settings.email, typed);
+  await page.getByLabel("Password").pressSequentially(settings.password, typed);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("URLs").pressSequentially(`${process.env.LAB_URL}/ok`, typed);
+  await page.getByRole("button", { name: "Start watching" }).click();
+  const asked = Date.now();
+  await page.locator("[data-first] svg.ticks[data-count]:not([data-count='0'])").waitFor();
+  const seen = Date.now();
+  return {
+    seconds: round((seen - began) / 1000, 2),
+    of_these_typing_s: round((asked - began) / 1000, 2),
+    key_ms: typed.delay,
+    fields: 3,
+  };
+}
+
+/** The overview while results arrive. */
+async function live() {
+  const opened = await loads(number("LOADS", 5));
+  const page = await open("/");
+  await loaded(page);
+  await sleep(5);
+  const before = await place();
+  const seen = await watched(page, number("SECONDS", 10));
+  const after = await place();
+  say(`live: ${JSON.stringify({ ...opened, ...seen })}`);
+  const bare = await bareOf(page, seen.row_changes_per_s, number("SECONDS", 10));
+  say(`bare: ${JSON.stringify(bare)}`);
+  return {
+    ...opened,
+    ...seen,
+    results_per_s: round((after.seq - before.seq) / ((after.at - before.at) / 1000)),
+    bare,
+    heap: await heap(page, number("MINUTES", 10)),
+  };
+}
+
+async function place() {
+  const { seq } = await must("GET", "/live/snapshot");
+  return { seq, at: Date.now() };
+}
+
+/** The same picture without the program: a copy of the page in which as many rows change. */
+async function bareOf(page, changesPerSecond, seconds) {
+  const copy = await page.evaluate(() => window.bench.copy());
+  const bare = await (await browser.newContext({ viewport: size })).newPage();
+  await bare.addInitScript(recorder);
+  await bare.goto("about:blank");
+  await bare.setContent(copy);
+  await bare.evaluate((perSecond) => window.bench.pretend(perSecond), changesPerSecond);
+  await sleep(2);
+  const seen = await watched(bare, seconds);
+  await bare.context().close();
+  return seen;
+}
+
+/** The heap after a forced collection, every half minute; the first minute is not counted. */
+async function heap(page, minutes) {
+  const devtools = await page.context().newCDPSession(page);
+  const used = async () => {
+    for (let i = 0; i < 2; i++) await devtools.send("HeapProfiler.collectGarbage");
+    return (await devtools.send("Runtime.getHeapUsage")).usedSize / 1e6;
+  };
+  await sleep(60);
+  const began = Date.now();
+  const samples = [[0, await used()]];
+  const every = Math.min(30, (minutes * 60) / 4);
+  while (Date.now() - began < minutes * 60_000 - 1000) {
+    await sleep(every);
+    samples.push([(Date.now() - began) / 60_000, await used()]);
+    say(`heap after ${samples.at(-1).map((n) => n.toFixed(2)).join(" min: ")} MB`);
+  }
+  const mean = (i) => samples.reduce((sum, sample) => sum + sample[i], 0) / samples.length;
+  const [x, y] = [mean(0), mean(1)];
+  const slope =
+    samples.reduce((sum, [at, mb]) => sum + (at - x) * (mb - y), 0) /
+    samples.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  return {
+    minutes: round(samples.at(-1)[0]),
+    start_mb: round(samples[0][1], 2),
+    end_mb: round(samples.at(-1)[1], 2),
+    most_mb: round(Math.max(...samples.map(([, mb]) => mb)), 2),
+    slope_mb_per_min: round(slope, 3),
+  };
+}
+
+/** From the end of the answer that changed a state to the frame that shows it. */
+async function changes() {
+  const wanted = number("CHANGES", 200);
+  const page = await open("/?q=flip&sort=name", { width: 1280, height: 2000 });
+  await loaded(page);
+  const answers = async () => (await fetch(`${process.env.FLIP_URL}/answers`)).json();
+  await until(
+    `${wanted} changes`,
+    async () => {
+      const n = await page.evaluate(() => window.bench.states.filter(({ state }) => state !== "down").length);
+      say(`${n} changes`);
+      return n >= wanted;
+    },
+    { seconds: 60 + wanted * 2, everyMs: 10_000 },
+  );
+  const shown = await page.evaluate(() => window.bench.states);
+  const given = await answers();
+  const snapshot = await must("GET", "/live/snapshot");
+  const urls = new Map(snapshot.items.map((item) => [item.id, new URL(item.url).pathname]));
+  const took = [];
+  for (const { id, state, at } of shown) {
+    // The newest answer of that kind before it: the prober asks twice before it says down.
+    const answer = given.filter((a) => a.path === urls.get(id) && a.state === state && a.at < at).at(-1);
+    if (answer) took.push({ state, ms: at - answer.at });
+  }
+  const of = (values) => ({
+    changes: values.length,
+    p50_ms: round(quantile(values, 0.5)),
+    p99_ms: round(quantile(values, 0.99)),
+    most_ms: worst([0, ...values]),
+  });
+  const ms = (down) => took.filter(({ state }) => (state === "down") === down).map((change) => change.ms);
+  return { ...of(ms(false)), to_down: of(ms(true)) };
+}
+
+/** Ten thousand targets: the first data, and what people do with all of them. */
+async function many() {
+  const opened = await loads(number("LOADS", 5));
+  say(`many: ${JSON.stringify(opened)}`);
+  const page = await open("/");
+  await loaded(page);
+  await sleep(5);
+  const snapshot = await must("GET", "/live/snapshot");
+  const texts = snapshot.items.map((item) => `${item.name} ${item.url}`.toLowerCase());
+  const rows = (n) => `document.querySelector(".rows li")?.getAttribute("aria-setsize") == ${n || null}`;
+  const took = { search: [], filter: [], sort: [], select: [], pause: [] };
+  const act = async (kind, what, done) => {
+    await page.evaluate(`window.bench.await(() => ${done})`);
+    await what();
+    const ms = await page.evaluate(() => window.bench.answer);
+    took[kind].push(ms);
+    say(`${kind}: ${ms.toFixed(1)} ms`);
+    await sleep(0.3);
+  };
+  const search = page.getByRole("searchbox");
+  const tile = (name) => page.locator(".strip").getByRole("button", { name });
+  for (let round = 0; round < 3; round++) {
+    await search.focus();
+    let text = "";
+    for (const key of "n/777") {
+      text += key;
+      const n = texts.filter((one) => one.includes(text)).length;
+      const done = `${rows(n)} && document.activeElement.value === ${JSON.stringify(text)}`;
+      await act("search", () => page.keyboard.press(key), done);
+    }
+    await page.keyboard.press("ControlOrMeta+a");
+    await act("search", () => page.keyboard.press("Backspace"), rows(snapshot.items.length));
+    await page.locator("h1").click();
+    for (const [name, state] of [
+      ["Down", "down"],
+      ["Up", "up"],
+    ]) {
+      const pressed = `document.querySelector(".strip .s-${state}[aria-pressed=true]")`;
+      const shows = `Number(document.querySelector(".rows li").getAttribute("aria-setsize")) === Number(document.querySelector(".strip .s-${state} b").textContent.replace(/\\D/g, ""))`;
+      await act("filter", () => tile(name).click(), `${pressed} && ${shows}`);
+      await act("filter", () => tile(name).click(), rows(snapshot.items.length));
+    }
+    for (const order of ["name", "slow", "state"]) {
+      const done = `document.querySelector(".sort select:has([value=slow])").value === ${JSON.stringify(order)} && performance.now() > window.bench.began`;
+      await page.evaluate(`window.bench.await(() => ${done})`);
+      await page.locator(".sort select:has([value=slow])").selectOption(order);
+      took.sort.push(await page.evaluate(() => window.bench.answer));
+    }
+  }
+  const bar = page.getByRole("region", { name: "Selected targets" });
+  const chosen = (n) => `document.querySelector(".bulk b")?.textContent.replace(/\\D/g, "") === "${n}"`;
+  for (let round = 0; round < 3; round++) {
+    await act("select", () => page.locator(".rows .pick").first().click(), chosen(1));
+    await act("select", () => bar.getByRole("button", { name: /^Select all/ }).click(), chosen(snapshot.items.length));
+    if (round < 2)
+      await act("select", () => bar.getByRole("button", { name: "Select nothing" }).click(), "!document.querySelector('.bulk')");
+  }
+  await page.mouse.move(5, 5);
+  await act("pause", () => bar.getByRole("button", { name: "Pause" }).click(), "document.querySelector('.bulk progress')");
+  const during = await watched(page, number("SECONDS", 10));
+  const paused = await page.evaluate(() => document.querySelector(".bulk progress")?.value ?? 0);
+  if (paused) await act("pause", () => bar.getByRole("button", { name: "Stop" }).click(), "!document.querySelector('.bulk progress')");
+  const figures = Object.fromEntries(Object.entries(took).map(([kind, ms]) => [`${kind}_ms`, worst(ms)]));
+  return { targets: snapshot.items.length, ...opened, ...figures, while_pausing: { ...during, paused } };
+}

@@ -1,0 +1,144 @@
+//go:build bench
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// webFigures are what docs/bench-web.json holds. The aims are those of each table line.
+type webFigures struct {
+	At       time.Time  `json:"at"`
+	CPU      string     `json:"cpu"`
+	Load     string     `json:"load"`
+	Chromium string     `json:"chromium"`
+	First    firstWeb   `json:"first"`
+	Live     liveWeb    `json:"live"`
+	Changes  changesWeb `json:"changes"`
+	Many     manyWeb    `json:"many"`
+	Aims     []aim      `json:"aims"`
+}
+
+type firstWeb struct {
+	UpSeconds     float64 `json:"up_s"` // from the command to its link
+	Seconds       float64 `json:"seconds"`
+	TypingSeconds float64 `json:"of_these_typing_s"`
+	KeyMS         float64 `json:"key_ms"`
+	Fields        int     `json:"fields"`
+}
+
+type loadsWeb struct {
+	Loads         int     `json:"loads"`
+	LoadEvent     float64 `json:"load_event_ms"`
+	FirstData     float64 `json:"first_data_ms"`
+	FirstDataP50  float64 `json:"first_data_p50_ms"`
+	FirstAfter    float64 `json:"first_data_after_load_ms"`
+	LiveAt        float64 `json:"live_ms"`
+	LiveP50       float64 `json:"live_p50_ms"`
+	LoadingTaskMS float64 `json:"loading_longest_task_ms"`
+}
+
+type framesWeb struct {
+	Seconds    float64 `json:"seconds"`
+	Frames     int     `json:"frames"`
+	P50        float64 `json:"frame_p50_ms"`
+	P95        float64 `json:"frame_p95_ms"`
+	P99        float64 `json:"frame_p99_ms"`
+	Most       float64 `json:"frame_most_ms"`
+	Task       float64 `json:"longest_task_ms"` // 0: none of 50 ms
+	Tasks      int     `json:"tasks_over_50_ms"`
+	RowChanges float64 `json:"row_changes_per_s"`
+}
+
+type liveWeb struct {
+	Chromium string  `json:"chromium,omitempty"`
+	Targets  int     `json:"targets"`
+	Results  float64 `json:"results_per_s"`
+	loadsWeb
+	framesWeb
+	Bare framesWeb `json:"bare"`
+	Heap struct {
+		Minutes float64 `json:"minutes"`
+		Start   float64 `json:"start_mb"`
+		End     float64 `json:"end_mb"`
+		Most    float64 `json:"most_mb"`
+		Slope   float64 `json:"slope_mb_per_min"`
+	} `json:"heap"`
+}
+
+type delays struct {
+	Changes int     `json:"changes"`
+	P50     float64 `json:"p50_ms"`
+	P99     float64 `json:"p99_ms"`
+	Most    float64 `json:"most_ms"`
+}
+
+// changesWeb are those to up and degraded, which are believed at once, and those to down, for which
+// a prober waits for its canaries: they are visited once a second at most.
+type changesWeb struct {
+	delays
+	ToDown delays `json:"to_down"`
+}
+
+type manyWeb struct {
+	Targets int `json:"targets"`
+	loadsWeb
+	Search       float64 `json:"search_ms"`
+	Filter       float64 `json:"filter_ms"`
+	Sort         float64 `json:"sort_ms"`
+	Select       float64 `json:"select_ms"`
+	Pause        float64 `json:"pause_ms"`
+	WhilePausing struct {
+		framesWeb
+		Paused int `json:"paused"`
+	} `json:"while_pausing"`
+}
+
+// aim is one line of the table.
+type aim struct {
+	What  string  `json:"what"`
+	Is    float64 `json:"is"`
+	Unit  string  `json:"unit"`
+	Bound float64 `json:"bound"` // at most
+	Met   bool    `json:"met"`
+}
+
+// table is what is printed, and which aims were missed.
+func (f *webFigures) table() (text string, missed []string) {
+	l, m := f.Live, f.Many
+	f.Aims = []aim{
+		{What: "empty database to the first live tick, by a person's path", Is: f.First.Seconds + f.First.UpSeconds, Unit: "s", Bound: 60},
+		{What: fmt.Sprintf("%d targets, %.0f results/s: frame p95", l.Targets, l.Results), Is: l.P95, Unit: "ms", Bound: 20},
+		{What: fmt.Sprintf("longest task of %.0f s (0: none of 50 ms)", l.Seconds), Is: l.Task, Unit: "ms", Bound: 50},
+		{What: fmt.Sprintf("live after the address was asked for, worst of %d", l.Loads), Is: l.LiveAt, Unit: "ms", Bound: 1500},
+		{What: fmt.Sprintf("growth of the heap in %.1f min, of %.1f MB", l.Heap.Minutes, l.Heap.Start), Is: l.Heap.Slope * l.Heap.Minutes, Unit: "MB", Bound: max(1, l.Heap.Start/20)},
+		{What: fmt.Sprintf("end of a check to the frame that shows it, p99 of %d", f.Changes.Changes), Is: f.Changes.P99, Unit: "ms", Bound: 250},
+		{What: fmt.Sprintf("the same of %d that went down, with up to 1 s for canaries", f.Changes.ToDown.Changes), Is: f.Changes.ToDown.P99, Unit: "ms", Bound: 1250},
+		{What: fmt.Sprintf("%d targets: first rows after the load event, worst of %d", m.Targets, m.Loads), Is: m.FirstAfter, Unit: "ms", Bound: 500},
+		{What: "search, a key", Is: m.Search, Unit: "ms", Bound: 200},
+		{What: "filter by state", Is: m.Filter, Unit: "ms", Bound: 200},
+		{What: "sort", Is: m.Sort, Unit: "ms", Bound: 200},
+		{What: "select one, all that match, nothing", Is: m.Select, Unit: "ms", Bound: 200},
+		{What: "pause all, until it shows that it does", Is: m.Pause, Unit: "ms", Bound: 200},
+	}
+	var b strings.Builder
+	for i := range f.Aims {
+		a := &f.Aims[i]
+		a.Met = a.Is <= a.Bound
+		mark := "met"
+		if !a.Met {
+			mark = "MISSED"
+			missed = append(missed, fmt.Sprintf("%s: %.1f %s, at most %.1f", a.What, a.Is, a.Unit, a.Bound))
+		}
+		fmt.Fprintf(&b, "%-72s %8.1f %-3s aim %6.1f  %s\n", a.What, a.Is, a.Unit, a.Bound, mark)
+	}
+	fmt.Fprintf(&b, "\nframes p50 %.1f, p95 %.1f, p99 %.1f, most %.1f ms; a copy of the page in which as many rows change: p95 %.1f, p99 %.1f ms: ratio of the p95 %.2f\n",
+		l.P50, l.P95, l.P99, l.Most, l.Bare.P95, l.Bare.P99, l.P95/max(l.Bare.P95, 1))
+	fmt.Fprintf(&b, "heap %.1f to %.1f MB, %.3f MB a minute; changes p50 %.0f ms, to down %.0f ms\n",
+		l.Heap.Start, l.Heap.End, l.Heap.Slope, f.Changes.P50, f.Changes.ToDown.P50)
+	fmt.Fprintf(&b, "%d targets: first rows %.0f ms and live %.0f ms after the address was asked for; longest task of loading %.0f ms; while %d were paused in %.0f s: frame p95 %.1f ms, %d tasks over 50 ms\n",
+		m.Targets, m.FirstData, m.LiveAt, m.LoadingTaskMS, m.WhilePausing.Paused, m.WhilePausing.Seconds, m.WhilePausing.P95, m.WhilePausing.Tasks)
+	return b.String(), missed
+}

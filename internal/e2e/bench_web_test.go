@@ -1,0 +1,202 @@
+//go:build bench
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Sizes of the overview that is measured: the first with results as fast as they come, the second
+// with what people do to all of them.
+const (
+	liveTargets, liveEvery = 2_000, 10
+	manyTargets, manyEvery = 10_000, 60
+	flips, brokenTargets   = 24, 50
+)
+
+// TestBenchWeb measures the dashboard in a real Chromium against the real programs, and writes
+// docs/bench-web.json. Results come by the product's own way: the publisher, one prober, Redis, the
+// API and its websocket; they, the lab and the browser share the machine's cores.
+//
+// MINUTES (10) is how long the heap is watched; CHANGES (200) how many changes of a state are
+// timed; LOADS (5) how often a page is opened anew.
+func TestBenchWeb(t *testing.T) {
+	site := startLab(t)
+	flipping := startFlips(t)
+	began := time.Now()
+	s := newSystem(t)
+	s.start()
+	up := time.Since(began)
+	link, err := os.ReadFile(filepath.Join(s.dir, "setup_link"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure := func(part string, into any) {
+		t.Helper()
+		script := exec.Command("node", "e2e/bench.mjs", part)
+		script.Dir = filepath.Join("..", "..", "dashboard-api", "web")
+		script.Env = append(os.Environ(), "BASE_URL="+s.url, "API_KEY="+apiKey, "SETUP_LINK="+strings.TrimSpace(string(link)), "LAB_URL="+site.URL(), "FLIP_URL="+flipping)
+		var out bytes.Buffer
+		script.Stdout, script.Stderr = &out, os.Stderr
+		t.Logf("%s: measuring %s", time.Now().Format("15:04:05"), part)
+		if err := script.Run(); err != nil {
+			t.Fatalf("%s: %v", part, err)
+		}
+		if err := json.Unmarshal(out.Bytes(), into); err != nil {
+			t.Fatalf("%s: %v in %s", part, err, &out)
+		}
+	}
+	f := webFigures{At: time.Now().UTC().Truncate(time.Second), CPU: processor(t), Load: load(t)}
+
+	measure("first", &f.First)
+	f.First.UpSeconds = float64(up.Round(10*time.Millisecond)) / float64(time.Second)
+
+	ids := s.createMany(site.URL(), liveTargets-flips-brokenTargets, liveEvery)
+	for i := range brokenTargets {
+		s.create(target{Name: fmt.Sprintf("broken %d", i), URL: fmt.Sprintf("%s/status/503?n=%d", site.URL(), i), IntervalS: liveEvery})
+	}
+	for i := range flips {
+		flip := map[string]any{"name": fmt.Sprintf("flip %d", i), "url": fmt.Sprintf("%s/%s/%d", flipping, []string{"dim", "out"}[i%2], i), "interval_s": liveEvery,
+			"assertions": []map[string]string{{"source": "status", "op": "ne", "value": strconv.Itoa(dimmed), "severity": "degrade"}}}
+		if status := s.call("POST", "/api/v1/targets", flip, nil); status != http.StatusCreated {
+			t.Fatalf("creating %v: %d", flip, status)
+		}
+	}
+	s.settled(2 * liveEvery * time.Second)
+	measure("live", &f.Live)
+	f.Live.Targets, f.Chromium = liveTargets, f.Live.Chromium
+	measure("changes", &f.Changes)
+
+	s.setInterval(ids, manyEvery)
+	s.createMany(site.URL(), manyTargets-liveTargets, manyEvery)
+	s.settled(manyEvery * time.Second)
+	measure("many", &f.Many)
+
+	lines, missed := f.table()
+	t.Logf("%s\n\n%s", f.Chromium, lines)
+	for _, aim := range missed {
+		t.Errorf("aim missed: %s", aim)
+	}
+	encoded, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !t.Failed() {
+		if err := os.WriteFile(filepath.Join("..", "..", "docs", "bench-web.json"), append(encoded, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// settled waits until all targets have a state, and the first rush is over.
+func (s *system) settled(rest time.Duration) {
+	s.t.Helper()
+	s.await(4*time.Minute, "every target has a state", func() bool {
+		status, body := s.try("GET", "/api/v1/live/snapshot", nil)
+		return status == http.StatusOK && !bytes.Contains(body, []byte(`"state":"no_data"`))
+	})
+	<-time.After(rest)
+}
+
+// setInterval changes the interval of targets, eight at a time.
+func (s *system) setInterval(ids []int64, seconds int) {
+	s.t.Helper()
+	next := make(chan int64)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for id := range next {
+				if status, text := s.try("PATCH", fmt.Sprintf("/api/v1/targets/%d", id), map[string]any{"interval_s": seconds}); status != http.StatusOK {
+					s.t.Errorf("interval of %d: %d %s", id, status, text)
+				}
+			}
+		})
+	}
+	for _, id := range ids {
+		next <- id
+	}
+	close(next)
+	wait.Wait()
+}
+
+// answer is what the flipping site said and when its answer ended, by the clock that the browser has too.
+type answer struct {
+	Path  string  `json:"path"`
+	State string  `json:"state"`
+	At    float64 `json:"at"` // ms
+}
+
+// dimmed is the status of an answer that makes a target degraded.
+const dimmed = http.StatusNonAuthoritativeInfo
+
+// startFlips serves a site of which every path is well and not well in turn, from visit to visit:
+// degraded below /dim/, down below /out/. What comes within three seconds of the last request is of
+// the same visit: a prober looks twice before it says that something is down.
+func startFlips(t *testing.T) string {
+	t.Helper()
+	var mu sync.Mutex
+	var answers []answer
+	newest := map[string]time.Time{}
+	well := map[string]bool{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/answers" {
+			mu.Lock()
+			defer mu.Unlock()
+			_ = json.NewEncoder(w).Encode(answers)
+			return
+		}
+		mu.Lock()
+		if time.Since(newest[r.URL.Path]) > 3*time.Second {
+			well[r.URL.Path] = !well[r.URL.Path]
+		}
+		newest[r.URL.Path] = time.Now()
+		state, status := "up", http.StatusOK
+		if !well[r.URL.Path] {
+			state, status = "down", http.StatusServiceUnavailable
+			if strings.HasPrefix(r.URL.Path, "/dim/") {
+				state, status = "degraded", dimmed
+			}
+		}
+		mu.Unlock()
+		w.WriteHeader(status)
+		_ = http.NewResponseController(w).Flush()
+		mu.Lock()
+		defer mu.Unlock()
+		answers = append(answers, answer{r.URL.Path, state, float64(time.Now().UnixMicro()) / 1000})
+	}))
+	t.Cleanup(site.Close)
+	return site.URL
+}
+
+func processor(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "model name")
+	name, _, _ := strings.Cut(rest, "\n")
+	return strings.Trim(name, "\t :")
+}
+
+func load(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _, _ := strings.Cut(string(text), " ")
+	return one
+}
