@@ -71,7 +71,7 @@ export const TargetRow = memo(function TargetRow({
           <span className="url">
             {" · "}
             <KindBadge kind={target.kind} />
-            {shortUrl(target.url)}
+            <bdi dir="ltr">{shortUrl(target.url)}</bdi>
           </span>
         </div>
       </div>

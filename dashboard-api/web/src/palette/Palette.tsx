@@ -112,7 +112,8 @@ export default function Palette({ onHelp, onClose }: { onHelp: () => void; onClo
               {entry.state && <span className="sr">, {stateWords[entry.state]}</span>}
             </span>
             <span className="muted cut">
-              {entry.tags && <Tags of={entry.tags} />} {entry.kind === "target" ? shortUrl(entry.hint) : entry.hint}
+              {entry.tags && <Tags of={entry.tags} />}{" "}
+              {entry.kind === "target" ? <bdi dir="ltr">{shortUrl(entry.hint)}</bdi> : entry.hint}
             </span>
             <span className="muted palette-kind">{kindWords[entry.kind]}</span>
           </div>

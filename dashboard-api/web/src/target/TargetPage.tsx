@@ -269,12 +269,12 @@ function Address({ target }: { target: TargetView }) {
     <p className="address muted">
       {href ? (
         <a className="link" href={href} target="_blank" rel="noreferrer noopener">
-          {shortUrl(target.url)} <ExternalLink size={13} aria-label={t("(opens a new tab)")} />
+          <bdi dir="ltr">{shortUrl(target.url)}</bdi> <ExternalLink size={13} aria-label={t("(opens a new tab)")} />
         </a>
       ) : (
         <span title={target.url}>
           <KindBadge kind={target.kind} />
-          {shortUrl(target.url)}
+          <bdi dir="ltr">{shortUrl(target.url)}</bdi>
         </span>
       )}
       <span>

@@ -113,7 +113,9 @@ export function TargetPicker({
               >
                 <StateIcon state={target.state} size={15} />
                 <span className="cut">{target.name}</span>
-                <span className="muted cut">{shortUrl(target.url)}</span>
+                <span className="muted cut">
+                  <bdi dir="ltr">{shortUrl(target.url)}</bdi>
+                </span>
               </div>
             ))}
             {open && found.length === 0 && (
