@@ -44,7 +44,7 @@ export function Subscriptions({
               )}
             </span>
             {page.mail_missing && (
-              <span className="s-degraded">{t("Not yet: {why}.", { why: page.mail_missing })}</span>
+              <span className="word s-degraded">{t("Not yet: {why}.", { why: page.mail_missing })}</span>
             )}
           </span>
         </label>
