@@ -20,9 +20,7 @@ export function useOrder(wish: Wish): Shown & { sortNow: () => void; onHold: (he
     const wanted = arrange(store.all(), wish, names).map((row) => row.id);
     const mayMove = !held.current || last.current.key !== wishKey || last.current.shown.ids.length === 0;
     const before = last.current.shown.ids;
-    const shown = mayMove
-      ? { ids: wanted, pending: 0 }
-      : hold(before, wanted, (id) => store.get(id) !== undefined);
+    const shown = mayMove ? { ids: wanted, pending: 0 } : hold(before, wanted, (id) => store.get(id) !== undefined);
     // The same list stays the same object: nothing below it has to look at thousands of rows again.
     const same = shown.ids.length === before.length && shown.ids.every((id, i) => id === before[i]);
     last.current = { key: wishKey, shown: same ? { ...shown, ids: before } : shown };
