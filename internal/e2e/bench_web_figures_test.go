@@ -90,6 +90,7 @@ type manyWeb struct {
 	Sort         float64 `json:"sort_ms"`
 	Select       float64 `json:"select_ms"`
 	Pause        float64 `json:"pause_ms"`
+	Stop         float64 `json:"stop_ms"`
 	WhilePausing struct {
 		framesWeb
 		Paused int `json:"paused"`

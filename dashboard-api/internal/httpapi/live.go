@@ -12,7 +12,7 @@ import (
 type snapshotOutput struct{ Body live.Snapshot }
 
 func (a *api) snapshot(_ context.Context, in *struct {
-	Ticks int `query:"ticks" minimum:"0" maximum:"1000000" default:"1000000" doc:"at most so many ticks altogether, the newest of each target, but at least two slots of each"`
+	Ticks int `query:"ticks" minimum:"0" maximum:"1000000" default:"1000000" doc:"at most so many ticks altogether, the newest of each target, but at least one slot of each"`
 }) (*snapshotOutput, error) {
 	return &snapshotOutput{a.Hub.Brief(in.Ticks)}, nil
 }

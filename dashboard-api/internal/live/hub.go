@@ -268,7 +268,7 @@ func (h *Hub) SetRegions(active []string, regions []Region) {
 func (h *Hub) Snapshot() Snapshot { return h.Brief(math.MaxInt) }
 
 // Brief is a snapshot for who has many targets and shows few at a time: of the ticks there are at
-// most so many altogether, the newest of each target, but never fewer than two slots of it.
+// most so many altogether, the newest of each target, but never none.
 func (h *Hub) Brief(ticks int) Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()

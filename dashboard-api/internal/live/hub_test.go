@@ -381,7 +381,7 @@ func TestWhatDependsOnAnotherSaysSo(t *testing.T) {
 	})
 }
 
-// A brief snapshot has the newest ticks of every target, evenly, and two slots of each at least.
+// A brief snapshot has the newest ticks of every target, evenly, and one slot of each at least.
 func TestBriefSnapshot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -394,7 +394,7 @@ func TestBriefSnapshot(t *testing.T) {
 			newest = time.Now().Add(time.Duration(i) * 10 * time.Second)
 			h.Apply([]uptime.Result{result(1, "eu", newest, uptime.StatusUp), result(2, "eu", newest, uptime.StatusUp), result(2, "us", newest, uptime.StatusUp)})
 		}
-		for ticks, want := range map[int][2]int{0: {2, 4}, 10: {5, 5}, 16: {8, 8}, 60: {20, 30}, 1000: {20, 40}} {
+		for ticks, want := range map[int][2]int{0: {1, 2}, 10: {5, 5}, 16: {8, 8}, 60: {20, 30}, 1000: {20, 40}} {
 			items := h.Brief(ticks).Items
 			for i, item := range items {
 				if len(item.Ticks) != want[i] {

@@ -14,7 +14,7 @@ import (
 // came so lately that it may not be recorded yet.
 const (
 	ticksKept  = 30
-	ticksLeast = 2
+	ticksLeast = 1
 )
 
 // Target is the item of snapshots and deltas.

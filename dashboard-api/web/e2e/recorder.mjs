@@ -35,7 +35,7 @@ export function recorder() {
     for (const { target } of changes) {
       const row = (target.nodeType === 1 ? target : target.parentElement)?.closest(".rows > li");
       if (row) rows.add(row);
-      if (row && counting && target.nodeName === "path") counting.add(`${row.dataset.index ?? row.ariaPosInSet} ${performance.now()}`);
+      if (row && target.nodeName === "path") counting?.add(`${row.ariaPosInSet} ${performance.now()}`);
     }
     for (const row of rows) {
       const id = Number(row.querySelector("[data-row]")?.dataset.row);
@@ -46,7 +46,8 @@ export function recorder() {
       if (before && before !== state) afterFrame(() => bench.states.push({ id, state, at: Date.now() }));
     }
   };
-  new MutationObserver(look).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const everything = { subtree: true, childList: true, attributes: true, characterData: true };
+  new MutationObserver(look).observe(document, everything);
 
   let frames = [];
   let running = false;
@@ -79,7 +80,8 @@ export function recorder() {
       const begin = (event) => {
         for (const name of events) removeEventListener(name, begin, true);
         bench.began = event.timeStamp;
-        const check = () => (holds() ? afterFrame(() => resolve(performance.now() - bench.began)) : requestAnimationFrame(check));
+        const shown = () => resolve(performance.now() - bench.began);
+        const check = () => (holds() ? afterFrame(shown) : requestAnimationFrame(check));
         requestAnimationFrame(check);
       };
       for (const name of events) addEventListener(name, begin, true);
@@ -95,7 +97,7 @@ export function recorder() {
     return page.outerHTML;
   };
 
-  /** Changes so many bars a second, and every relative time once a second, by nothing but setAttribute and textContent. */
+  /** Changes so many bars a second, and every relative time once a second, by hand. */
   bench.pretend = (perSecond) => {
     const bars = [...document.querySelectorAll(".rows svg.ticks")];
     const times = [...document.querySelectorAll(".rows time")];

@@ -58,7 +58,7 @@ export const api = {
   setup: (body: { token: string; email: string; name: string; password: string }) =>
     request<Session>("/api/v1/setup", { method: "POST", body }),
 
-  /** With at most so many ticks altogether, but two slots of each target. */
+  /** With at most so many ticks altogether, but one slot of each target. */
   snapshot: (ticks: number) => request<Snapshot>(`/api/v1/live/snapshot${query({ ticks })}`),
   latest: (ids: number[], n: number) =>
     request<LatestResults>(`/api/v1/results/latest${query({ ids: ids.join(","), n })}`),

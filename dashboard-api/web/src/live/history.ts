@@ -62,6 +62,16 @@ export const maintainedSince = (target: { state: State; since: string | null }):
  */
 export function mergeSlots(slots: readonly SlotView[], incoming: readonly Input[]): readonly SlotView[] {
   if (incoming.length === 0) return slots;
+  const [only] = incoming;
+  if (only && incoming.length === 1) {
+    // Nearly always: one result, of a slot after all others.
+    const at = Date.parse(only.at);
+    if (at > (slots.at(-1)?.at ?? 0)) {
+      const cells = withCell([], only);
+      const kept = slots.length < BAR_SLOTS ? slots : slots.slice(1 - BAR_SLOTS);
+      return [...kept, { at, cells, mark: foldSlot(cells) }];
+    }
+  }
   const bySlot = new Map(slots.map((slot) => [slot.at, slot]));
   let changed = false;
   for (const input of incoming) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { State } from "../api/types";
-import { arrange, hold, NameOrder } from "./order";
+import { arrange, hold, NameOrder, nameKey } from "./order";
 
 const row = (id: number, name: string, state: State, p50_us: number | null = null, tags: string[] = []) => ({
   id,
@@ -67,4 +67,25 @@ test("the order of names is remembered, and follows renames, new targets and tho
   expect(sorted(...renamed, row(5, "api 2", "up"))).toEqual(["a shop", "api 2", "api 9", "api 10", "old"]);
   expect(sorted(...renamed.slice(1))).toEqual(["api 9", "api 10", "old"]);
   expect(order.sort([row(9, "x", "up"), row(8, "X", "up"), row(7, "x", "up")]).map((r) => r.id)).toEqual([7, 8, 9]);
+});
+
+test("keys of names compare as the names do", () => {
+  const names = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+  let seed = 1;
+  const random = (n: number) => {
+    seed = (seed * 48271) % 0x7fffffff;
+    return seed % n;
+  };
+  const text = () =>
+    Array.from({ length: 1 + random(8) }, () =>
+      random(3) === 0 ? String(random(120)).padStart(random(5), "0") : String.fromCharCode(32 + random(95)),
+    ).join("");
+  for (let i = 0; i < 20_000; i++) {
+    const [a, b] = [text(), random(4) === 0 ? text().toUpperCase() : text()];
+    const [left, right] = [nameKey(a) ?? "", nameKey(b) ?? ""];
+    expect(left < right ? -1 : left > right ? 1 : 0, `${a} and ${b}`).toBe(names.compare(a, b));
+  }
+  expect(nameKey("Größe")).toBeNull();
+  const foreign = [row(1, "zoo", "up"), row(2, "Ärger", "up"), row(3, "b", "up")];
+  expect(new NameOrder().sort(foreign).map((r) => r.id)).toEqual([2, 3, 1]);
 });
