@@ -41,7 +41,7 @@ func (p *Pages) readWritten(ctx context.Context) (w written, err error) {
 		}
 	}
 	if len(w.pages) > 0 {
-		w.windows, err = p.Windows.List(ctx, 0, mostShown)
+		w.windows, err = p.Windows.Holding(ctx, p.Now())
 	}
 	return w, err
 }

@@ -31,9 +31,9 @@ type Incidents interface {
 	List(context.Context, incidentstore.Filter) ([]incidentstore.Incident, error)
 }
 
-// Windows gives maintenance windows.
+// Windows gives maintenance windows that know which targets carry their tags from an instant on.
 type Windows interface {
-	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
+	Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
 }
 
 // Live knows how targets are now.

@@ -1,0 +1,46 @@
+package statuspage_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/pagestore"
+	"github.com/probefleet/probefleet/internal/testbackend"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// A window for a tag holds the components of the targets that carry it, and no others.
+func TestMaintenanceOfATag(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	r.clock.Store(time.Now().Add(time.Hour).Unix()) // tags are carried from when they are given
+	plain := r.target("plain")
+	tagged, err := r.targets.Create(t.Context(), uptime.Target{Name: "tagged", URL: "https://tagged.example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second, Active: true, Tags: []string{"db"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.hub.Upsert(tagged)
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "x", Groups: components(
+		pagestore.Component{Name: "Plain", Rule: pagestore.RuleWorst, Targets: []int64{plain}}, pagestore.Component{Name: "Tagged", Rule: pagestore.RuleWorst, Targets: []int64{tagged.ID}})}})
+	begins := r.now().Add(time.Hour)
+	if _, err := r.windows.Create(t.Context(), "Upgrade", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db"}}, StartsAt: begins.Format("2006-01-02T15:04:05"), DurationS: 3600}, r.now()); err != nil {
+		t.Fatal(err)
+	}
+	r.pages.Changed()
+	for _, active := range []bool{false, true} {
+		r.result(plain, uptime.StatusUp)
+		r.pass(3 * time.Second)
+		page := r.get("/s/main").Body.String()
+		contains(t, page, "Upgrade")
+		if named := strings.Count(page, "Tagged") > 1 && strings.Count(page, "Plain") == 1; !named {
+			t.Errorf("active %t: the page does not name the component with the window, and only that", active)
+		}
+		if held := strings.Contains(page, `<section class="banner maintenance"`); held != active {
+			t.Errorf("active %t: the page is in maintenance: %t", active, held)
+		}
+		r.pass(90 * time.Minute)
+		r.pages.Changed()
+	}
+}
