@@ -16,7 +16,7 @@ const (
 )
 
 // printSeed makes the hashes of this process.
-var printSeed = maphash.MakeSeed()
+var printSeed = maphash.MakeSeed() //nolint:gochecknoglobals // never written again
 
 // printed is what a prober remembers of a target's last print: 40 bits of its hash, 16 of the
 // week it was stored in, and 8 that count the prints of this week. Zero: none.
