@@ -56,7 +56,7 @@ func newBreaker(trips bool, log *slog.Logger, count func(to gobreaker.State)) *b
 		ReadyToTrip:   b.trip,
 		OnStateChange: b.changed,
 		IsSuccessful:  func(err error) bool { return err == nil || resultstore.IsPermanent(err) }, // it has answered
-		IsExcluded:    func(err error) bool { return errors.Is(err, errCutOff) },
+		IsExcluded:    func(err error) bool { return errors.Is(err, errCutOff) || errors.Is(err, errOfItself) },
 	})
 	return b
 }
@@ -64,8 +64,15 @@ func newBreaker(trips bool, log *slog.Logger, count func(to gobreaker.State)) *b
 // errCutOff marks a call that ended because we stopped waiting.
 var errCutOff = errors.New("call was cut off")
 
+// errOfItself marks a failure that tells more of what was sent than of the store.
+var errOfItself = errors.New("call fails by itself")
+
 // do makes a call, or answers errNotAsked.
-func (b *breaker) do(ctx context.Context, call func() error) error {
+func (b *breaker) do(ctx context.Context, call func() error) error { return b.ask(ctx, false, call) }
+
+// ask is do. A failure of what has failed again and again while the store took other things
+// does not count against the store.
+func (b *breaker) ask(ctx context.Context, known bool, call func() error) error {
 	if b.wait() > 0 {
 		return errNotAsked
 	}
@@ -76,6 +83,8 @@ func (b *breaker) do(ctx context.Context, call func() error) error {
 		switch {
 		case answer != nil && ctx.Err() != nil:
 			return struct{}{}, errCutOff
+		case known && resultstore.IsTransient(answer):
+			return struct{}{}, errOfItself
 		case resultstore.IsTransient(answer) && time.Since(start) >= slowFailure:
 			b.hung.Store(true)
 		}

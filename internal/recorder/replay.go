@@ -137,7 +137,9 @@ func (r *Recorder) again(ctx context.Context, part resultstore.Batch, whole bool
 		if len(part.Rows) == 0 {
 			return bisect.Stored, left, nil
 		}
-		err := r.breaker.do(ctx, func() error {
+		// The store works for others: it is this batch, and they need not go to the disk for it.
+		known := tries >= patience && r.breaker.closed()
+		err := r.breaker.ask(ctx, known, func() error {
 			part.Attempt++
 			return r.insert(ctx, part)
 		})
