@@ -50,6 +50,7 @@ const (
 	Unsteady   Why = "unsteady"    // it changed so often that it is not stored
 	NoEvidence Why = "no_evidence" // nothing is stored of what the bad check saw
 	NotReached Why = "not_reached" // the bad check ended before it could see it
+	Elsewhere  Why = "elsewhere"   // the bad check ended at another server, which the redirect tells
 )
 
 // Gap is something of which it is not known whether it changed.
@@ -73,7 +74,7 @@ func Between(kind uptime.Kind, good, bad *uptime.Result) ([]Difference, []Gap) {
 	c.address()
 	c.certificate()
 	c.redirect()
-	if bad.Seen.TLSVersion != 0 || c.answered() {
+	if c.elsewhere() == "" && c.secured() && (bad.Seen.TLSVersion != 0 || c.answered()) {
 		c.differ(TLS, tlsName(good.Seen.TLSVersion), tlsName(bad.Seen.TLSVersion))
 	}
 	if bad.Seen.Protocol != "" && good.Seen.Protocol != "" {
@@ -104,10 +105,14 @@ func (c *comparison) gap(what What, why Why) { c.gaps = append(c.gaps, Gap{what,
 func (c *comparison) answered() bool { return c.bad.HTTPStatus != 0 }
 
 func (c *comparison) address() {
+	why := c.otherHost()
+	if why == "" && !c.connected() {
+		why = NotReached
+	}
 	switch {
 	case !c.good.Address.IsValid():
-	case !c.bad.Address.IsValid():
-		c.gap(Address, NotReached)
+	case why != "":
+		c.gap(Address, why)
 	default:
 		c.differ(Address, c.good.Address.String(), c.bad.Address.String())
 	}
@@ -131,7 +136,9 @@ func (c *comparison) certificate() {
 		return // there was never one
 	}
 	why := c.unknown(uptime.UnsteadyAll)
-	if why == "" && c.is.Certificate == nil && !c.answered() {
+	if at := c.elsewhere(); at != "" {
+		why = at
+	} else if why == "" && (!c.sawCertificate() || c.is.Certificate == nil && !c.answered()) {
 		why = NotReached
 	}
 	if why == "" {
@@ -142,7 +149,8 @@ func (c *comparison) certificate() {
 		return
 	}
 	c.gap(Certificate, why)
-	if !c.good.CertNotAfter.IsZero() && !c.bad.CertNotAfter.IsZero() { // rows have the first end in the chain
+	// Rows have the first end in the chains of all hops.
+	if why != Elsewhere && c.good.Seen.Hops == c.bad.Seen.Hops && c.sawCertificate() && !c.good.CertNotAfter.IsZero() && !c.bad.CertNotAfter.IsZero() {
 		c.differ(Expiry, instant(c.good.CertNotAfter), instant(c.bad.CertNotAfter))
 	}
 }
@@ -167,7 +175,7 @@ func (c *comparison) redirect() {
 	case why != "":
 		c.gap(Redirect, why)
 	case c.was.URL == c.is.URL:
-	case c.answered() || c.bad.Seen.Hops >= c.good.Seen.Hops:
+	case c.arrived():
 		c.differ(Redirect, c.was.URL, c.is.URL)
 	default:
 		c.gap(Redirect, NotReached)

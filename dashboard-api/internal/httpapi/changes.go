@@ -32,8 +32,8 @@ type differenceBody struct {
 }
 
 type gapBody struct {
-	What string `json:"what" enum:"address,certificate,redirect,headers"`
-	Why  string `json:"why" enum:"no_print,unsteady,no_evidence,not_reached" doc:"no_print: nothing is stored of what the good check saw; unsteady: it changed so often that it is not stored; no_evidence: nothing is stored of what the bad check saw; not_reached: the bad check ended before"`
+	What string `json:"what" enum:"address,certificate,redirect,headers" doc:"of certificate: nor are its issuer and expiry, and the version of TLS"`
+	Why  string `json:"why" enum:"no_print,unsteady,no_evidence,not_reached,elsewhere" doc:"no_print: nothing is stored of what the good check saw; unsteady: it changed so often that it is not stored; no_evidence: nothing is stored of what the bad check saw; not_reached: the bad check ended before; elsewhere: it ended at another server than the good one, which the difference redirect tells"`
 }
 
 type regionChanges struct {

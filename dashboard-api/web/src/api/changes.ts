@@ -30,7 +30,7 @@ export interface Difference {
 /** Something of which it is not known whether it changed. */
 export interface Gap {
   what: "address" | "certificate" | "redirect" | "headers";
-  why: "no_print" | "unsteady" | "no_evidence" | "not_reached";
+  why: "no_print" | "unsteady" | "no_evidence" | "not_reached" | "elsewhere";
 }
 
 export interface RegionChanges {

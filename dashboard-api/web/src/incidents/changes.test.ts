@@ -88,10 +88,12 @@ describe("what changed", () => {
         { what: "certificate", why: "no_print" },
         { what: "redirect", why: "no_print" },
         { what: "headers", why: "no_print" },
+        { what: "certificate", why: "elsewhere" },
       ]),
     ).toEqual([
       "Not known of the address: the failed check ended before it got that far.",
       "Not known of the certificate, where it redirects to and the headers: nothing is stored of what the last good check saw.",
+      "Not known of the certificate: the failed check ended at another server.",
     ]);
     expect(gapsOf([])).toEqual([]);
   });

@@ -91,6 +91,7 @@ const whys: Record<Gap["why"], (things: string) => string> = {
   unsteady: (things) => t("Not known of {things}: it changes too often to be compared.", { things }),
   no_evidence: (things) => t("Not known of {things}: nothing is stored of what the failed check saw.", { things }),
   not_reached: (things) => t("Not known of {things}: the failed check ended before it got that far.", { things }),
+  elsewhere: (things) => t("Not known of {things}: the failed check ended at another server.", { things }),
 };
 
 const both = new Intl.ListFormat(locale());
