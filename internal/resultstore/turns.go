@@ -25,19 +25,35 @@ type Turn struct {
 	Bad  uptime.Result  // the first, with its evidence
 }
 
+const degradedBeforeSQL = `SELECT region FROM results FINAL
+WHERE target_id = {id:UInt64} AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+ AND status <= 'down'
+GROUP BY region HAVING argMax(status, scheduled_at) = 'degraded'`
+
 const failedSQL = `SELECT region, min(scheduled_at) AS first, argMin(status, scheduled_at) FROM results FINAL
 WHERE target_id = {id:UInt64} AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
- AND status IN ('degraded', 'down')
+ AND (status = 'down' OR status = 'degraded' AND region NOT IN {degraded:Array(String)})
 GROUP BY region ORDER BY first, region LIMIT {limit:UInt32}`
 
 // Turns looks for the regions that saw a target fail in [from, to), or in the day after from,
-// those that failed first in front. Bad is down after up or degraded, or degraded after up.
+// those that failed first in front. Bad is down after up or degraded, or degraded after up:
+// of a region that was degraded already right before from only down counts.
 func (s *Store) Turns(ctx context.Context, targetID int64, from, to time.Time) ([]Turn, error) {
+	degraded := []string{}
+	err := s.query(ctx, pageBound, degradedBeforeSQL, []any{clickhouse.Named("id", uint64(targetID)), millis("from", from.Add(-goodWithin)), millis("to", from)}, func(rows driver.Rows) error {
+		var region string
+		err := rows.Scan(&region)
+		degraded = append(degraded, region)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read turns: %w", err)
+	}
 	var failed []uptime.Slot
 	var how []uptime.Status
 	to = earlier(to, from.Add(turnsWithin))
-	err := s.query(ctx, pageBound, failedSQL, []any{
-		clickhouse.Named("id", uint64(targetID)), millis("from", from), millis("to", to), clickhouse.Named("limit", uint32(maxTurns)),
+	err = s.query(ctx, pageBound, failedSQL, []any{
+		clickhouse.Named("id", uint64(targetID)), millis("from", from), millis("to", to), clickhouse.Named("degraded", degraded), clickhouse.Named("limit", uint32(maxTurns)),
 	}, func(rows driver.Rows) error {
 		slot := uptime.Slot{TargetID: targetID}
 		var status int8

@@ -53,6 +53,9 @@ func TestTurns(t *testing.T) {
 		up(1, "us", minute(-9)), bad(1, "us", minute(-5), uptime.StatusDegraded), bad(1, "us", minute(-3), uptime.StatusDown), bad(1, "us", minute(-2), uptime.StatusDown), bad(1, "us", minute(1), uptime.StatusDown),
 		// ap: degraded at first.
 		printed(up(1, "ap", minute(-1)), uptime.Print{URL: "ap"}), bad(1, "ap", minute(3), uptime.StatusDegraded), bad(1, "ap", minute(4), uptime.StatusDown),
+		// br: had been degraded for long, and went down; ca: is as it had been.
+		bad(1, "br", minute(-7), uptime.StatusDegraded), bad(1, "br", minute(1), uptime.StatusDegraded), missed(1, "br", minute(2)), bad(1, "br", minute(4), uptime.StatusDown),
+		up(1, "ca", minute(-9)), bad(1, "ca", minute(-1), uptime.StatusDegraded), bad(1, "ca", minute(2), uptime.StatusDegraded), up(1, "ca", minute(3)),
 		// sa: never good; in: good for all of the time; af: fails too late; me: without a print.
 		bad(1, "sa", minute(5), uptime.StatusDown), up(1, "in", minute(-1)), up(1, "in", minute(1)), bad(1, "af", minute(11), uptime.StatusDown), up(1, "me", minute(0)), bad(1, "me", minute(6), uptime.StatusDown),
 		printed(up(2, "me", minute(-1)), uptime.Print{URL: "another target's"}), bad(2, "in", minute(0), uptime.StatusDown),
@@ -70,6 +73,7 @@ func TestTurns(t *testing.T) {
 		"us: degraded " + clock(-5) + " -, down " + clock(-3) + " " + clock(-3),
 		"eu: up " + clock(-2) + " eu, down " + clock(0) + " " + clock(0),
 		"ap: up " + clock(-1) + " ap, degraded " + clock(3) + " " + clock(3),
+		"br: degraded " + clock(1) + " -, down " + clock(4) + " " + clock(4),
 		"sa: none , down " + clock(5) + " " + clock(5),
 		"me: up " + clock(0) + " -, down " + clock(6) + " " + clock(6),
 	}
