@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -60,7 +61,7 @@ func TestTurns(t *testing.T) {
 		bad(1, "sa", minute(5), uptime.StatusDown), up(1, "in", minute(-1)), up(1, "in", minute(1)), bad(1, "af", minute(11), uptime.StatusDown), up(1, "me", minute(0)), bad(1, "me", minute(6), uptime.StatusDown),
 		printed(up(2, "me", minute(-1)), uptime.Print{URL: "another target's"}), bad(2, "in", minute(0), uptime.StatusDown),
 	))
-	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10))
+	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +81,45 @@ func TestTurns(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10)); err != nil || turns != nil {
+	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10), nil); err != nil || turns != nil {
 		t.Errorf("of no target: %v, %v", turns, err)
+	}
+}
+
+// What verdicts do not believe is neither good nor bad: what a region measured while it was
+// blind, and what was measured late.
+func TestTurnsOfWhatIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at := time.Now().UTC().Truncate(day).Add(-36 * time.Hour)
+	minute := func(n int) time.Time { return at.Add(time.Duration(n) * time.Minute) }
+	late := func(r uptime.Result) uptime.Result { r.Late = true; return r }
+	insert(t, s, batchOf(
+		up(1, "eu", minute(-5)), up(1, "eu", minute(-2)), bad(1, "eu", minute(-1), uptime.StatusDown), bad(1, "eu", minute(0), uptime.StatusDown), bad(1, "eu", minute(2), uptime.StatusDown),
+		up(1, "us", minute(-5)), late(bad(1, "us", minute(-1), uptime.StatusDown)), late(up(1, "us", minute(0))), late(bad(1, "us", minute(1), uptime.StatusDown)), bad(1, "us", minute(3), uptime.StatusDown),
+		up(1, "ap", minute(-1)), bad(1, "ap", minute(0), uptime.StatusDown), bad(1, "ap", minute(1), uptime.StatusDown),
+		up(1, "sa", minute(-3)), bad(1, "sa", minute(-1), uptime.StatusDegraded), bad(1, "sa", minute(4), uptime.StatusDegraded),
+		up(1, "me", minute(-3)), late(bad(1, "me", minute(-1), uptime.StatusDegraded)), bad(1, "me", minute(5), uptime.StatusDegraded),
+	))
+	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10), map[string]availability.Spans{
+		"eu": {{From: minute(-2), To: minute(2)}}, "ap": {{From: minute(0), To: minute(1)}, {From: minute(1), To: minute(10)}}, "sa": {{From: minute(-1), To: minute(0)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, turn := range turns {
+		got = append(got, shown(turn))
+	}
+	clock := func(n int) string { return minute(n).Format(time.TimeOnly) }
+	want := []string{
+		"eu: up " + clock(-5) + " -, down " + clock(2) + " " + clock(2),
+		"us: up " + clock(-5) + " -, down " + clock(3) + " " + clock(3),
+		"sa: up " + clock(-3) + " -, degraded " + clock(4) + " " + clock(4),
+		"me: up " + clock(-3) + " -, degraded " + clock(5) + " " + clock(5),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/whatchanged"
@@ -13,7 +14,7 @@ import (
 
 // Turns tells where regions went from good to bad.
 type Turns interface {
-	Turns(ctx context.Context, targetID int64, from, to time.Time) ([]resultstore.Turn, error)
+	Turns(ctx context.Context, targetID int64, from, to time.Time, blind map[string]availability.Spans) ([]resultstore.Turn, error)
 }
 
 type changedHeader struct {
@@ -72,7 +73,11 @@ func (a *api) incidentChanges(ctx context.Context, in *IncidentPath) (*pastOutpu
 	}
 	return past(ctx, a, fmt.Sprintf("changes %d %d", i.TargetID, i.ID), func(ctx context.Context) (changesBody, error) {
 		body := changesBody{Regions: []regionChanges{}}
-		turns, err := a.Results.Turns(ctx, i.TargetID, i.FirstSlot, until)
+		blind, err := a.Blind.Blind(ctx, i.FirstSlot.Add(-resultstore.GoodWithin), until)
+		if err != nil {
+			return body, err
+		}
+		turns, err := a.Results.Turns(ctx, i.TargetID, i.FirstSlot, until, blind)
 		if err != nil {
 			return body, down(clickHouse, err)
 		}
