@@ -123,6 +123,26 @@ func TestTurnsOfWhatIsNotBelieved(t *testing.T) {
 	}
 }
 
+// A print that cannot be stored holds nothing up: it is told, and lost.
+func TestPrintsThatAreLostHoldNothingUp(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var told []string
+	s.OnLostPrints(func(n int, err error) { told = append(told, fmt.Sprint(n, err != nil)) })
+	if err := s.conn.Exec(t.Context(), `DROP TABLE prints`); err != nil {
+		t.Fatal(err)
+	}
+	slot := base()
+	insert(t, s, batchOf(printed(up(1, "eu", slot), uptime.Print{URL: "a"}), printed(up(2, "eu", slot), uptime.Print{URL: "b"}), up(3, "eu", slot)))
+	insert(t, s, batchOf(up(1, "eu", slot.Add(time.Minute))))
+	if results, notes := count(t, s, `SELECT count() FROM results`), count(t, s, `SELECT count() FROM batches`); results != 4 || notes != 2 {
+		t.Errorf("%d results, %d notes", results, notes)
+	}
+	if diff := cmp.Diff([]string{"2 true"}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A print comes back as it was, once, however often its batch is sent; no results grow by it.
 func TestPrintsAreStoredOnce(t *testing.T) {
 	t.Parallel()
