@@ -16,7 +16,8 @@ type What string
 const (
 	Failure     What = "failure"
 	HTTPStatus  What = "http_status"
-	Phase       What = "phase" // in which the check ended, or whose time grew most
+	Phase       What = "phase"  // in which the check ended, or whose time grew most
+	Target      What = "target" // was edited: the versions of what is checked
 	Address     What = "address"
 	Certificate What = "certificate" // SHA-256 of the server's own
 	Issuer      What = "issuer"
@@ -66,11 +67,17 @@ func Between(kind uptime.Kind, good, bad *uptime.Result) ([]Difference, []Gap) {
 	if c.was == nil {
 		c.was = good.Evidence.Print()
 	}
+	if c.was != nil && c.was.Certificate != nil && c.was.Certificate.NotAfter.Before(good.CertNotAfter) {
+		c.was = nil // the good check saw one that ends later: the print is older, and the next was lost
+	}
 	c.differ(Failure, string(good.Failure), string(bad.Failure))
 	if bad.HTTPStatus != 0 {
 		c.differ(HTTPStatus, number(good.HTTPStatus), number(bad.HTTPStatus))
 	}
 	c.phase()
+	if good.SpecVersion != 0 && bad.SpecVersion != 0 {
+		c.differ(Target, strconv.FormatInt(good.SpecVersion, 10), strconv.FormatInt(bad.SpecVersion, 10))
+	}
 	c.address()
 	c.certificate()
 	c.redirect()

@@ -246,6 +246,19 @@ func TestBetween(t *testing.T) {
 			bad:  func(r *uptime.Result) { r.CertNotAfter = renewed },
 			want: []string{failed, status, `expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`, "? certificate no_print", "? redirect no_print", "? headers no_print"},
 		},
+		"a print of before the certificate was renewed": {
+			good: func(r *uptime.Result) { r.CertNotAfter = renewed },
+			bad: func(r *uptime.Result) {
+				r.CertNotAfter, r.Evidence.Certificates[0] = renewed, certificate("two", renewed)
+			},
+			want: []string{failed, status, "? certificate no_print", "? redirect no_print", "? headers no_print"},
+		},
+		"the target was edited": {
+			good: func(r *uptime.Result) { r.SpecVersion = 7 },
+			bad:  func(r *uptime.Result) { r.SpecVersion = 12 },
+			want: []string{failed, status, `target "7" > "12"`},
+		},
+		"nobody knows whether the target was edited": {bad: func(r *uptime.Result) { r.SpecVersion = 12 }, want: []string{failed, status}},
 		"no evidence":      {bad: func(r *uptime.Result) { r.Evidence = nil }, want: []string{failed, status, "? certificate no_evidence", "? redirect no_evidence", "? headers no_evidence"}},
 		"unsteady headers": {good: func(r *uptime.Result) { r.Print.Unsteady, r.Print.Headers = uptime.UnsteadyHeaders, nil }, want: []string{failed, status, "? headers unsteady"}},
 		"unsteady": {good: func(r *uptime.Result) { r.Print = &uptime.Print{Unsteady: uptime.UnsteadyAll} },
