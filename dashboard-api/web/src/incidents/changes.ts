@@ -20,7 +20,7 @@ export interface ChangeRow {
 
 const NONE = t("none");
 
-const names: Record<Exclude<Difference["what"], "phase" | "headers">, string> = {
+const names: Record<Exclude<Difference["what"], "phase" | "target" | "headers">, string> = {
   failure: t("Failure"),
   http_status: t("Status code"),
   address: t("Address"),
@@ -51,6 +51,10 @@ export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string,
             time(before),
             one.ended && after !== "0" ? t("ended after {time}", { time: time(after) }) : time(after),
           ),
+        ];
+      case "target":
+        return [
+          row(what, t("The target was edited"), t("version {n}", { n: before }), t("version {n}", { n: after })),
         ];
       case "certificate":
         return [{ ...row(what, names[what], fingerprint(before), fingerprint(after), true), titles: [before, after] }];
@@ -118,6 +122,8 @@ export function missingWords(changes: Pick<Changes, "missing" | "regions">): str
       return t("This incident is about no target, so no checks can be compared.");
     case "not_kept":
       return t("The checks of that time are not kept any more.");
+    case "by_policy":
+      return t("No check failed: they were slower than the policy of the target allows, or the certificate ends soon.");
     default:
       return changes.regions.length > 0 ? "" : t("No failed check of the first day of this incident is stored.");
   }
