@@ -53,9 +53,7 @@ export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string,
           ),
         ];
       case "target":
-        return [
-          row(what, t("The target was edited"), t("version {n}", { n: before }), t("version {n}", { n: after })),
-        ];
+        return [row(what, t("The target was edited"), t("version {n}", { n: before }), t("version {n}", { n: after }))];
       case "certificate":
         return [{ ...row(what, names[what], fingerprint(before), fingerprint(after), true), titles: [before, after] }];
       case "expiry":
