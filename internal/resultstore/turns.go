@@ -44,7 +44,8 @@ GROUP BY region ORDER BY first, region LIMIT {limit:UInt32}`
 
 // Turns looks for the regions that saw a target fail in [from, to), or in the day after from,
 // those that failed first in front. Bad is down after up or degraded, or degraded after up:
-// of a region that was degraded already right before from only down counts. What a region
+// of a region that was degraded already right before from only down counts, unless
+// there is nothing else: an incident may begin later, with the end of a maintenance. What a region
 // saw while it was blind is neither, nor what it saw late.
 func (s *Store) Turns(ctx context.Context, targetID int64, from, to time.Time, blind map[string]availability.Spans) ([]Turn, error) {
 	to = earlier(to, from.Add(turnsWithin))
@@ -61,15 +62,18 @@ func (s *Store) Turns(ctx context.Context, targetID int64, from, to time.Time, b
 	}
 	var failed []uptime.Slot
 	var how []uptime.Status
-	err = s.query(ctx, pageBound, failedSQL, append(unseen,
-		clickhouse.Named("id", uint64(targetID)), millis("from", from), millis("to", to), clickhouse.Named("degraded", degraded), clickhouse.Named("limit", uint32(maxTurns)),
-	), func(rows driver.Rows) error {
-		slot := uptime.Slot{TargetID: targetID}
-		var status int8
-		err := rows.Scan(&slot.Region, &slot.ScheduledAt, &status)
-		failed, how = append(failed, slot), append(how, uptime.Status(status))
-		return err
-	})
+	for again := true; again && err == nil; {
+		err = s.query(ctx, pageBound, failedSQL, append(unseen,
+			clickhouse.Named("id", uint64(targetID)), millis("from", from), millis("to", to), clickhouse.Named("degraded", degraded), clickhouse.Named("limit", uint32(maxTurns)),
+		), func(rows driver.Rows) error {
+			slot := uptime.Slot{TargetID: targetID}
+			var status int8
+			err := rows.Scan(&slot.Region, &slot.ScheduledAt, &status)
+			failed, how = append(failed, slot), append(how, uptime.Status(status))
+			return err
+		})
+		again, degraded = len(failed) == 0 && len(degraded) > 0, []string{}
+	}
 	var turns []Turn
 	for i := 0; err == nil && i < len(failed); i++ {
 		var turn Turn

@@ -57,6 +57,7 @@ func TestTurns(t *testing.T) {
 		// br: had been degraded for long, and went down; ca: is as it had been.
 		bad(1, "br", minute(-7), uptime.StatusDegraded), bad(1, "br", minute(1), uptime.StatusDegraded), missed(1, "br", minute(2)), bad(1, "br", minute(4), uptime.StatusDown),
 		up(1, "ca", minute(-9)), bad(1, "ca", minute(-1), uptime.StatusDegraded), bad(1, "ca", minute(2), uptime.StatusDegraded), up(1, "ca", minute(3)),
+		up(4, "eu", minute(-9)), bad(4, "eu", minute(-1), uptime.StatusDegraded), bad(4, "eu", minute(0), uptime.StatusDegraded),
 		// sa: never good; in: good for all of the time; af: fails too late; me: without a print.
 		bad(1, "sa", minute(5), uptime.StatusDown), up(1, "in", minute(-1)), up(1, "in", minute(1)), bad(1, "af", minute(11), uptime.StatusDown), up(1, "me", minute(0)), bad(1, "me", minute(6), uptime.StatusDown),
 		printed(up(2, "me", minute(-1)), uptime.Print{URL: "another target's"}), bad(2, "in", minute(0), uptime.StatusDown),
@@ -80,6 +81,9 @@ func TestTurns(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	if turns, err := s.Turns(t.Context(), 4, minute(0), minute(10), nil); err != nil || len(turns) != 1 || shown(turns[0]) != "eu: up "+clock(-9)+" -, degraded "+clock(-1)+" "+clock(-1) {
+		t.Errorf("degraded before, and nothing else: %v, %v", turns, err)
 	}
 	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10), nil); err != nil || turns != nil {
 		t.Errorf("of no target: %v, %v", turns, err)
