@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
@@ -53,6 +55,12 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*checkstream.
 		_ = redis.Close()
 		return nil, nil, service.Exit(service.ExitConfig, fmt.Errorf("CLICKHOUSE_URL: %w", err))
 	}
+	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "probefleet_prints_lost_total", Help: "Prints that could not be stored with their results."})
+	s.Metrics.MustRegister(lost)
+	store.OnLostPrints(func(n int, err error) {
+		lost.Add(float64(n))
+		s.Log.Warn("what checks saw could not be stored, their results were", "prints", n, "error", err)
+	})
 	err = s.Await(ctx, service.Dependency{Name: "redis", Try: func(ctx context.Context) error {
 		_, err := redis.Now(ctx)
 		return err

@@ -146,7 +146,7 @@ func TestWhatChangedBeforeItFailed(t *testing.T) {
 	go func() { _ = rec.Run(t.Context()) }()
 	var turns []resultstore.Turn
 	for deadline := time.Now().Add(30 * time.Second); len(turns) == 0 && time.Now().Before(deadline); {
-		if turns, err = store.Turns(t.Context(), 1, began.Add(5*time.Minute), time.Now()); err != nil {
+		if turns, err = store.Turns(t.Context(), 1, began.Add(5*time.Minute), time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

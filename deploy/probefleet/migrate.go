@@ -41,9 +41,9 @@ func (c *migrateUp) Run(ctx context.Context, to console) error {
 	return retain(ctx, stores.ClickHouseURL, keep, report)
 }
 
-// retain makes the tables keep what the environment says; they are left as they are where it says nothing.
+// retain makes the tables keep what the environment says; they are left as they are where it says nothing, and what goes with results goes with them.
 func retain(ctx context.Context, clickhouseURL string, keep resultstore.Retentions, report func(string)) error {
-	if clickhouseURL == "" || keep == (resultstore.Retentions{}) {
+	if clickhouseURL == "" {
 		return nil
 	}
 	results, err := resultstore.Open(ctx, clickhouseURL)

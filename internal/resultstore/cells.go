@@ -161,11 +161,10 @@ func (s *Store) cells(ctx context.Context, q cellPart, fn func(targetID int64, r
 		start  int64
 		c      availability.Counts
 	)
-	return s.query(ctx, sweepBound, sql, []any{
+	return s.query(ctx, sweepBound, sql, append(blind.args(),
 		clickhouse.Named("ids", unsigned(q.IDs)), millis("from", from), millis("to", to),
 		clickhouse.Named("cuts", grid.cuts), clickhouse.Named("first", grid.cuts[0]), clickhouse.Named("width", grid.width), clickhouse.Named("whole", whole),
-		clickhouse.Named("blind", blind.regions), clickhouse.Named("blind_from", blind.from), clickhouse.Named("blind_to", blind.to),
-	}, func(rows driver.Rows) error {
+	), func(rows driver.Rows) error {
 		if err := rows.Scan(&id, &region, &start, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed); err != nil || c == (availability.Counts{}) {
 			return err
 		}
@@ -218,6 +217,11 @@ func (g grid) span(start int64) availability.Span {
 type blindness struct {
 	regions  []string
 	from, to []int64 // in Unix milliseconds
+}
+
+// args are its parameters, to which others may be appended.
+func (b blindness) args() []any {
+	return slices.Clip([]any{clickhouse.Named("blind", b.regions), clickhouse.Named("blind_from", b.from), clickhouse.Named("blind_to", b.to)})
 }
 
 func (q CellQuery) blinded() (b blindness) {

@@ -40,8 +40,8 @@ func (s *Store) Insert(ctx context.Context, b Batch) error {
 	if err := s.insert(ctx, b.Token, insertResults, resultColumnsOf(rows)); err != nil {
 		return fmt.Errorf("insert results: %w", err)
 	}
-	if err := s.insertPrints(ctx, b.Token, rows); err != nil {
-		return fmt.Errorf("insert prints: %w", err)
+	if n, err := s.insertPrints(ctx, b.Token, rows); err != nil && s.lostPrints != nil { // results are worth more than they are
+		s.lostPrints(n, err)
 	}
 	// After the rows: a note never speaks of rows that are not there. If this fails the
 	// caller sends the batch again, and the token keeps the rows from being stored twice.

@@ -46,7 +46,7 @@ var ttlPattern = regexp.MustCompile(` TTL \S+ \+ toInterval(Hour|Day)\((\d+)\)`)
 
 func (s *Store) lifetimes(ctx context.Context) (lifetimes, error) {
 	names := map[string]string{}
-	for tier := range (Retentions{Raw: 1}).tiers() {
+	for tier := range (Retentions{}).tiers(0) {
 		names[s.local(tier.table)] = tier.table
 	}
 	all := lifetimes{ttl: map[string]time.Duration{}, since: map[string]time.Time{}}

@@ -13,8 +13,11 @@ import (
 
 const insertPrintsSQL = `INSERT INTO prints (target_id, region, prober, scheduled_at, print)`
 
-// insertPrints stores those that rows bring along: few do.
-func (s *Store) insertPrints(ctx context.Context, token string, rows []*uptime.Result) error {
+// OnLostPrints says who is told of prints that could not be stored. Call it before the store is used.
+func (s *Store) OnLostPrints(tell func(prints int, err error)) { s.lostPrints = tell }
+
+// insertPrints stores those that rows bring along, and says how many: few do.
+func (s *Store) insertPrints(ctx context.Context, token string, rows []*uptime.Result) (int, error) {
 	var (
 		target                []uint64
 		region, prober, print []string
@@ -29,9 +32,9 @@ func (s *Store) insertPrints(ctx context.Context, token string, rows []*uptime.R
 		scheduled, print = append(scheduled, r.ScheduledAt), append(print, string(text))
 	}
 	if len(target) == 0 {
-		return nil
+		return 0, nil
 	}
-	return s.insert(ctx, token, insertPrintsSQL, []any{target, region, prober, scheduled, print})
+	return len(target), s.insert(ctx, token, insertPrintsSQL, []any{target, region, prober, scheduled, print})
 }
 
 const printSQL = `SELECT print FROM prints WHERE target_id = {id:UInt64} AND region = {region:String} AND prober = {prober:String}

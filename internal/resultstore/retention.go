@@ -42,18 +42,17 @@ func (r Retentions) Valid() error {
 // tier is a table and the expression its rows age by.
 type tier struct{ table, age string }
 
-func (r Retentions) tiers() map[tier]time.Duration {
-	wanted := map[tier]time.Duration{
-		{"results", "toDateTime(scheduled_at)"}: r.Raw,
-		{"rollup_1h", "bucket"}:                 r.Hourly,
-		{"corrections", "bucket"}:               r.Hourly,
-		{"rollup_1d", "bucket"}:                 r.Daily,
+// tiers are the tables and what is wanted of each. Marks and prints go with what results keep,
+// whoever said so and when.
+func (r Retentions) tiers(raw time.Duration) map[tier]time.Duration {
+	return map[tier]time.Duration{
+		{"results", "toDateTime(scheduled_at)"}:  r.Raw,
+		{"rollup_1h", "bucket"}:                  r.Hourly,
+		{"corrections", "bucket"}:                r.Hourly,
+		{"rollup_1d", "bucket"}:                  r.Daily,
+		{"rollup_dirty", "toDateTime(dirty_at)"}: raw + marksOutlive,
+		{"prints", "toDateTime(scheduled_at)"}:   raw + printsOutlive,
 	}
-	if r.Raw != 0 {
-		wanted[tier{"rollup_dirty", "toDateTime(dirty_at)"}] = r.Raw + marksOutlive
-		wanted[tier{"prints", "toDateTime(scheduled_at)"}] = r.Raw + printsOutlive
-	}
-	return wanted
 }
 
 // Kept reads how long each tier is kept. What was dropped does not come back when it is to be
@@ -92,7 +91,7 @@ func (s *Store) Keep(ctx context.Context, want Retentions) (altered []string, er
 			}
 		}
 	}
-	for tier, d := range want.tiers() {
+	for tier, d := range want.tiers(all.Raw) {
 		if d == 0 || have.ttl[tier.table] == d {
 			continue
 		}

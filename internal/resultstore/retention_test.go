@@ -38,6 +38,17 @@ func TestRetentionIsWhatTheTablesSay(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", step.want, kept, err)
 		}
 	}
+	// As an installation has it that made the tables later, with what they keep unless they are told.
+	for table, age := range map[string]string{"prints": "scheduled_at) + INTERVAL 38 DAY", "rollup_dirty": "dirty_at) + INTERVAL 32 DAY"} {
+		if err := s.conn.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY TTL toDateTime("+age); err != nil {
+			t.Fatal(err)
+		}
+	}
+	altered, err := s.Keep(t.Context(), Retentions{})
+	slices.Sort(altered)
+	if err != nil || !slices.Equal(altered, []string{"prints", "rollup_dirty"}) {
+		t.Errorf("what goes with results: altered %v, %v", altered, err)
+	}
 	for name, bad := range map[string]Retentions{
 		"hourly shorter than raw":   {Hourly: 3 * day},
 		"daily shorter than hourly": {Daily: 90 * day},

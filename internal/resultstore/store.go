@@ -35,17 +35,18 @@ const (
 
 // Store is a connection pool to one ClickHouse database. It is safe for concurrent use.
 type Store struct {
-	conn     driver.Conn
-	url      string
-	cluster  string // its name; "": one node
-	now      func() time.Time
-	verified atomic.Bool  // the schema was seen to be new enough
-	kept     atomic.Int64 // how long results are kept, in ns; 0: not read yet
-	hourly   atomic.Int64 // how long rollups of hours are, likewise
-	daily    atomic.Int64 // how long rollups of days are, likewise
-	learned  atomic.Int64 // when that was read, in Unix ns
-	rolledUp atomic.Int64 // see RolledUp, in Unix ms
-	present  atomic.Int64 // about how many rows Current has
+	conn       driver.Conn
+	url        string
+	cluster    string // its name; "": one node
+	now        func() time.Time
+	lostPrints func(prints int, err error) // nil: nobody is told
+	verified   atomic.Bool                 // the schema was seen to be new enough
+	kept       atomic.Int64                // how long results are kept, in ns; 0: not read yet
+	hourly     atomic.Int64                // how long rollups of hours are, likewise
+	daily      atomic.Int64                // how long rollups of days are, likewise
+	learned    atomic.Int64                // when that was read, in Unix ns
+	rolledUp   atomic.Int64                // see RolledUp, in Unix ms
+	present    atomic.Int64                // about how many rows Current has
 }
 
 // ErrSchema is what errors.Is finds in the refusal of a schema that is older than

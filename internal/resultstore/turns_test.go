@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -53,11 +54,15 @@ func TestTurns(t *testing.T) {
 		up(1, "us", minute(-9)), bad(1, "us", minute(-5), uptime.StatusDegraded), bad(1, "us", minute(-3), uptime.StatusDown), bad(1, "us", minute(-2), uptime.StatusDown), bad(1, "us", minute(1), uptime.StatusDown),
 		// ap: degraded at first.
 		printed(up(1, "ap", minute(-1)), uptime.Print{URL: "ap"}), bad(1, "ap", minute(3), uptime.StatusDegraded), bad(1, "ap", minute(4), uptime.StatusDown),
+		// br: had been degraded for long, and went down; ca: is as it had been.
+		bad(1, "br", minute(-7), uptime.StatusDegraded), bad(1, "br", minute(1), uptime.StatusDegraded), missed(1, "br", minute(2)), bad(1, "br", minute(4), uptime.StatusDown),
+		up(1, "ca", minute(-9)), bad(1, "ca", minute(-1), uptime.StatusDegraded), bad(1, "ca", minute(2), uptime.StatusDegraded), up(1, "ca", minute(3)),
+		up(4, "eu", minute(-9)), bad(4, "eu", minute(-1), uptime.StatusDegraded), bad(4, "eu", minute(0), uptime.StatusDegraded),
 		// sa: never good; in: good for all of the time; af: fails too late; me: without a print.
 		bad(1, "sa", minute(5), uptime.StatusDown), up(1, "in", minute(-1)), up(1, "in", minute(1)), bad(1, "af", minute(11), uptime.StatusDown), up(1, "me", minute(0)), bad(1, "me", minute(6), uptime.StatusDown),
 		printed(up(2, "me", minute(-1)), uptime.Print{URL: "another target's"}), bad(2, "in", minute(0), uptime.StatusDown),
 	))
-	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10))
+	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +75,75 @@ func TestTurns(t *testing.T) {
 		"us: degraded " + clock(-5) + " -, down " + clock(-3) + " " + clock(-3),
 		"eu: up " + clock(-2) + " eu, down " + clock(0) + " " + clock(0),
 		"ap: up " + clock(-1) + " ap, degraded " + clock(3) + " " + clock(3),
+		"br: degraded " + clock(1) + " -, down " + clock(4) + " " + clock(4),
 		"sa: none , down " + clock(5) + " " + clock(5),
 		"me: up " + clock(0) + " -, down " + clock(6) + " " + clock(6),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10)); err != nil || turns != nil {
+	if turns, err := s.Turns(t.Context(), 4, minute(0), minute(10), nil); err != nil || len(turns) != 1 || shown(turns[0]) != "eu: up "+clock(-9)+" -, degraded "+clock(-1)+" "+clock(-1) {
+		t.Errorf("degraded before, and nothing else: %v, %v", turns, err)
+	}
+	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10), nil); err != nil || turns != nil {
 		t.Errorf("of no target: %v, %v", turns, err)
+	}
+}
+
+// What verdicts do not believe is neither good nor bad: what a region measured while it was
+// blind, and what was measured late.
+func TestTurnsOfWhatIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at := time.Now().UTC().Truncate(day).Add(-36 * time.Hour)
+	minute := func(n int) time.Time { return at.Add(time.Duration(n) * time.Minute) }
+	late := func(r uptime.Result) uptime.Result { r.Late = true; return r }
+	insert(t, s, batchOf(
+		up(1, "eu", minute(-5)), up(1, "eu", minute(-2)), bad(1, "eu", minute(-1), uptime.StatusDown), bad(1, "eu", minute(0), uptime.StatusDown), bad(1, "eu", minute(2), uptime.StatusDown),
+		up(1, "us", minute(-5)), late(bad(1, "us", minute(-1), uptime.StatusDown)), late(up(1, "us", minute(0))), late(bad(1, "us", minute(1), uptime.StatusDown)), bad(1, "us", minute(3), uptime.StatusDown),
+		up(1, "ap", minute(-1)), bad(1, "ap", minute(0), uptime.StatusDown), bad(1, "ap", minute(1), uptime.StatusDown),
+		up(1, "sa", minute(-3)), bad(1, "sa", minute(-1), uptime.StatusDegraded), bad(1, "sa", minute(4), uptime.StatusDegraded),
+		up(1, "me", minute(-3)), late(bad(1, "me", minute(-1), uptime.StatusDegraded)), bad(1, "me", minute(5), uptime.StatusDegraded),
+	))
+	turns, err := s.Turns(t.Context(), 1, minute(0), minute(10), map[string]availability.Spans{
+		"eu": {{From: minute(-2), To: minute(2)}}, "ap": {{From: minute(0), To: minute(1)}, {From: minute(1), To: minute(10)}}, "sa": {{From: minute(-1), To: minute(0)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, turn := range turns {
+		got = append(got, shown(turn))
+	}
+	clock := func(n int) string { return minute(n).Format(time.TimeOnly) }
+	want := []string{
+		"eu: up " + clock(-5) + " -, down " + clock(2) + " " + clock(2),
+		"us: up " + clock(-5) + " -, down " + clock(3) + " " + clock(3),
+		"sa: up " + clock(-3) + " -, degraded " + clock(4) + " " + clock(4),
+		"me: up " + clock(-3) + " -, degraded " + clock(5) + " " + clock(5),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A print that cannot be stored holds nothing up: it is told, and lost.
+func TestPrintsThatAreLostHoldNothingUp(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var told []string
+	s.OnLostPrints(func(n int, err error) { told = append(told, fmt.Sprint(n, err != nil)) })
+	if err := s.conn.Exec(t.Context(), `DROP TABLE prints`); err != nil {
+		t.Fatal(err)
+	}
+	slot := base()
+	insert(t, s, batchOf(printed(up(1, "eu", slot), uptime.Print{URL: "a"}), printed(up(2, "eu", slot), uptime.Print{URL: "b"}), up(3, "eu", slot)))
+	insert(t, s, batchOf(up(1, "eu", slot.Add(time.Minute))))
+	if results, notes := count(t, s, `SELECT count() FROM results`), count(t, s, `SELECT count() FROM batches`); results != 4 || notes != 2 {
+		t.Errorf("%d results, %d notes", results, notes)
+	}
+	if diff := cmp.Diff([]string{"2 true"}, told); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -195,10 +195,24 @@ func TestStepsOfADeletion(t *testing.T) {
 		if watched(second, now.Add(-time.Hour)) != 1 || watched(now, now.Add(-time.Hour)) != 0 || watched(second, now.Add(time.Hour)) != 0 {
 			t.Error("watched at the wrong time")
 		}
+		// A step that the publisher did not know which finished the deletion.
+		due := func(at time.Time) []targetstore.Owed {
+			t.Helper()
+			all, err := store.Watched(ctx, "new", at, now.Add(-time.Hour), 10)
+			do(err)
+			return all
+		}
+		if all := due(now); len(all) != 1 || all[0].TargetID != 1 || all[0].Step != (targetstore.Step{Name: "new"}) {
+			t.Errorf("of a step that came later: %+v", all)
+		}
+		do(store.MarkLooked(ctx, "new", now, []targetstore.Look{{TargetID: 1, Clean: true, Next: second}}))
+		if due(now) != nil || len(due(second)) != 1 {
+			t.Error("a step that came later is not watched as others are")
+		}
 		// What comes back does not undo that it was done.
 		do(store.MarkLooked(ctx, "raw", second.Add(time.Hour), []targetstore.Look{{TargetID: 1, Next: second.Add(time.Hour)}}))
 		one, err := store.Deletion(ctx, 1)
-		if err != nil || one.Finished.IsZero() || len(one.Steps) != 2 || one.Steps[0].Name != "made" || !one.Steps[1].Done.Equal(second) || !one.Steps[1].CleanSince.IsZero() {
+		if err != nil || one.Finished.IsZero() || len(one.Steps) != 3 || one.Steps[0].Name != "made" || !one.Steps[2].Done.Equal(second) || !one.Steps[2].CleanSince.IsZero() {
 			t.Errorf("%+v, %v", one, err)
 		}
 		if _, err := store.Deletion(ctx, 9); !errors.Is(err, targetstore.ErrNotFound) {

@@ -40,21 +40,22 @@ const (
 // Owed gives a page of the unfinished deletions of which a step is due at an instant, in
 // ascending id. A step that has not begun is due. The source is a step, too, or "".
 func (s *Store) Owed(ctx context.Context, step, source string, due time.Time, afterID int64, limit int) ([]Owed, error) {
-	return s.owed(ctx, step, source, "LEFT ", `d.finished_at_ms IS NULL AND (s.next_ms IS NULL OR s.next_ms <= ?) AND d.target_id > ? ORDER BY d.target_id LIMIT ?`,
+	return s.owed(ctx, step, source, `d.finished_at_ms IS NULL AND (s.next_ms IS NULL OR s.next_ms <= ?) AND d.target_id > ? ORDER BY d.target_id LIMIT ?`,
 		due.UnixMilli(), afterID, limit)
 }
 
 // Watched gives the finished deletions, requested since an instant, of which a step is due
-// at another, longest due first.
+// at another, longest due first. One that has not begun is due: the deletion was finished by a
+// publisher that did not know the step.
 func (s *Store) Watched(ctx context.Context, step string, due, requestedSince time.Time, limit int) ([]Owed, error) {
-	return s.owed(ctx, step, "", "", `d.finished_at_ms IS NOT NULL AND s.next_ms <= ? AND d.requested_at_ms >= ? ORDER BY s.next_ms, d.target_id LIMIT ?`,
+	return s.owed(ctx, step, "", `d.finished_at_ms IS NOT NULL AND (s.next_ms IS NULL OR s.next_ms <= ?) AND d.requested_at_ms >= ? ORDER BY COALESCE(s.next_ms, 0), d.target_id LIMIT ?`,
 		due.UnixMilli(), requestedSince.UnixMilli(), limit)
 }
 
 // The condition's values are arguments; only this file writes conditions.
-func (s *Store) owed(ctx context.Context, step, source, join, condition string, args ...any) ([]Owed, error) {
+func (s *Store) owed(ctx context.Context, step, source, condition string, args ...any) ([]Owed, error) {
 	query := `SELECT ` + deletionColumns + `, ` + fmt.Sprintf(stepColumns, "s") + `, ` + fmt.Sprintf(stepColumns, "u") +
-		deletionTables + join + fmt.Sprintf(stepJoin, "s") + `LEFT ` + fmt.Sprintf(stepJoin, "u") + `WHERE ` + condition
+		deletionTables + `LEFT ` + fmt.Sprintf(stepJoin, "s") + `LEFT ` + fmt.Sprintf(stepJoin, "u") + `WHERE ` + condition
 	var all []Owed
 	err := s.each(ctx, query, append([]any{step, source}, args...), func(rows *sql.Rows) error {
 		o := Owed{Step: Step{Name: step}, Source: Step{Name: source}}

@@ -16,7 +16,8 @@ type What string
 const (
 	Failure     What = "failure"
 	HTTPStatus  What = "http_status"
-	Phase       What = "phase" // in which the check ended, or whose time grew most
+	Phase       What = "phase"  // in which the check ended, or whose time grew most
+	Target      What = "target" // was edited: the versions of what is checked
 	Address     What = "address"
 	Certificate What = "certificate" // SHA-256 of the server's own
 	Issuer      What = "issuer"
@@ -50,6 +51,7 @@ const (
 	Unsteady   Why = "unsteady"    // it changed so often that it is not stored
 	NoEvidence Why = "no_evidence" // nothing is stored of what the bad check saw
 	NotReached Why = "not_reached" // the bad check ended before it could see it
+	Elsewhere  Why = "elsewhere"   // the bad check ended at another server, which the redirect tells
 )
 
 // Gap is something of which it is not known whether it changed.
@@ -65,15 +67,21 @@ func Between(kind uptime.Kind, good, bad *uptime.Result) ([]Difference, []Gap) {
 	if c.was == nil {
 		c.was = good.Evidence.Print()
 	}
+	if c.was != nil && c.was.Certificate != nil && c.was.Certificate.NotAfter.Before(good.CertNotAfter) {
+		c.was = nil // the good check saw one that ends later: the print is older, and the next was lost
+	}
 	c.differ(Failure, string(good.Failure), string(bad.Failure))
 	if bad.HTTPStatus != 0 {
 		c.differ(HTTPStatus, number(good.HTTPStatus), number(bad.HTTPStatus))
 	}
 	c.phase()
+	if good.SpecVersion != 0 && bad.SpecVersion != 0 {
+		c.differ(Target, strconv.FormatInt(good.SpecVersion, 10), strconv.FormatInt(bad.SpecVersion, 10))
+	}
 	c.address()
 	c.certificate()
 	c.redirect()
-	if bad.Seen.TLSVersion != 0 || c.answered() {
+	if c.elsewhere() == "" && c.secured() && (bad.Seen.TLSVersion != 0 || c.answered()) {
 		c.differ(TLS, tlsName(good.Seen.TLSVersion), tlsName(bad.Seen.TLSVersion))
 	}
 	if bad.Seen.Protocol != "" && good.Seen.Protocol != "" {
@@ -104,10 +112,14 @@ func (c *comparison) gap(what What, why Why) { c.gaps = append(c.gaps, Gap{what,
 func (c *comparison) answered() bool { return c.bad.HTTPStatus != 0 }
 
 func (c *comparison) address() {
+	why := c.otherHost()
+	if why == "" && !c.connected() {
+		why = NotReached
+	}
 	switch {
 	case !c.good.Address.IsValid():
-	case !c.bad.Address.IsValid():
-		c.gap(Address, NotReached)
+	case why != "":
+		c.gap(Address, why)
 	default:
 		c.differ(Address, c.good.Address.String(), c.bad.Address.String())
 	}
@@ -131,7 +143,9 @@ func (c *comparison) certificate() {
 		return // there was never one
 	}
 	why := c.unknown(uptime.UnsteadyAll)
-	if why == "" && c.is.Certificate == nil && !c.answered() {
+	if at := c.elsewhere(); at != "" {
+		why = at
+	} else if why == "" && (!c.sawCertificate() || c.is.Certificate == nil && !c.answered()) {
 		why = NotReached
 	}
 	if why == "" {
@@ -142,7 +156,8 @@ func (c *comparison) certificate() {
 		return
 	}
 	c.gap(Certificate, why)
-	if !c.good.CertNotAfter.IsZero() && !c.bad.CertNotAfter.IsZero() { // rows have the first end in the chain
+	// Rows have the first end in the chains of all hops.
+	if why != Elsewhere && c.good.Seen.Hops == c.bad.Seen.Hops && c.sawCertificate() && !c.good.CertNotAfter.IsZero() && !c.bad.CertNotAfter.IsZero() {
 		c.differ(Expiry, instant(c.good.CertNotAfter), instant(c.bad.CertNotAfter))
 	}
 }
@@ -167,7 +182,7 @@ func (c *comparison) redirect() {
 	case why != "":
 		c.gap(Redirect, why)
 	case c.was.URL == c.is.URL:
-	case c.answered() || c.bad.Seen.Hops >= c.good.Seen.Hops:
+	case c.arrived():
 		c.differ(Redirect, c.was.URL, c.is.URL)
 	default:
 		c.gap(Redirect, NotReached)

@@ -64,6 +64,20 @@ func unanswered(failure uptime.Failure, last uptime.Phases, hops ...uptime.Hop) 
 	}
 }
 
+// atWWW is a good check that was led from a.example to www.a.example.
+func atWWW(r *uptime.Result) { r.Print.URL = "https://www.a.example/" }
+
+// apex is a hop to a.example, which has another address and another certificate.
+func apex(status int) uptime.Hop {
+	return uptime.Hop{URL: "https://a.example/", Address: second, Status: status, Phases: uptime.Phases{Connect: 9, TLS: 9, Wait: 9}}
+}
+
+// seenAtApex is what a bad check has of servers whose last one showed nothing of itself.
+func seenAtApex(r *uptime.Result, last string) {
+	r.Address, r.CertNotAfter, r.Evidence.Certificates = second, renewed, []uptime.Certificate{certificate("apex", renewed)}
+	r.Seen.TLSVersion, r.Evidence.Hops[len(r.Evidence.Hops)-1].URL = 0x0303, last
+}
+
 // told writes an answer down, a difference or a gap a line.
 func told(kind uptime.Kind, good, bad *uptime.Result) []string {
 	differences, gaps := Between(kind, good, bad)
@@ -103,12 +117,12 @@ func TestBetween(t *testing.T) {
 		"everything": {
 			bad: func(r *uptime.Result) {
 				r.Address, r.Seen.Protocol, r.Seen.TLSVersion, r.Phases.Wait = second, "HTTP/1.1", 0x0303, 900_000
-				r.Evidence.Hops[1].URL = "https://b.example/in"
+				r.Evidence.Hops[1].URL = "https://a.example/out"
 				r.Evidence.Certificates[0] = certificate("two", renewed)
 				r.Evidence.Headers = []uptime.Header{{Name: "Content-Type", Value: "text/plain"}, {Name: "Server", Value: "nginx"}, {Name: "X-Powered-By", Value: "x"}}
 			},
 			want: []string{failed, status, `phase "80000" > "900000" wait ended=false`, `address "192.0.2.1" > "192.0.2.2"`, `certificate "one" > "two"`, `issuer "CN=one" > "CN=two"`,
-				`expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`, `redirect "https://a.example/in" > "https://b.example/in"`, `tls "1.3" > "1.2"`, `protocol "HTTP/2.0" > "HTTP/1.1"`,
+				`expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`, `redirect "https://a.example/in" > "https://a.example/out"`, `tls "1.3" > "1.2"`, `protocol "HTTP/2.0" > "HTTP/1.1"`,
 				`headers; Cache-Control "max-age=60" > ""; Content-Type "text/html" > "text/plain"; X-Powered-By "" > "x"`},
 		},
 		"renewed by the same issuer": {
@@ -123,7 +137,7 @@ func TestBetween(t *testing.T) {
 				r.Evidence.Hops = r.Evidence.Hops[:1]
 				r.Evidence.Hops[0].URL, r.Seen.Hops = "http://a.example/", 1
 			},
-			want: []string{failed, status, `certificate "one" > ""`, `issuer "CN=one" > ""`, `expiry "2026-09-01T00:00:00Z" > ""`, `redirect "https://a.example/in" > "http://a.example/"`, `tls "1.3" > ""`},
+			want: []string{failed, status, `redirect "https://a.example/in" > "http://a.example/"`, "? certificate elsewhere"},
 		},
 		"the name is gone": {
 			bad:  unanswered(uptime.FailureDNS, uptime.Phases{DNS: 3000}),
@@ -132,7 +146,7 @@ func TestBetween(t *testing.T) {
 		"nobody listens elsewhere": {
 			bad: func(r *uptime.Result) {
 				unanswered(uptime.FailureConnectRefused, uptime.Phases{DNS: 3000, Connect: 9})(r)
-				r.Address = second
+				r.Address, r.Evidence.Hops[0].Address = second, second
 			},
 			want: []string{`failure "" > "connect_refused"`, `phase "20000" > "9" connect ended=true`, `address "192.0.2.1" > "192.0.2.2"`, "? certificate not_reached", "? redirect not_reached", "? headers not_reached"},
 		},
@@ -142,17 +156,76 @@ func TestBetween(t *testing.T) {
 				unanswered(uptime.FailureTimeout, uptime.Phases{Connect: 9000, TLS: 20_000, Wait: 9_000_000}, hop)(r)
 				r.Phases = uptime.Phases{Connect: 9000, TLS: 20_000, Wait: 9_050_000, Transfer: 9}
 				r.Seen.TLSVersion, r.CertNotAfter, r.Address = 0x0304, expiry, first
-				r.Evidence.Certificates, r.Evidence.Hops[1].URL = []uptime.Certificate{certificate("one", expiry)}, "https://a.example/in"
+				r.Evidence.Certificates, r.Evidence.Hops[1].URL, r.Evidence.Hops[1].Address = []uptime.Certificate{certificate("one", expiry)}, "https://a.example/in", first
 			},
 			want: []string{`failure "" > "timeout"`, `phase "80000" > "9050000" wait ended=true`, "? headers not_reached"},
 		},
 		"a certificate that is not believed": {
 			bad: func(r *uptime.Result) {
 				unanswered(uptime.FailureTLSUntrusted, uptime.Phases{Connect: 9, TLS: 9000})(r)
-				r.Address, r.CertNotAfter, r.Evidence.Certificates = first, renewed, []uptime.Certificate{certificate("self", renewed)}
+				r.Address, r.Evidence.Hops[0].Address = first, first
+				r.CertNotAfter, r.Evidence.Certificates = renewed, []uptime.Certificate{certificate("self", renewed)}
 			},
 			want: []string{`failure "" > "tls_untrusted"`, `phase "40000" > "9000" tls ended=true`, `certificate "one" > "self"`, `issuer "CN=one" > "CN=self"`, `expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`,
 				"? redirect not_reached", "? headers not_reached"},
+		},
+		// What rows and evidence have of servers is what was seen last, at whichever hop.
+		"the second server does not connect": {
+			good: atWWW,
+			bad: func(r *uptime.Result) {
+				unanswered(uptime.FailureConnectTimeout, uptime.Phases{DNS: 3000, Connect: 9_000_000}, apex(302))(r)
+				seenAtApex(r, "https://www.a.example/")
+			},
+			want: []string{`failure "" > "connect_timeout"`, `phase "20000" > "9000000" connect ended=true`, "? address not_reached", "? certificate not_reached", "? headers not_reached"},
+		},
+		"the second server hangs in its handshake": {
+			good: atWWW,
+			bad: func(r *uptime.Result) {
+				unanswered(uptime.FailureTimeout, uptime.Phases{Connect: 9, TLS: 9_000_000}, apex(302))(r)
+				seenAtApex(r, "https://www.a.example/")
+				r.Address, r.Evidence.Hops[1].Address = first, first
+			},
+			want: []string{`failure "" > "timeout"`, `phase "40000" > "9000000" tls ended=true`, "? certificate not_reached", "? headers not_reached"},
+		},
+		"the second server is not believed": {
+			good: atWWW,
+			bad: func(r *uptime.Result) {
+				unanswered(uptime.FailureTLSName, uptime.Phases{Connect: 9, TLS: 9000}, apex(302))(r)
+				seenAtApex(r, "https://www.a.example/")
+				r.Address, r.Evidence.Hops[1].Address, r.Evidence.Certificates = first, first, []uptime.Certificate{certificate("two", expiry)}
+			},
+			want: []string{`failure "" > "tls_name"`, `phase "40000" > "9000" tls ended=true`, `certificate "one" > "two"`, `issuer "CN=one" > "CN=two"`, "? headers not_reached"},
+		},
+		"the first server answers itself": {
+			good: atWWW,
+			bad: func(r *uptime.Result) {
+				r.Seen.Hops, r.Seen.TLSVersion, r.Evidence.Hops = 1, 0x0303, []uptime.Hop{apex(503)}
+				seenAtApex(r, "https://a.example/")
+			},
+			want: []string{failed, status, `redirect "https://www.a.example/" > "https://a.example/"`, "? address elsewhere", "? certificate elsewhere"},
+		},
+		"the first server is gone": {
+			good: atWWW,
+			bad: func(r *uptime.Result) {
+				unanswered(uptime.FailureTLSExpired, uptime.Phases{Connect: 9, TLS: 9000})(r)
+				seenAtApex(r, "https://a.example/")
+			},
+			want: []string{`failure "" > "tls_expired"`, `phase "40000" > "9000" tls ended=true`, "? address not_reached", "? certificate not_reached", "? redirect not_reached", "? headers not_reached"},
+		},
+		"http that leads to https, and nobody listens": {
+			bad: func(r *uptime.Result) {
+				unanswered(uptime.FailureTimeout, uptime.Phases{Connect: 9, Wait: 9_000_000})(r)
+				r.Address, r.Evidence.Hops[0] = second, uptime.Hop{URL: "http://a.example/", Address: second, Phases: r.Phases}
+			},
+			want: []string{`failure "" > "timeout"`, `phase "80000" > "9000000" wait ended=true`, `address "192.0.2.1" > "192.0.2.2"`, "? certificate not_reached", "? redirect not_reached", "? headers not_reached"},
+		},
+		"no print, and another number of servers": {
+			good: func(r *uptime.Result) { r.Print = nil },
+			bad: func(r *uptime.Result) {
+				r.Seen.Hops, r.Evidence.Hops = 1, []uptime.Hop{apex(503)}
+				seenAtApex(r, "https://a.example/")
+			},
+			want: []string{failed, status, "? address elsewhere", "? certificate elsewhere", "? redirect no_print", "? headers no_print"},
 		},
 		"slower, within the answer": {
 			bad: func(r *uptime.Result) {
@@ -173,6 +246,19 @@ func TestBetween(t *testing.T) {
 			bad:  func(r *uptime.Result) { r.CertNotAfter = renewed },
 			want: []string{failed, status, `expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`, "? certificate no_print", "? redirect no_print", "? headers no_print"},
 		},
+		"a print of before the certificate was renewed": {
+			good: func(r *uptime.Result) { r.CertNotAfter = renewed },
+			bad: func(r *uptime.Result) {
+				r.CertNotAfter, r.Evidence.Certificates[0] = renewed, certificate("two", renewed)
+			},
+			want: []string{failed, status, "? certificate no_print", "? redirect no_print", "? headers no_print"},
+		},
+		"the target was edited": {
+			good: func(r *uptime.Result) { r.SpecVersion = 7 },
+			bad:  func(r *uptime.Result) { r.SpecVersion = 12 },
+			want: []string{failed, status, `target "7" > "12"`},
+		},
+		"nobody knows whether the target was edited": {bad: func(r *uptime.Result) { r.SpecVersion = 12 }, want: []string{failed, status}},
 		"no evidence":      {bad: func(r *uptime.Result) { r.Evidence = nil }, want: []string{failed, status, "? certificate no_evidence", "? redirect no_evidence", "? headers no_evidence"}},
 		"unsteady headers": {good: func(r *uptime.Result) { r.Print.Unsteady, r.Print.Headers = uptime.UnsteadyHeaders, nil }, want: []string{failed, status, "? headers unsteady"}},
 		"unsteady": {good: func(r *uptime.Result) { r.Print = &uptime.Print{Unsteady: uptime.UnsteadyAll} },
@@ -193,7 +279,7 @@ func TestBetween(t *testing.T) {
 			},
 			bad: func(r *uptime.Result) {
 				unanswered(uptime.FailureTimeout, uptime.Phases{Wait: 1_000_000})(r)
-				r.Address = first
+				r.Address, r.Evidence.Hops[0].Address = first, first
 			},
 			want: []string{`failure "" > "timeout"`, `phase "9" > "1000000" wait ended=true`},
 		},
@@ -202,7 +288,8 @@ func TestBetween(t *testing.T) {
 			good: func(r *uptime.Result) { r.HTTPStatus, r.Print.URL, r.Print.Headers = 0, "", nil },
 			bad: func(r *uptime.Result) {
 				r.HTTPStatus, r.Failure, r.Seen.TLSVersion, r.Evidence.Headers = 0, uptime.FailureTLSExpired, 0x0303, nil
-				r.Phases.TLS = 7
+				r.Phases.TLS, r.Evidence.Hops = 7, []uptime.Hop{{URL: "tls://a.example:443", Address: first, Phases: uptime.Phases{TLS: 7}}}
+				r.Seen.Hops = 1
 			},
 			want: []string{`failure "" > "tls_expired"`, `phase "40000" > "7" tls ended=true`, `tls "1.3" > "1.2"`},
 		},

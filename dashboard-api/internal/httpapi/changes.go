@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/whatchanged"
@@ -13,7 +15,7 @@ import (
 
 // Turns tells where regions went from good to bad.
 type Turns interface {
-	Turns(ctx context.Context, targetID int64, from, to time.Time) ([]resultstore.Turn, error)
+	Turns(ctx context.Context, targetID int64, from, to time.Time, blind map[string]availability.Spans) ([]resultstore.Turn, error)
 }
 
 type changedHeader struct {
@@ -23,8 +25,8 @@ type changedHeader struct {
 }
 
 type differenceBody struct {
-	What    string          `json:"what" enum:"failure,http_status,phase,address,certificate,issuer,expiry,redirect,tls,protocol,headers"`
-	Before  string          `json:"before" doc:"empty: none; of a phase its time in µs, of headers a hash of those compared, of an expiry RFC 3339"`
+	What    string          `json:"what" enum:"failure,http_status,phase,target,address,certificate,issuer,expiry,redirect,tls,protocol,headers"`
+	Before  string          `json:"before" doc:"empty: none; of a phase its time in µs, of headers a hash of those compared, of an expiry RFC 3339, of a target that was edited its version"`
 	After   string          `json:"after"`
 	Phase   string          `json:"phase" enum:",dns,connect,tls,wait,transfer" doc:"of the difference phase: which"`
 	Ended   bool            `json:"ended" doc:"of the difference phase: the bad check ended in it; else its time grew most, to twice and by 100 ms at least"`
@@ -32,8 +34,8 @@ type differenceBody struct {
 }
 
 type gapBody struct {
-	What string `json:"what" enum:"address,certificate,redirect,headers"`
-	Why  string `json:"why" enum:"no_print,unsteady,no_evidence,not_reached" doc:"no_print: nothing is stored of what the good check saw; unsteady: it changed so often that it is not stored; no_evidence: nothing is stored of what the bad check saw; not_reached: the bad check ended before"`
+	What string `json:"what" enum:"address,certificate,redirect,headers" doc:"of certificate: nor are its issuer and expiry, and the version of TLS"`
+	Why  string `json:"why" enum:"no_print,unsteady,no_evidence,not_reached,elsewhere" doc:"no_print: nothing is stored of what the good check saw; unsteady: it changed so often that it is not stored; no_evidence: nothing is stored of what the bad check saw; not_reached: the bad check ended before; elsewhere: it ended at another server than the good one, which the difference redirect tells"`
 }
 
 type regionChanges struct {
@@ -46,7 +48,7 @@ type regionChanges struct {
 
 type changesBody struct {
 	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
-	Missing    string            `json:"missing" enum:",no_target,not_kept,no_failure" doc:"why there are no regions: the incident is about no target; results of its time are not kept any more; no region has a failing result in the first day of the incident"`
+	Missing    string            `json:"missing" enum:",no_target,not_kept,no_failure,by_policy" doc:"why there are no regions: the incident is about no target; results of its time are not kept any more; no region has a failing result in the first day of the incident; by_policy: nor has one of a degraded incident, whose results are up but slower or with less time on the certificate than the policy allows"`
 	Regions    []regionChanges   `json:"regions" nullable:"false" doc:"those that failed in the first day of the incident, at most 20, those that failed first in front"`
 }
 
@@ -72,11 +74,19 @@ func (a *api) incidentChanges(ctx context.Context, in *IncidentPath) (*pastOutpu
 	}
 	return past(ctx, a, fmt.Sprintf("changes %d %d", i.TargetID, i.ID), func(ctx context.Context) (changesBody, error) {
 		body := changesBody{Regions: []regionChanges{}}
-		turns, err := a.Results.Turns(ctx, i.TargetID, i.FirstSlot, until)
+		blind, err := a.Blind.Blind(ctx, i.FirstSlot.Add(-resultstore.GoodWithin), until)
+		if err != nil {
+			return body, err
+		}
+		turns, err := a.Results.Turns(ctx, i.TargetID, i.FirstSlot, until, blind)
 		if err != nil {
 			return body, down(clickHouse, err)
 		}
-		if len(turns) == 0 {
+		switch {
+		case len(turns) > 0:
+		case i.Severity == incidentstore.Degraded:
+			body.Missing = "by_policy"
+		default:
 			body.Missing = "no_failure"
 		}
 		for _, t := range turns {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -33,6 +34,15 @@ func TestWhatChangedInAnIncident(t *testing.T) {
 	}
 	if want := [3]int64{target.ID, began.Unix(), testNow.Unix()}; b.results.turned != want {
 		t.Errorf("asked for %v, want %v", b.results.turned, want)
+	}
+	degraded := fmt.Sprintf("/api/v1/incidents/%d/changes", b.openIncident(incidentstore.Opening{TargetID: b.create(`{"url":"https://example.com/slow"}`).ID, FirstSlot: began, At: testNow.Add(-time.Minute), Severity: incidentstore.Degraded,
+		Subject: incidentstore.Subject{Name: "example.com", URL: "https://example.com/slow", Kind: "http"}, Cause: incidentstore.Cause{Explanation: "slower than allowed"}}))
+	if got := b.do("GET", degraded, "", as(viewerKey)); !strings.Contains(got.text, `"missing":"by_policy"`) {
+		t.Errorf("degraded, and no check failed: %d %s", got.Code, got.text)
+	}
+	b.past.blind = map[string]availability.Spans{"eu": {{From: began, To: began.Add(time.Minute)}}}
+	if b.do("GET", path, "", as(viewerKey)); !cmp.Equal(b.results.unseen, b.past.blind) {
+		t.Errorf("does not tell when regions were blind: %v", b.results.unseen)
 	}
 
 	good := uptime.Result{TargetID: target.ID, Region: "eu", ScheduledAt: began.Add(-time.Minute), Status: uptime.StatusUp, HTTPStatus: 200, Address: netip.MustParseAddr("192.0.2.1"),

@@ -59,7 +59,8 @@ type fakeResults struct {
 	steps  resultstore.SeriesQuery // the last one
 	window resultstore.WindowQuery // likewise
 	turns  []resultstore.Turn
-	turned [3]int64 // the last question for them: a target, and a time in Unix seconds
+	unseen map[string]availability.Spans // by regions, of the last question for them
+	turned [3]int64                      // the last question for them: a target, and a time in Unix seconds
 	cells  []fakeCell
 	cuts   [][]time.Time // of the questions about cells
 	err    error
@@ -168,7 +169,8 @@ func (f *fakeResults) Result(_ context.Context, slot uptime.Slot) (uptime.Result
 	return uptime.Result{}, false, f.err
 }
 
-func (f *fakeResults) Turns(_ context.Context, targetID int64, from, to time.Time) ([]resultstore.Turn, error) {
+func (f *fakeResults) Turns(_ context.Context, targetID int64, from, to time.Time, blind map[string]availability.Spans) ([]resultstore.Turn, error) {
+	f.unseen = blind
 	f.turned = [3]int64{targetID, from.Unix(), to.Unix()}
 	return f.turns, f.err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/probe"
 )
 
 // in runs a test in a bubble of fake time.
@@ -55,6 +56,34 @@ func TestProbesStartAtTheirSlot(t *testing.T) {
 		r.look(func() {
 			if beat := r.stream.beats[len(r.stream.beats)-1]; beat.LatenessP99MS != 0 || beat.InFlight != 0 || beat.ClickHouse != "ok" {
 				t.Errorf("%+v", beat)
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// What a visit saw comes with its row.
+func TestRowsBringWhatTheirVisitsSaw(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		print, evidence := &uptime.Print{URL: "https://a.example/"}, &uptime.Evidence{Body: "x"}
+		r.visitor.ends = func(check uptime.Check) probe.Outcome {
+			if check.TargetID == 1 {
+				return probe.Outcome{Status: uptime.StatusUp, HTTPStatus: 200, Attempts: 1, Print: print}
+			}
+			return probe.Outcome{Status: uptime.StatusDegraded, HTTPStatus: 200, Attempts: 1, Evidence: evidence}
+		}
+		r.stream.fresh = append(r.stream.fresh, entryIn(1, 0), entryIn(2, 0))
+		r.start(t)
+		wait(time.Second)
+		r.look(func() {
+			for slot, rows := range r.sink.rows {
+				if row := rows[0]; (row.Print == print) != (slot.TargetID == 1) || (row.Evidence == evidence) != (slot.TargetID == 2) {
+					t.Errorf("%+v", row)
+				}
+			}
+			if len(r.sink.rows) != 2 {
+				t.Errorf("%d rows", len(r.sink.rows))
 			}
 		})
 		r.finish(t)

@@ -67,6 +67,7 @@ func (s *sighting) steadyHash(unsteady uptime.Unsteady) uint64 {
 	if unsteady < uptime.UnsteadyHeaders {
 		for i, name := range uptime.PrintHeaders {
 			for _, value := range s.Header[name] {
+				value = value[:min(len(value), uptime.MaxEvidenceValue)] // no more is stored
 				sum = mix(sum, uint64(i))
 				for value != "" {
 					var part string

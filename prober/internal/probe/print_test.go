@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ func TestPrintOnlyOfChanges(t *testing.T) {
 		!slices.Equal(first.Headers, []uptime.Header{{Name: "Cache-Control", Value: "max-age=60"}, {Name: "Content-Security-Policy", Value: "script-src 'nonce-abc'"}, {Name: "Server", Value: "nginx"}}) {
 		t.Fatalf("%+v", first)
 	}
+	long := strings.Repeat("x", uptime.MaxEvidenceValue)
 	for _, step := range []struct {
 		what string
 		s    *sighting
@@ -49,11 +51,13 @@ func TestPrintOnlyOfChanges(t *testing.T) {
 		{"a certificate", answerOf(at, anURL, "two", headers()), true},
 		{"and the same", answerOf(at, anURL, "two", headers()), false},
 		{"a redirect", answerOf(at, anURL+"in", "two", headers()), true},
-		{"a header", answerOf(at, anURL, "two", headers("Server", "caddy")), true},
-		{"another header", answerOf(at, anURL, "two", headers("Server", "caddy", "X-Powered-By", "x")), true},
-		{"no headers", answerOf(at, anURL, "two", http.Header{}), true},
-		{"no TLS", answerOf(at, anURL, "", http.Header{}), true},
-		{"neither", answerOf(at, anURL, "", nil), false},
+		{"a header", answerOf(at, anURL+"in", "two", headers("Server", "caddy")), true},
+		{"another header", answerOf(at, anURL+"in", "two", headers("Server", "caddy", "X-Powered-By", "x")), true},
+		{"a long header", answerOf(at, anURL+"in", "two", headers("Server", long+"a")), true},
+		{"beyond what is stored of it", answerOf(at, anURL+"in", "two", headers("Server", long+"b")), false},
+		{"no headers", answerOf(at, anURL+"in", "two", http.Header{}), true},
+		{"no TLS", answerOf(at, anURL+"in", "", http.Header{}), true},
+		{"neither", answerOf(at, anURL+"in", "", nil), false},
 	} {
 		if got := step.s.print(p); (got != nil) != step.new {
 			t.Errorf("%s: %+v", step.what, got)

@@ -8,6 +8,7 @@ export interface Difference {
     | "failure"
     | "http_status"
     | "phase"
+    | "target"
     | "address"
     | "certificate"
     | "issuer"
@@ -16,7 +17,7 @@ export interface Difference {
     | "tls"
     | "protocol"
     | "headers";
-  /** Empty: none. Of a phase its time in µs, of an expiry an instant, of headers a hash. */
+  /** Empty: none. Of a phase its time in µs, of an expiry an instant, of headers a hash, of a target that was edited its version. */
   before: string;
   after: string;
   /** Of a phase: which. */
@@ -30,7 +31,7 @@ export interface Difference {
 /** Something of which it is not known whether it changed. */
 export interface Gap {
   what: "address" | "certificate" | "redirect" | "headers";
-  why: "no_print" | "unsteady" | "no_evidence" | "not_reached";
+  why: "no_print" | "unsteady" | "no_evidence" | "not_reached" | "elsewhere";
 }
 
 export interface RegionChanges {
@@ -45,7 +46,7 @@ export interface RegionChanges {
 export interface Changes {
   stale_since?: string;
   /** Why there are no regions. */
-  missing: "" | "no_target" | "not_kept" | "no_failure";
+  missing: "" | "no_target" | "not_kept" | "no_failure" | "by_policy";
   regions: RegionChanges[];
 }
 

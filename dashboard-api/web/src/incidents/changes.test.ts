@@ -22,6 +22,7 @@ describe("what changed", () => {
       told([
         difference("failure", "", "status_code"),
         difference("http_status", "200", "503"),
+        difference("target", "7", "12"),
         difference("address", "192.0.2.1", "192.0.2.2"),
         difference("certificate", "0123456789abcdef0123", ""),
         difference("issuer", "CN=Old", "CN=New"),
@@ -39,6 +40,7 @@ describe("what changed", () => {
     ).toEqual([
       "Failure: none > Unexpected status",
       "Status code: 200 > 503",
+      "The target was edited: version 7 > version 12",
       "Address: 192.0.2.1 > 192.0.2.2 #",
       "Certificate: SHA-256 0123456789abcdef… > none #",
       "Issuer of the certificate: CN=Old > CN=New #",
@@ -88,10 +90,12 @@ describe("what changed", () => {
         { what: "certificate", why: "no_print" },
         { what: "redirect", why: "no_print" },
         { what: "headers", why: "no_print" },
+        { what: "certificate", why: "elsewhere" },
       ]),
     ).toEqual([
       "Not known of the address: the failed check ended before it got that far.",
       "Not known of the certificate, where it redirects to and the headers: nothing is stored of what the last good check saw.",
+      "Not known of the certificate: the failed check ended at another server.",
     ]);
     expect(gapsOf([])).toEqual([]);
   });
@@ -107,6 +111,7 @@ describe("what changed", () => {
     expect(missingWords({ missing: "not_kept", regions: [] })).toMatch(/not kept/);
     expect(missingWords({ missing: "no_target", regions: [] })).toMatch(/no target/);
     expect(missingWords({ missing: "no_failure", regions: [] })).toMatch(/No failed check/);
+    expect(missingWords({ missing: "by_policy", regions: [] })).toMatch(/No check failed/);
     expect(missingWords({ missing: "", regions: [{} as never] })).toBe("");
   });
 });

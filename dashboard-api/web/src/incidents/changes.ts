@@ -20,7 +20,7 @@ export interface ChangeRow {
 
 const NONE = t("none");
 
-const names: Record<Exclude<Difference["what"], "phase" | "headers">, string> = {
+const names: Record<Exclude<Difference["what"], "phase" | "target" | "headers">, string> = {
   failure: t("Failure"),
   http_status: t("Status code"),
   address: t("Address"),
@@ -52,6 +52,8 @@ export function rowsOf(region: Pick<RegionChanges, "differences">, kind: string,
             one.ended && after !== "0" ? t("ended after {time}", { time: time(after) }) : time(after),
           ),
         ];
+      case "target":
+        return [row(what, t("The target was edited"), t("version {n}", { n: before }), t("version {n}", { n: after }))];
       case "certificate":
         return [{ ...row(what, names[what], fingerprint(before), fingerprint(after), true), titles: [before, after] }];
       case "expiry":
@@ -91,6 +93,7 @@ const whys: Record<Gap["why"], (things: string) => string> = {
   unsteady: (things) => t("Not known of {things}: it changes too often to be compared.", { things }),
   no_evidence: (things) => t("Not known of {things}: nothing is stored of what the failed check saw.", { things }),
   not_reached: (things) => t("Not known of {things}: the failed check ended before it got that far.", { things }),
+  elsewhere: (things) => t("Not known of {things}: the failed check ended at another server.", { things }),
 };
 
 const both = new Intl.ListFormat(locale());
@@ -117,6 +120,8 @@ export function missingWords(changes: Pick<Changes, "missing" | "regions">): str
       return t("This incident is about no target, so no checks can be compared.");
     case "not_kept":
       return t("The checks of that time are not kept any more.");
+    case "by_policy":
+      return t("No check failed: they were slower than the policy of the target allows, or the certificate ends soon.");
     default:
       return changes.regions.length > 0 ? "" : t("No failed check of the first day of this incident is stored.");
   }
