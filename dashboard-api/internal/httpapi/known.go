@@ -180,6 +180,9 @@ func (a *api) foldPast(ctx context.Context, p *pastTarget, r around, rows []askn
 		At: r.at, From: p.since, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt, Rows: rows,
 		Around: verdict.Conditions{Maintenance: r.laid.Of(id), Blind: r.blind},
 	}
+	if h := p.target.Spec.Heartbeat; h != nil {
+		past.Grace = h.Grace()
+	}
 	for _, i := range p.incidents {
 		if i.Open() {
 			past.Incident = &asknown.Incident{State: verdict.State(i.Severity), Since: i.FirstSlot, Why: i.Cause.Explanation}
@@ -252,5 +255,5 @@ func (a *api) knownTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &knownOutput{knownTargetOf(all[in.ID], at)}, nil
+	return &knownOutput{knownTargetOf(all[in.ID], at, a.Now())}, nil
 }

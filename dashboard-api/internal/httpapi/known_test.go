@@ -12,11 +12,13 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/internal/asknown"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 	"github.com/probefleet/probefleet/migrations"
 )
 
@@ -248,6 +250,34 @@ func TestWhatIsKnownNowIsWhatIsLive(t *testing.T) {
 	}
 	if known.State != "degraded" {
 		t.Errorf("%+v", known)
+	}
+}
+
+func TestWhatCannotBeToldOfATarget(t *testing.T) {
+	t.Parallel()
+	at := testNow
+	for name, c := range map[string]struct {
+		lost, decided bool
+		after         time.Duration
+		want          string
+	}{
+		"nothing":                 {after: time.Hour, want: "results []"},
+		"lost":                    {lost: true, after: time.Hour, want: "results [rows_lost]"},
+		"lost, and decided":       {lost: true, decided: true, after: time.Hour, want: "incident [rows_lost]"},
+		"counting, and decided":   {decided: true, after: time.Hour, want: "incident [counted]"},
+		"rows are on their way":   {after: 3*time.Minute - time.Millisecond, want: "results [unsettled]"},
+		"all of them are there":   {after: 3 * time.Minute, want: "results []"},
+		"asked by a slower clock": {after: -time.Second, want: "results [unsettled]"},
+	} {
+		p := pastTarget{rules: verdict.Rules{Interval: time.Minute}, since: at.Add(-2 * time.Hour), Told: asknown.Told{Lost: c.lost, Decided: c.decided}}
+		body := knownTargetOf(p, at, at.Add(c.after))
+		var codes []string
+		for _, l := range body.Limits {
+			codes = append(codes, l.Code)
+		}
+		if got := fmt.Sprint(body.Basis, " ", codes); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 
