@@ -9,9 +9,11 @@ import (
 
 // limitBody is something that cannot be told of the past.
 type limitBody struct {
-	Code string `json:"code" enum:"target_changed,rows_lost,counted,unsettled,slots_cut,parent,page_changed,posts_edited,posts_removed,days_corrected"`
+	Code string `json:"code" enum:"target_changed,rows_lost,counted,unsettled,slots_cut,parent,page_changed,posts_edited,posts_removed,targets_removed,incidents_cut,days_corrected"`
 	Text string `json:"text"`
 }
+
+const unsettled = "Results of then may still be on their way: asked again in some minutes, this may tell more."
 
 type plannedBody struct {
 	ID        int64    `json:"id"`
@@ -106,12 +108,12 @@ func knownTargetOf(p pastTarget, at, now time.Time) knownTargetBody {
 	case p.Lost && p.Decided:
 		limit("rows_lost", "Results that counted then were revised later, and what they said is not kept: the state is that of the incident.")
 	case p.Lost:
-		limit("rows_lost", "Results that may have counted then were revised later, and what they said is not kept: the state is told without them.")
+		limit("rows_lost", "Results that may have counted then came, or were revised, later, and what was known of them is not kept: the state is told without them.")
 	case p.Decided:
 		limit("counted", "Results in a row count, and older ones than are looked at here may have mattered: the state is that of the incident.")
 	}
 	if now.Sub(at) < asknown.SettledAfter(p.rules.Interval) {
-		limit("unsettled", "Results of then may still be on their way: asked again in some minutes, this may tell more.")
+		limit("unsettled", unsettled)
 	}
 	if at.Sub(p.since) < (asknown.MostSlots+1)*p.rules.Interval {
 		limit("slots_cut", "Results before %s are not kept: there may have been slots before.", stamp(p.since))
