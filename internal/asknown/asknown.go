@@ -6,13 +6,16 @@
 //
 //   - what a row said before a later one of the same slot took its place, once the store has
 //     dropped it: then the slot is one that was not known;
-//   - when a sweep explained a slot: not before it could have, so it is known from then on;
-//   - how a target was judged while rows of it are lost that counted then. Where an incident
-//     was open, what was decided stands.
+//   - when a sweep explained a slot, or a ping was missed: not before it could have been, so it
+//     is known from then on;
+//   - how a target was judged while rows of it are lost that counted then, or where results in
+//     a row count, of which older ones than are looked at may matter. Where an incident was
+//     open, what was decided stands.
 package asknown
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +28,11 @@ const MostSlots = 90
 
 // sweptAfter is how long after the expiry of a slot it may be swept, at the earliest.
 const sweptAfter = 2 * time.Minute
+
+// SettledAfter is how long after a slot it is told what it came to, whatever went wrong.
+func SettledAfter(interval time.Duration) time.Duration {
+	return uptime.Expiry(interval) + sweptAfter
+}
 
 // Row is the row of a slot as it was at an instant.
 type Row struct {
@@ -48,6 +56,7 @@ type Past struct {
 	Kind     uptime.Kind
 	Rules    verdict.Rules      // as they were
 	Around   verdict.Conditions // as it was known
+	Grace    time.Duration      // how late a heartbeat's ping may be
 	PausedAt time.Time          // when it was paused; zero: it was not
 	Rows     []Row              // of slots up to the instant
 	Looks    []uptime.Look      // of regions that were asked to look again
@@ -57,95 +66,103 @@ type Past struct {
 // Told is how the target was.
 type Told struct {
 	verdict.Verdict
-	Decided bool    // by the incident: rows that counted then are not kept
+	Decided bool    // by the incident: rows that counted then are not kept, or results in a row count
+	Lost    bool    // rows that may have counted then are not kept
 	Regions []Row   // the newest measurement of each region that checked it
 	Slots   [][]Row // at most MostSlots, the oldest first, by region
 }
 
 // Fold gives how a target was.
 func Fold(p Past) Told {
-	rows := slices.Clone(p.Rows)
-	for i := range rows {
-		rows[i] = rows[i].asOf(p.At, p.Rules.Interval)
+	var t Told
+	rows := make([]Row, 0, len(p.Rows))
+	for i := range p.Rows {
+		t.Lost = t.Lost || p.lost(&p.Rows[i])
+		rows = append(rows, p.asOf(p.Rows[i]))
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(a.ScheduledAt.Compare(b.ScheduledAt), cmp.Compare(a.Region, b.Region))
 	})
-	t := Told{Slots: slots(rows)}
+	t.Slots = slots(rows)
 	var seen []evidence
-	newest := map[string]Row{}
-	lost := false
 	for _, r := range rows {
-		if !uptime.Outside(r.Region) && !slices.Contains(p.Rules.Regions, r.Region) {
-			continue
-		}
-		if !r.Known {
-			lost = lost || !p.Rules.FreshUntil(r.ScheduledAt).Before(p.At)
-			continue
-		}
-		if r.Status.Measured() && !r.Late {
+		if r.Known && r.Status.Measured() && !r.Late && p.counts(r.Region) {
 			o := verdict.Observed(&r.Result)
 			o.Said = r.Said(p.Kind)
-			seen, newest[r.Region] = append(seen, evidence{r.IngestedAt, o}), r
+			seen = append(seen, evidence{r, o})
 		}
 	}
 	for i := range p.Looks {
 		l := &p.Looks[i]
-		at := l.CheckedAt.Add(time.Duration(l.TotalUS) * time.Microsecond)
-		if o := verdict.Confirmed(l); o.Status.Measured() && !at.After(p.At) {
-			seen = append(seen, evidence{at, o})
+		o := verdict.Confirmed(l)
+		r := Row{Known: true, Result: uptime.Result{
+			TargetID: p.TargetID, Region: l.Region, ScheduledAt: o.ScheduledAt, CheckedAt: o.CheckedAt, Status: l.Status, Failure: l.Failure, HTTPStatus: l.HTTPStatus, TotalUS: l.TotalUS,
+			IngestedAt: l.CheckedAt.Add(time.Duration(l.TotalUS) * time.Microsecond),
+		}}
+		if o.Status.Measured() && p.counts(l.Region) && !r.IngestedAt.After(p.At) {
+			seen = append(seen, evidence{r, o})
 		}
 	}
-	for _, r := range newest {
-		t.Regions = append(t.Regions, r)
-	}
-	slices.SortFunc(t.Regions, func(a, b Row) int { return cmp.Compare(a.Region, b.Region) })
-	t.Verdict = p.judge(seen)
-	p.settle(&t, lost)
+	p.judge(&t, seen)
+	p.settle(&t)
 	return t
 }
 
-// evidence is a measurement, and when it was told.
+// counts says whether what a region measures counts.
+func (p *Past) counts(region string) bool {
+	return uptime.Outside(region) || slices.Contains(p.Rules.Regions, region)
+}
+
+// lost says whether a row may have counted that is not kept. What came next may as well have been
+// the first that was told of the slot, as long as that could take: then it was on its way.
+func (p *Past) lost(r *Row) bool {
+	first := r.ScheduledAt.Add(uptime.Expiry(p.Rules.Interval) + 2*p.Rules.Timeout)
+	return !r.Known && r.LaterAt.After(first) && p.counts(r.Region) && !p.Rules.FreshUntil(r.ScheduledAt).Before(p.At)
+}
+
+// evidence is a measurement, and the row that told it.
 type evidence struct {
-	at time.Time
-	o  verdict.Observation
+	r Row
+	o verdict.Observation
 }
 
 // judge takes everything in, in the order in which it was told. The newest measurements say it
 // all, unless the policy counts results in a row: as live.
-func (p *Past) judge(seen []evidence) verdict.Verdict {
+func (p *Past) judge(t *Told, seen []evidence) {
 	slices.SortStableFunc(seen, func(a, b evidence) int {
-		return cmp.Or(a.at.Compare(b.at), a.o.ScheduledAt.Compare(b.o.ScheduledAt), cmp.Compare(a.o.Region, b.o.Region))
+		return cmp.Or(a.r.IngestedAt.Compare(b.r.IngestedAt), a.o.ScheduledAt.Compare(b.o.ScheduledAt), cmp.Compare(a.o.Region, b.o.Region))
 	})
 	state := verdict.NewState(p.TargetID)
-	newest := map[string]verdict.Observation{}
+	newest := map[string]evidence{}
 	for i := range seen {
-		state, _ = verdict.Step(state, p.Rules, p.Around, verdict.Event{At: seen[i].at, Result: &seen[i].o})
-		if o := seen[i].o; !o.ScheduledAt.Before(newest[o.Region].ScheduledAt) {
-			newest[o.Region] = o
+		state, _ = verdict.Step(state, p.Rules, p.Around, verdict.Event{At: seen[i].r.IngestedAt, Result: &seen[i].o})
+		if one := seen[i]; !one.o.ScheduledAt.Before(newest[one.o.Region].o.ScheduledAt) {
+			newest[one.o.Region] = one
 		}
 	}
 	if len(seen) > 0 {
 		state, _ = verdict.Step(state, p.Rules, p.Around, verdict.Tick(p.At))
 	}
-	if p.Rules.Policy.Counts() {
-		return state.Verdict(p.Rules, p.Around, p.At)
-	}
 	var believed []verdict.Observation
-	for _, o := range newest {
-		if !p.Around.BlindAt(o.Region, o.ScheduledAt) {
-			believed = append(believed, o)
+	for _, region := range slices.Sorted(maps.Keys(newest)) {
+		one := newest[region]
+		t.Regions = append(t.Regions, one.r)
+		if !p.Around.BlindAt(region, one.o.ScheduledAt) {
+			believed = append(believed, one.o)
 		}
 	}
-	slices.SortFunc(believed, func(a, b verdict.Observation) int { return cmp.Compare(a.Region, b.Region) })
-	return verdict.Fold(p.Rules, p.Around, believed, verdict.Verdict{State: state.State, Since: state.Since}, p.At)
+	if p.Rules.Policy.Counts() {
+		t.Verdict = state.Verdict(p.Rules, p.Around, p.At)
+		return
+	}
+	t.Verdict = verdict.Fold(p.Rules, p.Around, believed, verdict.Verdict{State: state.State, Since: state.Since}, p.At)
 }
 
 // settle says since when, where rows do not reach as far back, and lets what was decided stand
-// where rows are lost. Without fresh evidence there is no data, whatever was decided.
-func (p *Past) settle(t *Told, lost bool) {
+// where rows are lost, or older results than are looked at count. Without fresh evidence there is no data, whatever was decided.
+func (p *Past) settle(t *Told) {
 	i := p.Incident
-	if i != nil && lost && better(t.State, i.State) {
+	if i != nil && (t.Lost || p.Rules.Policy.Counts()) && better(t.State, i.State) {
 		t.State, t.Observed, t.Since, t.Why, t.Decided = i.State, i.State, i.Since, i.Why, true
 	}
 	edge := p.From.Add(2*p.Rules.Interval + p.Rules.Timeout) // until then regions come in one by one
@@ -167,15 +184,19 @@ func better(s, decided verdict.State) bool {
 }
 
 // asOf takes a row back that was not known yet.
-func (r Row) asOf(at time.Time, interval time.Duration) Row {
+func (p *Past) asOf(r Row) Row {
 	if !r.Known {
 		return r
 	}
-	// What a sweep writes is dated before its slot, so that everything else outranks it.
-	if r.IngestedAt.Before(r.ScheduledAt) && !r.Status.Measured() {
-		r.IngestedAt = r.ScheduledAt.Add(uptime.Expiry(interval) + sweptAfter)
+	// What a sweep writes, and what a heartbeat owed, is dated before its slot, so that everything
+	// else outranks it.
+	switch early := r.IngestedAt.Before(r.ScheduledAt); {
+	case early && r.Region == uptime.RegionPush:
+		r.IngestedAt = r.ScheduledAt.Add(p.Grace)
+	case early && !r.Status.Measured():
+		r.IngestedAt = r.ScheduledAt.Add(SettledAfter(p.Rules.Interval))
 	}
-	if r.IngestedAt.After(at) {
+	if r.IngestedAt.After(p.At) {
 		later := r.IngestedAt
 		if !r.LaterAt.IsZero() && r.LaterAt.Before(later) {
 			later = r.LaterAt

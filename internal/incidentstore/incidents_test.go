@@ -166,6 +166,7 @@ func TestListIsFilteredAndPaged(t *testing.T) {
 		}{
 			"all":          {incidentstore.Filter{}, ids(all)},
 			"target":       {incidentstore.Filter{TargetID: r.targets[0]}, ids([]incidentstore.Incident{all[2], all[5], all[8]})},
+			"of targets":   {incidentstore.Filter{Targets: []int64{r.targets[0], 4711}}, ids([]incidentstore.Incident{all[2], all[5], all[8]})},
 			"open":         {incidentstore.Filter{State: incidentstore.StateOpen}, ids(all[:8])},
 			"acknowledged": {incidentstore.Filter{State: incidentstore.StateAcknowledged}, ids(all[7:8])},
 			"resolved":     {incidentstore.Filter{State: incidentstore.StateResolved}, ids(all[8:])},

@@ -25,6 +25,7 @@ const (
 // Filter says which incidents are wanted. Zero members are no condition.
 type Filter struct {
 	TargetID int64
+	Targets  []int64 // of any of them; a few hundred at most
 	GroupID  int64
 	State    string
 	Severity Severity
@@ -40,6 +41,9 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Incident, error) {
 	add := func(condition string, values ...any) { where, args = append(where, condition), append(args, values...) }
 	if f.TargetID != 0 {
 		add("i.target_id = ?", f.TargetID)
+	}
+	if len(f.Targets) > 0 {
+		add("i.target_id IN ?", f.Targets)
 	}
 	if f.GroupID != 0 {
 		add("i.group_id = ?", f.GroupID)

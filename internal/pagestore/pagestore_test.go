@@ -2,6 +2,7 @@ package pagestore_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -161,4 +162,43 @@ func TestPostsAsTheyWereKnown(t *testing.T) {
 	if len(post.Body.Updates) != 3 {
 		t.Error("the post itself was changed")
 	}
+}
+
+// Who carried the tags of a component then, and is there still.
+func TestMembersOfThen(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s, a, b := pagestore.New(db, nil), target(t, db, "a"), target(t, db, "b")
+		after := func(minutes int) int64 { return noon.Add(time.Duration(minutes) * time.Minute).UnixMilli() }
+		carry := func(id int64, tag string, from int64, to any) {
+			t.Helper()
+			if err := db.Write().Exec("INSERT INTO target_tags (target_id, tag, from_ms, to_ms) VALUES (?, ?, ?, ?)", id, tag, from, to).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		carry(a, "web", after(0), after(10))
+		carry(a, "web", after(20), nil)
+		carry(a, "eu", after(5), nil)
+		carry(b, "web", after(0), nil)
+		page, err := s.Create(t.Context(), pagestore.Page{Slug: "main", Terms: pagestore.Terms{Groups: []pagestore.Group{{Components: []pagestore.Component{
+			{Name: "Site", Rule: pagestore.RuleWorst, Tags: []string{"web"}, Targets: []int64{b}}, {Name: "Both", Rule: pagestore.RuleWorst, Tags: []string{"eu", "web"}},
+		}}}}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for minutes, want := range map[int][2][]int64{-1: {}, 0: {{a, b}, nil}, 5: {{a, b}, {a}}, 10: {{b}, nil}, 20: {{a, b}, {a}}} {
+			got, err := s.KnownAt(t.Context(), page.ID, time.UnixMilli(after(minutes)))
+			if err != nil || len(got.Components()[0].Targets) != 1 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			for i, c := range got.Components() {
+				if !slices.Equal(c.Members, want[i]) {
+					t.Errorf("after %d minutes %s: %v, want %v", minutes, c.Name, c.Members, want[i])
+				}
+			}
+		}
+		if _, err := s.KnownAt(t.Context(), 4711, noon); !errors.Is(err, pagestore.ErrNotFound) {
+			t.Error(err)
+		}
+	})
 }

@@ -71,20 +71,33 @@ func pages(db *gorm.DB, where string, args ...any) (all []Page, err error) {
 	if err != nil {
 		return nil, err
 	}
-	carriers, err := carriers(db, all)
 	for _, p := range all {
 		for _, g := range p.Terms.Groups {
 			for i := range g.Components {
 				c := &g.Components[i]
-				c.Targets, c.Members = bonds[bond{p.ID, c.ID}], members(c.Tags, carriers)
+				c.Targets = bonds[bond{p.ID, c.ID}]
 			}
 		}
 	}
-	return all, err
+	return all, join(db, all, "to_ms IS NULL")
 }
 
-// carriers are the targets that carry the tags of pages now, by tag.
-func carriers(db *gorm.DB, all []Page) (map[string][]int64, error) {
+// join gives components the targets that carry their tags, by what holds of the carrying.
+func join(db *gorm.DB, all []Page, holds string, args ...any) error {
+	carriers, err := carriers(db, all, holds, args...)
+	for _, p := range all {
+		for _, g := range p.Terms.Groups {
+			for i := range g.Components {
+				c := &g.Components[i]
+				c.Members = members(c.Tags, carriers)
+			}
+		}
+	}
+	return err
+}
+
+// carriers are the targets that carry the tags of pages, by tag.
+func carriers(db *gorm.DB, all []Page, holds string, args ...any) (map[string][]int64, error) {
 	var tags []string
 	for _, p := range all {
 		for _, c := range p.Components() {
@@ -102,7 +115,7 @@ func carriers(db *gorm.DB, all []Page) (map[string][]int64, error) {
 		err := rows.Scan(&tag, &target)
 		found[tag] = append(found[tag], target)
 		return err
-	}, "SELECT tag, target_id FROM target_tags WHERE to_ms IS NULL AND tag IN ? ORDER BY target_id", slices.Compact(tags))
+	}, "SELECT DISTINCT tag, target_id FROM target_tags WHERE tag IN ? AND "+holds+" ORDER BY target_id", append([]any{slices.Compact(tags)}, args...)...)
 }
 
 // members are the targets that carry all of the tags.
@@ -198,6 +211,17 @@ func (s *Store) Get(ctx context.Context, id int64) (Page, error) {
 		return Page{}, database.Failed(ctx, "get status page", err)
 	}
 	return all[0], nil
+}
+
+// KnownAt gives one page as it is now, but with the members of then: those that carried its tags at
+// an instant and are still there.
+func (s *Store) KnownAt(ctx context.Context, id int64, at time.Time) (Page, error) {
+	p, err := s.Get(ctx, id)
+	if err == nil {
+		ms := at.UnixMilli()
+		err = database.Failed(ctx, "read who carried tags", join(s.db.Read().WithContext(ctx), []Page{p}, "from_ms <= ? AND (to_ms IS NULL OR to_ms > ?)", ms, ms))
+	}
+	return p, err
 }
 
 // List gives at most limit pages after an id, by id.

@@ -63,7 +63,29 @@ func (s *Store) Confirmations(ctx context.Context, targetID int64, from, to time
 		Order("checked_at_ms, region").Limit(limit).Find(ctx)
 	all := make([]Confirmation, 0, len(rows))
 	for _, r := range rows {
-		all = append(all, Confirmation{r.TargetID, time.UnixMilli(r.SlotMS).UTC(), r.Region, r.Prober, time.UnixMilli(r.CheckedAtMS).UTC(), r.Status, r.Failure, r.Reason, r.HTTPStatus, r.TotalUS, r.Message})
+		all = append(all, r.confirmation())
+	}
+	return all, database.Failed(ctx, "read confirmations", err)
+}
+
+func (r confirmationRow) confirmation() Confirmation {
+	return Confirmation{r.TargetID, time.UnixMilli(r.SlotMS).UTC(), r.Region, r.Prober, time.UnixMilli(r.CheckedAtMS).UTC(), r.Status, r.Failure, r.Reason, r.HTTPStatus, r.TotalUS, r.Message}
+}
+
+const newestSQL = `SELECT * FROM (SELECT c.*, ROW_NUMBER() OVER (PARTITION BY target_id ORDER BY checked_at_ms DESC, region) AS n
+FROM confirmations c WHERE target_id IN ? AND checked_at_ms >= ? AND checked_at_ms < ?) newest WHERE n <= ? ORDER BY target_id, checked_at_ms, region`
+
+// ConfirmationsOf are those of targets that were made in [from, to), in order, of each the newest
+// limit. A few hundred targets may be named.
+func (s *Store) ConfirmationsOf(ctx context.Context, ids []int64, from, to time.Time, limit int) (map[int64][]Confirmation, error) {
+	all := map[int64][]Confirmation{}
+	if len(ids) == 0 {
+		return all, nil
+	}
+	var rows []confirmationRow
+	err := s.db.Read().WithContext(ctx).Raw(newestSQL, ids, from.UnixMilli(), to.UnixMilli(), limit).Scan(&rows).Error
+	for _, r := range rows {
+		all[r.TargetID] = append(all[r.TargetID], r.confirmation())
 	}
 	return all, database.Failed(ctx, "read confirmations", err)
 }

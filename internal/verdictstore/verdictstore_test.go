@@ -3,6 +3,7 @@ package verdictstore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,6 +115,33 @@ func TestStatesAndCursorComeBack(t *testing.T) {
 }
 
 // Who was overtaken changes nothing at all, not even what it decided.
+// Of each of many targets the newest are told, in order.
+func TestConfirmationsOfMany(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRig(t, db)
+		other, err := targetstore.New(db).Create(t.Context(), uptime.Target{Name: "b", URL: "https://b.example/", Kind: uptime.KindHTTP, Interval: time.Minute, Timeout: time.Second})
+		r.must(err)
+		var all []verdictstore.Confirmation
+		for minute := range 5 {
+			at := noon.Add(time.Duration(minute) * time.Minute)
+			all = append(all, verdictstore.Confirmation{TargetID: r.target, Slot: at, Region: "us", CheckedAt: at.Add(time.Second), Status: uptime.StatusDown})
+		}
+		all = append(all, verdictstore.Confirmation{TargetID: other.ID, Slot: noon, Region: "eu", CheckedAt: noon.Add(time.Second), Status: uptime.StatusUp})
+		_, err = r.Commit(t.Context(), verdictstore.Commit{Entry: "1-0", At: noon, Confirmations: all})
+		r.must(err)
+		got, err := r.ConfirmationsOf(t.Context(), []int64{r.target, other.ID, 4711}, noon, all[4].CheckedAt, 2)
+		r.must(err)
+		if len(got) != 2 || !slices.Equal(got[r.target], all[2:4]) || !slices.Equal(got[other.ID], all[5:]) {
+			t.Errorf("%+v", got)
+		}
+		none, err := r.ConfirmationsOf(t.Context(), nil, noon, all[4].CheckedAt, 2)
+		if r.must(err); len(none) != 0 {
+			t.Errorf("%+v", none)
+		}
+	})
+}
+
 func TestOvertakenCommitIsNothing(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

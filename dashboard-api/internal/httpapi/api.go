@@ -108,6 +108,7 @@ type api struct {
 
 	exporting *semaphore.Weighted // a unit an export
 	replaying *semaphore.Weighted // a unit a replay
+	recalling *semaphore.Weighted // a unit an answer as of an instant
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -129,7 +130,7 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays)}
+	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -47,15 +47,20 @@ func idsOf(targets []uptime.Target) []int64 {
 // terms say for each target what counts in a window.
 func (a *api) terms(ctx context.Context, targets []uptime.Target, window availability.Span) (map[int64]availability.Terms, error) {
 	ids := idsOf(targets)
-	intervals, err := a.Schedules.Intervals(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
 	maintenance, err := a.Maintenance.Maintenance(ctx, ids, window.From, window.To)
 	if err != nil {
 		return nil, err
 	}
 	blind, err := a.Blind.Blind(ctx, window.From, window.To)
+	if err != nil {
+		return nil, err
+	}
+	return a.termsAmid(ctx, targets, window, maintenance, blind)
+}
+
+// termsAmid are those amid this maintenance and blindness.
+func (a *api) termsAmid(ctx context.Context, targets []uptime.Target, window availability.Span, maintenance map[int64]availability.Spans, blind map[string]availability.Spans) (map[int64]availability.Terms, error) {
+	intervals, err := a.Schedules.Intervals(ctx, idsOf(targets))
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type Incidents interface {
 // Confirmations keeps what regions saw that were asked to look again.
 type Confirmations interface {
 	Confirmations(ctx context.Context, targetID int64, from, to time.Time, limit int) ([]verdictstore.Confirmation, error)
+	ConfirmationsOf(ctx context.Context, ids []int64, from, to time.Time, limit int) (map[int64][]verdictstore.Confirmation, error)
 }
 
 const maxConfirmations = 100

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
+	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
 const (
@@ -26,6 +28,10 @@ const (
 	// windowsAhead is how far beyond an instant maintenance is laid out.
 	windowsAhead = 48 * time.Hour
 	allBlind     = 1 << 30 // more windows than there can be
+	// maxRecalls is how many answers as of an instant a node works on at once, and stepOfReach how
+	// much further back than it takes is read at most, so that targets share a question.
+	maxRecalls  = 4
+	stepOfReach = 4
 )
 
 // AsKnownAt names an instant of the past. (Huma passes over embedded types that are not exported.)
@@ -76,29 +82,55 @@ type around struct {
 	blind     []verdict.Blindness
 }
 
-func (a *api) around(ctx context.Context, ids []int64, at time.Time) (r around, err error) {
+// recall answers about an instant while ClickHouse does, a few at a time.
+func recall[T any](ctx context.Context, a *api, ask func(context.Context) (T, error)) (out T, err error) {
+	if !a.Fleet.HistoryOK() {
+		return out, down(clickHouse, errNotAnswering)
+	}
+	if !a.recalling.TryAcquire(1) {
+		return out, problem(http.StatusServiceUnavailable, codeUnavailable, "too many questions about the past are under way: try again").retryAfter(retryWhenDown)
+	}
+	defer a.recalling.Release(1)
+	return whileAnswering(ctx, a.Fleet, ask)
+}
+
+// around tells what was known around targets: of blindness, as far as results count that are told.
+func (a *api) around(ctx context.Context, targets []uptime.Target, at time.Time) (r around, err error) {
 	r.at = at
-	if r.schedules, err = a.Schedules.KnownAt(ctx, ids, at); err != nil {
+	if r.schedules, err = a.Schedules.KnownAt(ctx, idsOf(targets), at); err != nil {
 		return r, err
 	}
 	if r.active, err = a.Schedules.RegionsAt(ctx, at); err != nil {
 		return r, err
 	}
 	from := at.Add(-maintenance.MaxDuration)
-	windows, err := a.Maintenance.Holding(ctx, from)
-	if err != nil {
+	if r.windows, err = a.windowsKnown(ctx, from, at); err != nil {
 		return r, err
-	}
-	for _, w := range windows {
-		if w, is := w.KnownAt(at); is {
-			r.windows = append(r.windows, w)
-		}
 	}
 	r.laid = maintenancestore.Lay(r.windows, from, at.Add(windowsAhead))
-	blind, err := a.Blind.List(ctx, blindstore.Filter{From: from, To: at.Add(time.Millisecond), Limit: allBlind})
-	if err != nil {
-		return r, err
+	reach := 24 * time.Hour
+	for _, t := range targets {
+		t, rules := r.as(t)
+		reach = max(reach, countsFor(rules), (asknown.MostSlots+1)*t.Interval)
 	}
+	r.blind, err = a.blindKnown(ctx, at.Add(-reach), at)
+	return r, err
+}
+
+// windowsKnown are those that were known at an instant, with who carried their tags since another.
+func (a *api) windowsKnown(ctx context.Context, since, at time.Time) (known []maintenancestore.Window, err error) {
+	windows, err := a.Maintenance.Holding(ctx, since)
+	for _, w := range windows {
+		if w, is := w.KnownAt(at); is {
+			known = append(known, w)
+		}
+	}
+	return known, err
+}
+
+// blindKnown is the blindness since an instant that was known at another.
+func (a *api) blindKnown(ctx context.Context, since, at time.Time) (known []verdict.Blindness, err error) {
+	blind, err := a.Blind.List(ctx, blindstore.Filter{From: since, To: at.Add(time.Millisecond), Limit: allBlind})
 	for _, w := range blind {
 		if w.OpenedAt.After(at) {
 			continue
@@ -106,9 +138,9 @@ func (a *api) around(ctx context.Context, ids []int64, at time.Time) (r around, 
 		if w.To.After(at) {
 			w.To = time.Time{}
 		}
-		r.blind = append(r.blind, w.Blindness)
+		known = append(known, w.Blindness)
 	}
-	return r, nil
+	return known, err
 }
 
 // as is a target as it was planned; what else it was is not kept.
@@ -154,6 +186,9 @@ func (a *api) pastTargets(ctx context.Context, targets []uptime.Target, r around
 			of = reading{asknown.MostSlots, max(of.reach, (asknown.MostSlots+1)*p.rules.Interval)}
 		}
 		p.since = later(r.at.Add(-of.reach), a.Results.KeptSince()).UTC()
+		if !slots {
+			of.reach = stepped(of.reach)
+		}
 		readings[of], all[t.ID] = append(readings[of], t.ID), p
 	}
 	for of, ids := range readings {
@@ -162,11 +197,16 @@ func (a *api) pastTargets(ctx context.Context, targets []uptime.Target, r around
 			if err != nil {
 				return nil, down(clickHouse, err)
 			}
+			looks, err := a.pastLooks(ctx, rows, r.at.Add(-of.reach), r.at)
+			if err != nil {
+				return nil, err
+			}
 			for _, id := range chunk {
-				p := all[id]
-				if err := a.foldPast(ctx, &p, r, rows[id]); err != nil {
-					return nil, err
+				if ctx.Err() != nil {
+					return nil, context.Cause(ctx)
 				}
+				p := all[id]
+				p.fold(r, rows[id], looks[id])
 				all[id] = p
 			}
 		}
@@ -174,11 +214,35 @@ func (a *api) pastTargets(ctx context.Context, targets []uptime.Target, r around
 	return all, nil
 }
 
-func (a *api) foldPast(ctx context.Context, p *pastTarget, r around, rows []asknown.Row) error {
+// stepped rounds a reach up to one of a few.
+func stepped(reach time.Duration) time.Duration {
+	step := 10 * time.Minute
+	for step < reach {
+		step *= stepOfReach
+	}
+	return step
+}
+
+// pastLooks are what regions saw that were asked to look again at what rows tell.
+func (a *api) pastLooks(ctx context.Context, rows map[int64][]asknown.Row, from, to time.Time) (map[int64][]verdictstore.Confirmation, error) {
+	var failed []int64
+	for id, rows := range rows {
+		if slices.ContainsFunc(rows, func(r asknown.Row) bool { return r.Known && r.Status == uptime.StatusDown }) {
+			failed = append(failed, id)
+		}
+	}
+	return a.Confirmations.ConfirmationsOf(ctx, failed, from, to, maxConfirmations)
+}
+
+func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Confirmation) {
 	id := p.target.ID
 	past := asknown.Past{
-		At: r.at, From: p.since, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt, Rows: rows,
+		At: r.at, From: p.since, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt,
+		Rows:   slices.DeleteFunc(rows, func(r asknown.Row) bool { return r.ScheduledAt.Before(p.since) }),
 		Around: verdict.Conditions{Maintenance: r.laid.Of(id), Blind: r.blind},
+	}
+	if h := p.target.Spec.Heartbeat; h != nil {
+		past.Grace = h.Grace()
 	}
 	for _, i := range p.incidents {
 		if i.Open() {
@@ -186,17 +250,12 @@ func (a *api) foldPast(ctx context.Context, p *pastTarget, r around, rows []askn
 			break
 		}
 	}
-	if slices.ContainsFunc(rows, func(r asknown.Row) bool { return r.Known && r.Status == uptime.StatusDown }) {
-		looks, err := a.Confirmations.Confirmations(ctx, id, r.at.Add(-countsFor(p.rules)), r.at, maxConfirmations)
-		if err != nil {
-			return err
-		}
-		for _, c := range looks {
+	for _, c := range looks {
+		if !c.CheckedAt.Before(r.at.Add(-countsFor(p.rules))) {
 			past.Looks = append(past.Looks, uptime.Look{Region: c.Region, CheckedAt: c.CheckedAt, Status: c.Status, Failure: c.Failure, HTTPStatus: c.HTTPStatus, TotalUS: c.TotalUS, Message: c.Message})
 		}
 	}
 	p.Told = asknown.Fold(past)
-	return nil
 }
 
 // knownOf gives incidents as they were told at an instant, by target.
@@ -232,7 +291,11 @@ func (a *api) knownTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.around(ctx, []int64{in.ID}, at)
+	return recall(ctx, a, func(ctx context.Context) (*knownOutput, error) { return a.pastTarget(ctx, target, at) })
+}
+
+func (a *api) pastTarget(ctx context.Context, target uptime.Target, at time.Time) (*knownOutput, error) {
+	r, err := a.around(ctx, []uptime.Target{target}, at)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +303,7 @@ func (a *api) knownTarget(ctx context.Context, in *struct {
 	if _, err = a.instantOf(at, "target", target.CreatedAt, countsFor(rules)); err != nil {
 		return nil, err
 	}
-	found, err := a.Incidents.List(ctx, incidentstore.Filter{TargetID: in.ID, To: at.Add(time.Millisecond), Limit: knownIncidents})
+	found, err := a.Incidents.List(ctx, incidentstore.Filter{TargetID: target.ID, To: at.Add(time.Millisecond), Limit: knownIncidents})
 	if err != nil {
 		return nil, err
 	}
@@ -252,5 +315,5 @@ func (a *api) knownTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return &knownOutput{knownTargetOf(all[in.ID], at)}, nil
+	return &knownOutput{knownTargetOf(all[target.ID], at, a.Now())}, nil
 }

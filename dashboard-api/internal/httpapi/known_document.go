@@ -9,9 +9,11 @@ import (
 
 // limitBody is something that cannot be told of the past.
 type limitBody struct {
-	Code string `json:"code" enum:"target_changed,rows_lost,slots_cut,parent,page_changed,posts_edited,posts_removed,days_corrected"`
+	Code string `json:"code" enum:"target_changed,rows_lost,counted,unsettled,slots_cut,parent,page_changed,posts_edited,posts_removed,targets_removed,incidents_cut,days_corrected"`
 	Text string `json:"text"`
 }
+
+const unsettled = "Results of then may still be on their way: asked again in some minutes, this may tell more."
 
 type plannedBody struct {
 	ID        int64    `json:"id"`
@@ -59,7 +61,7 @@ type knownTargetBody struct {
 	State         string            `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
 	Since         nullable[instant] `json:"since" doc:"null: since before looked_from"`
 	Why           string            `json:"why"`
-	Basis         string            `json:"basis" enum:"results,incident" doc:"incident: results that counted then are not kept, so that what was decided stands"`
+	Basis         string            `json:"basis" enum:"results,incident" doc:"incident: results that counted then are not kept, or results in a row count, so that what was decided stands"`
 	LastResultAt  nullable[instant] `json:"last_result_at" doc:"newest measured slot"`
 	FreshUntil    nullable[instant] `json:"fresh_until"`
 	SilentRegions []string          `json:"silent_regions" nullable:"false"`
@@ -71,7 +73,7 @@ type knownTargetBody struct {
 	Limits        []limitBody       `json:"limits" nullable:"false" doc:"what cannot be told"`
 }
 
-func knownTargetOf(p pastTarget, at time.Time) knownTargetBody {
+func knownTargetOf(p pastTarget, at, now time.Time) knownTargetBody {
 	t := p.target
 	body := knownTargetBody{
 		At: instant(at), Target: plannedBody{t.ID, t.Name, t.URL, string(t.Kind), int64(t.Interval / time.Second), orEmpty(t.Regions), t.Active},
@@ -101,7 +103,17 @@ func knownTargetOf(p pastTarget, at time.Time) knownTargetBody {
 	}
 	if p.Decided {
 		body.Basis = "incident"
+	}
+	switch {
+	case p.Lost && p.Decided:
 		limit("rows_lost", "Results that counted then were revised later, and what they said is not kept: the state is that of the incident.")
+	case p.Lost:
+		limit("rows_lost", "Results that may have counted then came, or were revised, later, and what was known of them is not kept: the state is told without them.")
+	case p.Decided:
+		limit("counted", "Results in a row count, and older ones than are looked at here may have mattered: the state is that of the incident.")
+	}
+	if now.Sub(at) < asknown.SettledAfter(p.rules.Interval) {
+		limit("unsettled", unsettled)
 	}
 	if at.Sub(p.since) < (asknown.MostSlots+1)*p.rules.Interval {
 		limit("slots_cut", "Results before %s are not kept: there may have been slots before.", stamp(p.since))

@@ -9,8 +9,10 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/accountstore"
+	"github.com/probefleet/probefleet/internal/asknown"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -31,7 +33,7 @@ type knownComponent struct {
 	Name          string           `json:"name"`
 	Description   string           `json:"description"`
 	State         string           `json:"state" enum:"up,degraded,down,maintenance,no_data"`
-	Manual        bool             `json:"manual" doc:"somebody says it: it is that of now"`
+	Manual        bool             `json:"manual" doc:"somebody says it: it is that of now, and no_data if the page was changed since"`
 	UptimePercent nullable[string] `json:"uptime_percent"`
 	Days          []knownDay       `json:"days" nullable:"false" doc:"90 up to the instant, the oldest first; empty: nothing is counted"`
 }
@@ -96,11 +98,17 @@ func (a *api) knownPage(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	past, limits, err := a.pastPage(ctx, page, at)
-	if err != nil {
-		return nil, err
-	}
-	return &knownPageOutput{knownPageOf(page.ID, a.teller().AsKnown(past), limits)}, nil
+	return recall(ctx, a, func(ctx context.Context) (*knownPageOutput, error) {
+		page, err := a.StatusPages.KnownAt(ctx, page.ID, at)
+		if err != nil {
+			return nil, err
+		}
+		past, limits, err := a.pastPage(ctx, page, at)
+		if err != nil {
+			return nil, err
+		}
+		return &knownPageOutput{knownPageOf(page.ID, a.teller().AsKnown(past), limits)}, nil
+	})
 }
 
 func (a *api) pastPage(ctx context.Context, page pagestore.Page, at time.Time) (past statuspage.Past, limits []limitBody, err error) {
@@ -110,22 +118,28 @@ func (a *api) pastPage(ctx context.Context, page pagestore.Page, at time.Time) (
 		return past, nil, err
 	}
 	targets = slices.DeleteFunc(targets, func(t uptime.Target) bool { return t.CreatedAt.After(at) })
-	r, err := a.around(ctx, idsOf(targets), at)
+	r, err := a.around(ctx, targets, at)
 	if err != nil {
 		return past, nil, err
 	}
 	past.Windows = r.windows
-	var reach time.Duration
+	var reach, settled time.Duration
 	for _, t := range targets {
 		_, rules := r.as(t)
-		reach = max(reach, countsFor(rules))
+		reach, settled = max(reach, countsFor(rules)), max(settled, asknown.SettledAfter(rules.Interval))
 	}
 	if _, err = a.instantOf(at, "page", page.CreatedAt, reach); err != nil {
 		return past, nil, err
 	}
-	found, err := a.Incidents.List(ctx, incidentstore.Filter{From: at.Add(-statuspage.PastShown), To: at.Add(time.Millisecond), Limit: statuspage.MostShown})
+	if a.Now().Sub(at) < settled {
+		limits = append(limits, limitBody{"unsettled", unsettled})
+	}
+	found, whole, err := a.pastIncidents(ctx, idsOf(targets), at)
 	if err != nil {
 		return past, nil, err
+	}
+	if !whole {
+		limits = append(limits, limitBody{"incidents_cut", "There were more incidents than are looked through: the oldest are left out."})
 	}
 	incidents, err := a.knownOf(ctx, found, at)
 	if err != nil {
@@ -135,14 +149,21 @@ func (a *api) pastPage(ctx context.Context, page pagestore.Page, at time.Time) (
 	if err != nil {
 		return past, nil, err
 	}
-	changed := false
+	changed, lost, counted := false, false, false
 	for id, t := range all {
+		lost, counted = lost || t.Lost, counted || t.Decided && !t.Lost
 		past.States[id] = t.State
 		past.Incidents = append(past.Incidents, incidents[id]...)
 		changed = changed || !t.schedule.ChangedAt.IsZero()
 	}
 	if changed {
 		limits = append(limits, limitBody{"target_changed", "Targets of it were changed after that: they are judged by their rules of now."})
+	}
+	if lost {
+		limits = append(limits, limitBody{"rows_lost", "Results that may have counted then came, or were revised, later, and what was known of them is not kept: where an incident was open, what was decided stands; else the state is told without them."})
+	}
+	if counted {
+		limits = append(limits, limitBody{"counted", "Results in a row count for targets of it, and older ones than are looked at here may have mattered: their states are those of their incidents."})
 	}
 	days, err := a.pastDays(ctx, &past, targets)
 	if err != nil {
@@ -152,11 +173,55 @@ func (a *api) pastPage(ctx context.Context, page pagestore.Page, at time.Time) (
 	return past, append(append(limits, days...), posts...), err
 }
 
+// pastIncidents are those of targets that a page could show; not all of them if there are too many.
+func (a *api) pastIncidents(ctx context.Context, ids []int64, at time.Time) (all []incidentstore.Incident, whole bool, err error) {
+	whole = true
+	for chunk := range slices.Chunk(ids, idsPerQuestion) {
+		found, err := a.Incidents.List(ctx, incidentstore.Filter{Targets: chunk, From: at.Add(-statuspage.PastShown), To: at.Add(time.Millisecond), Limit: statuspage.MostShown})
+		if err != nil {
+			return nil, false, err
+		}
+		all, whole = append(all, found...), whole && len(found) < statuspage.MostShown
+	}
+	return all, whole, nil
+}
+
+// termsKnown say what counts in a window, by what was known of maintenance and blindness.
+func (a *api) termsKnown(ctx context.Context, targets []uptime.Target, window availability.Span, at time.Time) (map[int64]availability.Terms, error) {
+	windows, err := a.windowsKnown(ctx, window.From, at)
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.blindKnown(ctx, window.From, at)
+	if err != nil {
+		return nil, err
+	}
+	laid, maintained := maintenancestore.Lay(windows, window.From, window.To), map[int64]availability.Spans{}
+	for _, t := range targets {
+		var spans []availability.Span
+		for _, s := range laid.Of(t.ID) {
+			spans = append(spans, availability.Span{From: s.From, To: s.To})
+		}
+		maintained[t.ID] = availability.NewSpans(spans...)
+	}
+	byRegion, blind := map[string][]availability.Span{}, map[string]availability.Spans{}
+	for _, b := range known {
+		if b.To.IsZero() {
+			b.To = window.To
+		}
+		byRegion[b.Region] = append(byRegion[b.Region], availability.Span{From: b.From, To: b.To})
+	}
+	for region, spans := range byRegion {
+		blind[region] = availability.NewSpans(spans...)
+	}
+	return a.termsAmid(ctx, targets, window, maintained, blind)
+}
+
 // pastDays counts the days up to an instant, without what hours were corrected by since.
 func (a *api) pastDays(ctx context.Context, past *statuspage.Past, targets []uptime.Target) (limits []limitBody, err error) {
 	window, periods := statuspage.Days(past.Page, past.At)
 	past.Periods = periods
-	terms, err := a.terms(ctx, targets, window)
+	terms, err := a.termsKnown(ctx, targets, window, past.At)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +237,11 @@ func (a *api) pastDays(ctx context.Context, past *statuspage.Past, targets []upt
 	if err != nil {
 		return nil, err
 	}
-	whole := true
+	total := 0
+	for _, told := range corrections.told {
+		total += len(told)
+	}
+	whole := total < resultstore.MostCorrections // else the oldest of any target are left out
 	for id, account := range past.Accounts {
 		told := slices.DeleteFunc(slices.Clone(corrections.told[id]), func(c availability.Correction) bool { return c.Region != "" })
 		whole = account.PutBack(told, past.At) && len(corrections.told[id]) < resultstore.MaxCorrections && whole
@@ -187,7 +256,7 @@ func (a *api) pastDays(ctx context.Context, past *statuspage.Past, targets []upt
 func (a *api) pastPosts(ctx context.Context, past *statuspage.Past) (limits []limitBody, err error) {
 	page, at := past.Page, past.At
 	if page.UpdatedAt.After(at) {
-		limits = append(limits, limitBody{"page_changed", fmt.Sprintf("The page was changed after that, last at %s: its title, its groups and what they show are those of now.", stamp(page.UpdatedAt))})
+		limits = append(limits, limitBody{"page_changed", fmt.Sprintf("The page was changed after that, last at %s: its title, its groups and what they show are those of now. What was said by hand then is not kept: there is no data.", stamp(page.UpdatedAt))})
 	}
 	posts, err := a.StatusPages.Posts(ctx, page.ID, 0, knownPosts)
 	if err != nil {
@@ -209,6 +278,13 @@ func (a *api) pastPosts(ctx context.Context, past *statuspage.Past) (limits []li
 	}
 	if slices.ContainsFunc(removed, func(e accountstore.AuditEntry) bool { return strings.HasPrefix(e.Object, pageObject(page.ID)+"/") }) {
 		limits = append(limits, limitBody{"posts_removed", "Posts were removed after that: they are not kept."})
+	}
+	gone, err := a.Audit.AuditLog(ctx, accountstore.AuditQuery{Action: "target." + opDeleted, From: at, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(gone) > 0 {
+		limits = append(limits, limitBody{"targets_removed", "Targets were deleted after that: whether the page showed them is not kept, and they are left out."})
 	}
 	return limits, nil
 }

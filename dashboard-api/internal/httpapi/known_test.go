@@ -12,11 +12,14 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/internal/asknown"
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/internal/verdict"
 	"github.com/probefleet/probefleet/migrations"
 )
 
@@ -24,10 +27,11 @@ import (
 // is three hours old. It was down from its 30th to its 26th last minute.
 type pastBench struct {
 	*bench
-	store    *resultstore.Store
-	target   targetJSON
-	slot     time.Time // the newest
-	incident int64
+	store       *resultstore.Store
+	corrections *alsoCorrected
+	target      targetJSON
+	slot        time.Time // the newest
+	incident    int64
 }
 
 func newPastBench(t *testing.T) *pastBench {
@@ -41,9 +45,9 @@ func newPastBench(t *testing.T) *pastBench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	p := &pastBench{store: store}
+	p := &pastBench{store: store, corrections: &alsoCorrected{store, map[int64][]availability.Correction{}}}
 	p.bench = newBenchOn(t, testbackend.SQLite(t), func(_ *bench, o *Options) {
-		o.Results, o.History, o.Corrections = store, store, store
+		o.Results, o.History, o.Corrections = store, store, p.corrections
 	})
 	p.now = time.Now().UTC()
 	p.target = p.create(`{"url":"https://example.com/","interval_s":60,"timeout_ms":5000}`)
@@ -251,6 +255,34 @@ func TestWhatIsKnownNowIsWhatIsLive(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeToldOfATarget(t *testing.T) {
+	t.Parallel()
+	at := testNow
+	for name, c := range map[string]struct {
+		lost, decided bool
+		after         time.Duration
+		want          string
+	}{
+		"nothing":                 {after: time.Hour, want: "results []"},
+		"lost":                    {lost: true, after: time.Hour, want: "results [rows_lost]"},
+		"lost, and decided":       {lost: true, decided: true, after: time.Hour, want: "incident [rows_lost]"},
+		"counting, and decided":   {decided: true, after: time.Hour, want: "incident [counted]"},
+		"rows are on their way":   {after: 3*time.Minute - time.Millisecond, want: "results [unsettled]"},
+		"all of them are there":   {after: 3 * time.Minute, want: "results []"},
+		"asked by a slower clock": {after: -time.Second, want: "results [unsettled]"},
+	} {
+		p := pastTarget{rules: verdict.Rules{Interval: time.Minute}, since: at.Add(-2 * time.Hour), Told: asknown.Told{Lost: c.lost, Decided: c.decided}}
+		body := knownTargetOf(p, at, at.Add(c.after))
+		var codes []string
+		for _, l := range body.Limits {
+			codes = append(codes, l.Code)
+		}
+		if got := fmt.Sprint(body.Basis, " ", codes); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 func TestInstantsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	p := newPastBench(t)
@@ -335,7 +367,7 @@ func TestPageAsKnown(t *testing.T) {
 		t.Errorf("before: %+v", quiet)
 	}
 	after := at(now)
-	if after.State != "up" || len(after.Events) != 2 || after.Events[0].State != "resolved" || len(after.Events[0].Updates) != 2 || after.Events[1].State != "resolved" || len(after.Maintenance) != 1 || len(after.Limits) != 0 {
+	if after.State != "up" || len(after.Events) != 2 || after.Events[0].State != "resolved" || len(after.Events[0].Updates) != 2 || after.Events[1].State != "resolved" || len(after.Maintenance) != 1 || fmt.Sprint(after.Limits) != "[{unsettled}]" {
 		t.Errorf("now: %+v", after)
 	}
 
@@ -351,7 +383,7 @@ func TestPageAsKnown(t *testing.T) {
 	for _, l := range changed.Limits {
 		limits = append(limits, l.Code)
 	}
-	if changed.State != "down" || fmt.Sprint(changed.Events) != fmt.Sprint(outage.Events) || !slices.Equal(limits, []string{"page_changed", "posts_edited"}) {
+	if changed.State != "down" || fmt.Sprint(changed.Events) != fmt.Sprint(outage.Events) || !slices.Equal(limits, []string{"rows_lost", "page_changed", "posts_edited"}) {
 		t.Errorf("after changes: %+v, limits %v", changed, limits)
 	}
 	if got := p.do("GET", page+"/known?at="+url.QueryEscape(p.minute(-51).Format(time.RFC3339)), "", as(viewerKey)).problem(t); !strings.Contains(got.Errors[0].Message, "there was no such page yet") {

@@ -18,6 +18,7 @@ type StatusPages interface {
 	Update(ctx context.Context, id int64, now time.Time, fits func(pagestore.Page) bool, change func(*pagestore.Page) error) (pagestore.Page, error)
 	Delete(ctx context.Context, id int64, fits func(pagestore.Page) bool) error
 	Get(ctx context.Context, id int64) (pagestore.Page, error)
+	KnownAt(ctx context.Context, id int64, at time.Time) (pagestore.Page, error)
 	List(ctx context.Context, afterID int64, limit int) ([]pagestore.Page, error)
 
 	CreatePost(ctx context.Context, p pagestore.Post) (pagestore.Post, error)

@@ -50,6 +50,9 @@ func (t *Teller) AsKnown(p Past) *View {
 		for j := range g.Components {
 			c := &g.Components[j]
 			c.Targets, c.Members = p.there(c.Targets), p.there(c.Members)
+			if c.Rule == pagestore.RuleManual && p.Page.UpdatedAt.After(p.At) { // what was said then is not kept
+				c.State = pagestore.NoData
+			}
 		}
 	}
 	v := &View{Slug: p.Page.Slug, Title: p.Page.Terms.Title, Description: p.Page.Terms.Description, Zone: zoneOf(p.Page), MadeAt: p.At, Manual: true}

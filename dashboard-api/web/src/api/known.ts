@@ -104,6 +104,8 @@ export interface KnownPage {
 }
 
 export const knownApi = {
-  target: (id: number, at: string) => request<KnownTarget>(`/api/v1/targets/${id}/known${query({ at })}`),
-  page: (id: number, at: string) => request<KnownPage>(`/api/v1/status-pages/${id}/known${query({ at })}`),
+  target: (id: number, at: string, signal: AbortSignal) =>
+    request<KnownTarget>(`/api/v1/targets/${id}/known${query({ at })}`, { signal }),
+  page: (id: number, at: string, signal: AbortSignal) =>
+    request<KnownPage>(`/api/v1/status-pages/${id}/known${query({ at })}`, { signal }),
 };

@@ -59,7 +59,7 @@ const overview = createRoute({
 /** The instant of the past that is asked for. */
 function past(search: Record<string, unknown>): { at?: string } {
   const at = askedAt(search.at);
-  return at ? { at } : {};
+  return at === undefined ? {} : { at };
 }
 
 const target = createRoute({

@@ -5,7 +5,7 @@ import { useZone } from "../app/preferences";
 import { browserZone } from "../report/month";
 import { absolute } from "../ui/time";
 import { t } from "../words/t";
-import { fieldAt, instantAt } from "./at";
+import { fieldAt, instantAt, readable } from "./at";
 import "../styles/known.css";
 
 interface Asking {
@@ -25,7 +25,7 @@ export function AsKnownAt({ at, onAt }: Asking) {
     const asked = instantAt(String(new FormData(event.currentTarget).get("at") ?? ""), name);
     if (asked) onAt(asked);
   };
-  if (!open && !at) {
+  if (!open && at === undefined) {
     return (
       <p className="known-ask">
         <button type="button" className="link" onClick={() => setOpen(true)}>
@@ -44,12 +44,12 @@ export function AsKnownAt({ at, onAt }: Asking) {
         type="datetime-local"
         step={1}
         required
-        defaultValue={fieldAt(at ? Date.parse(at) : Date.now(), name)}
+        defaultValue={fieldAt(readable(at) ? Date.parse(at) : Date.now(), name)}
       />
       <button type="submit" className="btn">
         {t("Show")}
       </button>
-      {!at && (
+      {at === undefined && (
         <button type="button" className="btn" onClick={() => setOpen(false)}>
           {t("Cancel")}
         </button>
@@ -67,9 +67,11 @@ export function Frozen({ at, onAt }: Asking & { at: string }) {
       <div className="stack">
         <p role="status">
           <b>
-            {t("As known at {at}: not live.", {
-              at: zone === "utc" ? absolute(at, zone) : `${absolute(at, zone)} (${browserZone()})`,
-            })}
+            {readable(at)
+              ? t("As known at {at}: not live.", {
+                  at: zone === "utc" ? absolute(at, zone) : `${absolute(at, zone)} (${browserZone()})`,
+                })
+              : t("The instant that was asked for cannot be read: not live.")}
           </b>{" "}
           {t("Nothing that was learned later is shown as if it had been known.")}
         </p>

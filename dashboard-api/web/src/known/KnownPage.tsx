@@ -15,7 +15,11 @@ import { usePageAt } from "./ways";
 /** What a status page said at an instant, as it was known then. */
 export function KnownPage({ id, at }: { id: number; at: string }) {
   const go = usePageAt(id);
-  const known = useQuery({ queryKey: ["known", "page", id, at], queryFn: () => knownApi.page(id, at), retry: false });
+  const known = useQuery({
+    queryKey: ["known", "page", id, at],
+    queryFn: ({ signal }) => knownApi.page(id, at, signal),
+    retry: false,
+  });
   return (
     <>
       <Frozen at={at} onAt={go} />
@@ -31,6 +35,7 @@ export function KnownPage({ id, at }: { id: number; at: string }) {
 }
 
 function Told({ known }: { known: Known }) {
+  const saidSince = known.limits.some((limit) => limit.code === "page_changed");
   return (
     <>
       <section className="card" aria-labelledby="known-page">
@@ -55,7 +60,9 @@ function Told({ known }: { known: Known }) {
                   <span className={`word s-${one.state}`}>{stateWords[one.state]}</span>
                   <span className="muted push">
                     {one.manual
-                      ? t("said by hand, as it is now")
+                      ? saidSince
+                        ? t("said by hand: what was said then is not kept")
+                        : t("said by hand, as it is now")
                       : one.uptime_percent && t("{n}%", { n: plain(Number(one.uptime_percent)) })}
                   </span>
                   {one.days.length > 0 && <Days days={one.days} />}

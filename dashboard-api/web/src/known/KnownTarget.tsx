@@ -25,7 +25,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
   const go = useTargetAt(id);
   const known = useQuery({
     queryKey: ["known", "target", id, at],
-    queryFn: () => knownApi.target(id, at),
+    queryFn: ({ signal }) => knownApi.target(id, at, signal),
     retry: false,
   });
   return (

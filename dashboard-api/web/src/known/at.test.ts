@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KnownRow, KnownSlot } from "../api/known";
-import { askedAt, daysWord, fieldAt, instantAt, laterOf, slotsOf } from "./at";
+import { askedAt, daysWord, fieldAt, instantAt, laterOf, readable, slotsOf } from "./at";
 
 const row = (region: string, over: Partial<KnownRow> = {}): KnownRow => ({
   region,
@@ -18,11 +18,14 @@ const unknown = (region: string) =>
   row(region, { known: false, status: "", total_us: 0, known_at: null, later_at: "2026-11-20T15:00:00.000Z" });
 
 describe("the instant that is asked for", () => {
-  it("is read from an address, and nothing else is", () => {
+  it("is read from an address, and nothing that cannot be read is taken for the present", () => {
     expect(askedAt("2026-11-20T14:03:00Z")).toBe("2026-11-20T14:03:00Z");
     expect(askedAt("2026-11-20T15:03:00.250+01:00")).toBe("2026-11-20T14:03:00.250Z");
-    for (const text of ["", "now", "2026-11-20", "2026-13-20T14:03:00Z", "2026-11-20T14:03", undefined, 5])
-      expect(askedAt(text)).toBeUndefined();
+    for (const text of ["", "now", "2026-11-20", "2026-13-20T14:03:00Z", "2026-11-20T14:03", 5]) {
+      expect(askedAt(text)).toBe(String(text));
+      expect(readable(text)).toBe(false);
+    }
+    expect(askedAt(undefined)).toBeUndefined();
   });
   it("is written and read by the clock of a zone", () => {
     const at = Date.parse("2026-11-20T14:03:07Z");

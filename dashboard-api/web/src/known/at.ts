@@ -5,11 +5,22 @@ import { instants, offsetAt, wallOf } from "../maintenance/wall";
 import { listed } from "../ui/words";
 import { t } from "../words/t";
 
-/** The instant that an address asks for, to the millisecond; undefined for anything else. */
+/**
+ * The instant that an address asks for, to the millisecond; undefined if it asks for none. What cannot
+ * be read stays as it is: whoever is asked for it says so, and the present is not shown in its place.
+ */
 export function askedAt(value: unknown): string | undefined {
-  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(value)) return;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : written(at);
+  if (value === undefined) return;
+  return readable(value) ? written(Date.parse(value)) : String(value);
+}
+
+/** Whether this is an instant. */
+export function readable(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
+    !Number.isNaN(Date.parse(value))
+  );
 }
 
 /** As an address says it: without the fraction of a second where there is none. */

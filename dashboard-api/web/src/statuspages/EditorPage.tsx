@@ -29,13 +29,13 @@ export function EditorPage() {
   return (
     <PageFrame>
       {(page) =>
-        at ? (
-          <KnownPage id={page.id} at={at} />
-        ) : (
+        at === undefined ? (
           <>
             <AskPage id={page.id} />
             <Editor key={page.id} page={page} />
           </>
+        ) : (
+          <KnownPage id={page.id} at={at} />
         )
       }
     </PageFrame>

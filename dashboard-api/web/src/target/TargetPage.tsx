@@ -39,7 +39,7 @@ const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 export function TargetPage() {
   const id = Number(useParams({ from: "/app/targets/$id" }).id);
   const { at } = useSearch({ from: "/app/targets/$id" });
-  return at ? <KnownTarget id={id} at={at} /> : <Present id={id} />;
+  return at === undefined ? <Present id={id} /> : <KnownTarget id={id} at={at} />;
 }
 
 function Present({ id }: { id: number }) {
