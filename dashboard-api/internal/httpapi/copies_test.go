@@ -54,7 +54,7 @@ func TestHistoryIsAnsweredWithMarkedCopies(t *testing.T) {
 	for what, breakIt := range map[string]func(){
 		"it fails":         func() { b.results.err, b.ledger.err = errors.New("dial secret-host"), errors.New("dial secret-host") },
 		"it is too slow":   func() { b.results.err, b.ledger.err = context.DeadlineExceeded, context.DeadlineExceeded },
-		"it is known down": func() { b.results.err, b.ledger.err, b.fleet.down = nil, nil, true },
+		"it is known down": func() { b.results.err, b.ledger.err = nil, nil; b.fleet.down.Store(true) },
 	} {
 		breakIt()
 		b.now = testNow.Add(5*time.Minute + 10*time.Second)
@@ -82,7 +82,8 @@ func TestHistoryIsAnsweredWithMarkedCopies(t *testing.T) {
 			t.Errorf("%s of a deleted target: %d %s", name, got.Code, got.text)
 		}
 	}
-	b.fleet.down, b.results.err, b.results.rows = false, nil, nil
+	b.results.err, b.results.rows = nil, nil
+	b.fleet.down.Store(false)
 	if got := b.do("GET", "/api/v1/results/latest?ids=2&n=90", "", as(viewerKey)); got.Code != http.StatusOK || strings.Contains(got.text, "stale") {
 		t.Errorf("once it is back: %d %s", got.Code, got.text)
 	}
@@ -97,7 +98,7 @@ func TestCallersMistakesAndDeparturesGetNoCopy(t *testing.T) {
 	if got := b.do("GET", "/api/v1/targets/1/results", "", as(viewerKey)); got.Code != 499 {
 		t.Errorf("a caller that went away: %d %s", got.Code, got.text)
 	}
-	b.fleet.down = true
+	b.fleet.down.Store(true)
 	if got := b.do("GET", "/api/v1/targets/1/results?limit=0", "", as(viewerKey)); got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a mistake: %d %s", got.Code, got.text)
 	}

@@ -63,8 +63,8 @@ func TestEvidence(t *testing.T) {
 	}
 	asked := b.now
 	for what, breakIt := range map[string]func(){
-		"it fails":         func() { b.results.err, b.fleet.down = errors.New("dial secret-host"), false },
-		"it is known down": func() { b.results.err, b.fleet.down = nil, true },
+		"it fails":         func() { b.results.err = errors.New("dial secret-host"); b.fleet.down.Store(false) },
+		"it is known down": func() { b.results.err = nil; b.fleet.down.Store(true) },
 	} {
 		breakIt()
 		b.now = asked.Add(10 * time.Second)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -234,7 +235,7 @@ func (f *fakeLedger) Report(_ context.Context, from, _ time.Time) ([]ledger.Line
 
 type fakeFleet struct {
 	err     error
-	down    bool // ClickHouse
+	down    atomic.Bool // ClickHouse
 	stale   time.Time
 	regions []string
 	open    []netip.Prefix
@@ -245,7 +246,7 @@ func (f *fakeFleet) Fleet() (Fleet, error) {
 	fleet.Stale(f.stale)
 	return fleet, f.err
 }
-func (f *fakeFleet) HistoryOK() bool            { return !f.down }
+func (f *fakeFleet) HistoryOK() bool            { return !f.down.Load() }
 func (f *fakeFleet) Regions() []string          { return f.regions }
 func (f *fakeFleet) OpenRanges() []netip.Prefix { return f.open }
 

@@ -177,7 +177,7 @@ func TestDaysOfAPageAreThoseOfThen(t *testing.T) {
 	if quiet := p.pageAt(page, p.minute(-31)); quiet.Groups[0].Components[1].State != "no_data" || quiet.State != "no_data" || quiet.Groups[0].State != "no_data" {
 		t.Errorf("what is said by hand now: %s, %+v", quiet.State, quiet.Groups)
 	}
-	p.fleet.down = true
+	p.fleet.down.Store(true)
 	if got := p.do("GET", page+"/known?at="+url.QueryEscape(then.Format(time.RFC3339)), "", as(viewerKey)); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
 		t.Errorf("nothing of the past is there: %d %s", got.Code, got.text)
 	}

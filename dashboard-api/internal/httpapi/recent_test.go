@@ -135,7 +135,7 @@ func TestWhatIsMadeOfAnAnswerEndsIt(t *testing.T) {
 			if again := k.ask(c.path(k.now)); again.Code != 200 || (again.Header().Get("Age") != "0") != c.kept {
 				t.Errorf("%d %v %s", again.Code, again.Header(), again.text)
 			}
-			k.fleet.down = true
+			k.fleet.down.Store(true)
 			k.now = k.now.Add(time.Minute)
 			if copied := k.ask(c.path(k.now)); copied.Code != 200 || copied.Header().Get(staleHeader) == "" || copied.Header().Get("ETag") != "" || copied.Header().Get("Cache-Control") != "private, no-cache" {
 				t.Errorf("while ClickHouse is away: %d %v", copied.Code, copied.Header())

@@ -317,7 +317,8 @@ func TestReplayMistakes(t *testing.T) {
 	if got := b.do("POST", "/api/v1/policies:replay", `{"target_ids":[1],"policy":{}}`, as(viewerKey)); got.Code != http.StatusServiceUnavailable || strings.Contains(got.text, "secret-host") {
 		t.Errorf("an outage: %d %s", got.Code, got.text)
 	}
-	b.results.err, b.fleet.down = nil, true
+	b.results.err = nil
+	b.fleet.down.Store(true)
 	if got := b.do("POST", "/api/v1/policies:replay", `{"target_ids":[1],"policy":{}}`, as(viewerKey)); got.Code != http.StatusServiceUnavailable {
 		t.Errorf("a known outage: %d %s", got.Code, got.text)
 	}
