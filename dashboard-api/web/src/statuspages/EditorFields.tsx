@@ -1,6 +1,7 @@
 import { CircleCheck, CircleX } from "lucide-react";
 import { Choice } from "../targetform/HeartbeatFields";
 import { ZoneField } from "../targetform/ZoneField";
+import { CheckLine } from "../ui/CheckLine";
 import { CopyText } from "../ui/CopyText";
 import { Field } from "../ui/Field";
 import type { Problems } from "../ui/problems";
@@ -257,21 +258,14 @@ export function Access({ draft, problems, onChange }: Props) {
         <h2 id="access">{t("Who sees what")}</h2>
       </div>
       <div className="pad stack">
-        <label className="check-line">
-          <input
-            type="checkbox"
-            checked={draft.showIncidents}
-            onChange={(event) => onChange({ showIncidents: event.target.checked })}
-          />
-          <span>
-            {t("Show incidents as they are found")}
-            <span className="muted">
-              {t(
-                "By the names of components alone, such as “Shop: down”. Without it readers see states, and what you post.",
-              )}
-            </span>
+        <CheckLine checked={draft.showIncidents} onChange={(showIncidents) => onChange({ showIncidents })}>
+          {t("Show incidents as they are found")}
+          <span className="muted">
+            {t(
+              "By the names of components alone, such as “Shop: down”. Without it readers see states, and what you post.",
+            )}
           </span>
-        </label>
+        </CheckLine>
         <Field
           label={t("Password (optional)")}
           error={problems["/password"]}

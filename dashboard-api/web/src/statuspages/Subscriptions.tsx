@@ -3,6 +3,7 @@ import { Mail, Webhook } from "lucide-react";
 import { useState } from "react";
 import { pagesApi, type StatusPage, type Subscriber } from "../api/statusPages";
 import { useToast } from "../app/toasts";
+import { CheckLine } from "../ui/CheckLine";
 import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
@@ -30,37 +31,23 @@ export function Subscriptions({
         <h2 id="subscriptions">{t("Subscriptions")}</h2>
       </div>
       <div className="pad stack">
-        <label className="check-line">
-          <input
-            type="checkbox"
-            checked={draft.byEmail}
-            onChange={(event) => onChange({ byEmail: event.target.checked })}
-          />
-          <span>
-            {t("By e-mail")}
-            <span className="muted">
-              {t(
-                "Readers are told what you post, once they have confirmed their address. Each letter says how to end it.",
-              )}
-            </span>
-            {page.mail_missing && (
-              <span className="word s-degraded">{t("Not yet: {why}.", { why: page.mail_missing })}</span>
+        <CheckLine checked={draft.byEmail} onChange={(byEmail) => onChange({ byEmail })}>
+          {t("By e-mail")}
+          <span className="muted">
+            {t(
+              "Readers are told what you post, once they have confirmed their address. Each letter says how to end it.",
             )}
           </span>
-        </label>
-        <label className="check-line">
-          <input
-            type="checkbox"
-            checked={draft.byWebhook}
-            onChange={(event) => onChange({ byWebhook: event.target.checked })}
-          />
-          <span>
-            {t("By webhook")}
-            <span className="muted">
-              {t("An address of theirs is sent what you post, once it has answered a question.")}
-            </span>
+          {page.mail_missing && (
+            <span className="word s-degraded">{t("Not yet: {why}.", { why: page.mail_missing })}</span>
+          )}
+        </CheckLine>
+        <CheckLine checked={draft.byWebhook} onChange={(byWebhook) => onChange({ byWebhook })}>
+          {t("By webhook")}
+          <span className="muted">
+            {t("An address of theirs is sent what you post, once it has answered a question.")}
           </span>
-        </label>
+        </CheckLine>
       </div>
       <Subscribers page={page} />
     </section>
