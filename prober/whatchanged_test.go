@@ -145,7 +145,8 @@ func TestWhatChangedBeforeItFailed(t *testing.T) {
 	rec := recorder.New(store, recorder.Options{Prober: "p1", Region: "eu", Spool: disk})
 	go func() { _ = rec.Run(t.Context()) }()
 	var turns []resultstore.Turn
-	for deadline := time.Now().Add(30 * time.Second); len(turns) == 0 && time.Now().Before(deadline); {
+	arrived := func() bool { return len(turns) > 0 && turns[0].Good != nil && turns[0].Good.Print != nil } // prints follow their rows
+	for deadline := time.Now().Add(30 * time.Second); !arrived() && time.Now().Before(deadline); {
 		if turns, err = store.Turns(t.Context(), 1, began.Add(5*time.Minute), time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}
