@@ -25,7 +25,7 @@ const (
 	laziest  = 1000            // percent of what is in use that may be added to it, as GOGC has it
 	busiest  = 25
 	strained = 400       // the same when all cores are busy,
-	atMost   = 384 << 20 // … and bytes that may pile up then
+	atMost   = 352 << 20 // … and bytes of the heap and of all stacks, with what has piled up by then
 	slack    = 10        // percent by which the setting may be off: changing it stops everybody for a moment
 	allTold  = 1 << 30   // bytes of the whole process from which on it is collected ever more often
 )
@@ -43,6 +43,7 @@ type Collector struct {
 // reading is what the runtime knows, in bytes.
 type reading struct {
 	inUse uint64        // on the heap and of stacks at the last collection
+	grown uint64        // of stacks besides: thousands of visits may have begun since
 	made  uint64        // since the process began
 	cpu   time.Duration // likewise, of one core
 }
@@ -82,7 +83,7 @@ func (c *Collector) follow() {
 	c.rate = max(float64(now.made-c.last.made)/look.Seconds(), c.rate*3/4)
 	c.busy = (c.busy + min(1, (now.cpu-c.last.cpu).Seconds()/look.Seconds()/float64(runtime.GOMAXPROCS(0)))) / 2
 	c.last = now
-	if want := percentFor(now.inUse, c.rate, c.busy); 100*max(want-c.percent, c.percent-want) > slack*c.percent {
+	if want := percentFor(now.inUse, now.grown, c.rate, c.busy); 100*max(want-c.percent, c.percent-want) > slack*c.percent {
 		c.become(want)
 	}
 }
@@ -92,23 +93,25 @@ func (c *Collector) become(percent int) {
 	c.set(percent)
 }
 
-// percentFor is the setting for so many bytes in use, and made a second, and for how busy the
-// cores are, from 0 to 1.
-func percentFor(inUse uint64, rate, busy float64) int {
+// percentFor is the setting for so many bytes in use, grown besides and made a second, and for how
+// busy the cores are, from 0 to 1.
+func percentFor(inUse, grown uint64, rate, busy float64) int {
 	garbage := min(most, max(least, rate*wait.Seconds()))
 	percent := 100 / float64(max(inUse, 1))
-	lowest := min(busiest+(strained-busiest)*max(0, 2*busy-1), max(busiest, atMost*percent)) // from half of the cores on
+	room := atMost - float64(inUse+grown)
+	lowest := min(busiest+(strained-busiest)*max(0, 2*busy-1), max(busiest, room*percent)) // from half of the cores on
 	return int(min(laziest, max(lowest, garbage*percent)))
 }
 
 func reader() func() reading {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	return func() reading {
 		metrics.Read(samples)
 		var used syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // cannot fail for oneself
+		heap, scanned, stacks := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[3].Value.Uint64()
 		return reading{
-			inUse: samples[0].Value.Uint64() + samples[1].Value.Uint64(), made: samples[2].Value.Uint64(),
+			inUse: heap + scanned, grown: stacks - min(stacks, scanned), made: samples[2].Value.Uint64(),
 			cpu: time.Duration(used.Utime.Nano() + used.Stime.Nano()),
 		}
 	}

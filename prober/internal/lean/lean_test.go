@@ -18,14 +18,16 @@ func TestPercent(t *testing.T) {
 		rate  float64
 		busy  float64
 		want  int
+		grown uint64
 	}{
-		{0, 0, 0, laziest}, {mib, 100 * mib, 0, laziest},
-		{16 * mib, mib, 0, 50}, {32 * mib, mib, 0, 25}, {320 * mib, mib, .5, busiest}, // little is made
-		{16 * mib, 8 * mib, 0, 100}, {16 * mib, 16 * mib, .2, 200},
-		{16 * mib, 100 * mib, 1, 400}, {64 * mib, 100 * mib, .5, 100}, {128 * mib, 200 * mib, 0, 50}, {8 << 30, 100 * mib, 0, busiest}, // much is
-		{128 * mib, 200 * mib, .5, 50}, {64 * mib, 100 * mib, .875, 306}, {64 * mib, 100 * mib, 1, strained}, {256 * mib, 100 * mib, 1, 150}, {8 << 30, 100 * mib, 1, busiest}, // and no CPU to spare
+		{0, 0, 0, laziest, 0}, {mib, 100 * mib, 0, laziest, 0},
+		{16 * mib, mib, 0, 50, 0}, {32 * mib, mib, 0, 25, 0}, {320 * mib, mib, .5, busiest, 0}, // little is made
+		{16 * mib, 8 * mib, 0, 100, 0}, {16 * mib, 16 * mib, .2, 200, 0},
+		{16 * mib, 100 * mib, 1, 400, 0}, {64 * mib, 100 * mib, .5, 100, 0}, {128 * mib, 200 * mib, 0, 50, 0}, {8 << 30, 100 * mib, 0, busiest, 0}, // much is
+		{128 * mib, 200 * mib, .5, 50, 0}, {64 * mib, 100 * mib, .875, 306, 0}, {64 * mib, 100 * mib, 1, strained, 0}, {256 * mib, 100 * mib, 1, 37, 0}, {8 << 30, 100 * mib, 1, busiest, 0}, // and no CPU to spare
+		{64 * mib, 100 * mib, 1, 200, 160 * mib}, {128 * mib, 0, 1, busiest, 300 * mib}, // stacks have grown
 	} {
-		if got := percentFor(c.inUse, c.rate, c.busy); got != c.want {
+		if got := percentFor(c.inUse, c.grown, c.rate, c.busy); got != c.want {
 			t.Errorf("%d MiB in use, %v MiB a second: %d %%, not %d", c.inUse/mib, c.rate/mib, got, c.want)
 		}
 	}

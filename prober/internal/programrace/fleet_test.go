@@ -22,6 +22,7 @@ import (
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/migrations"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
@@ -154,7 +155,7 @@ func (p *prober) sample() sample {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s.at, s.cpu = time.Now(), testfleet.CPUSoFar(p.t, p.pid)
+	s.at, s.cpu = time.Now(), testusage.CPUSoFar(p.t, p.pid)
 	for l := range strings.Lines(string(content)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(l), " "); ok && name != "#" {
 			s.series[name], _ = strconv.ParseFloat(value, 64)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
 
@@ -47,7 +47,7 @@ func keepPace(t *testing.T) *racetrack.Pace {
 	burner.Over()
 	w.end()
 	<-time.After(time.Duration(out.IdleAfterS) * time.Second)
-	out.IdleMB, out.PeakMB = racetrack.Round(testfleet.MemoryOf(t, p.pid, "VmRSS")), racetrack.Round(testfleet.MemoryOf(t, p.pid, "VmHWM"))
+	out.IdleMB, out.PeakMB = racetrack.Round(testusage.MemoryOf(t, p.pid, "VmRSS")), racetrack.Round(testusage.MemoryOf(t, p.pid, "VmHWM"))
 	t.Logf("%+v", *out)
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
 
@@ -63,7 +63,7 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	<-profiled
 	seconds := after.at.Sub(before.at).Seconds()
 	out.Rate, out.BusyPercent = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)
-	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.Round(testfleet.MemoryOf(t, p.pid, "VmHWM"))
+	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.Round(testusage.MemoryOf(t, p.pid, "VmHWM"))
 	if failed := after.all() - after.rows("up"); failed > 0 {
 		t.Errorf("%s: %v checks were not up", what, failed)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 )
 
 const (
@@ -39,11 +40,11 @@ func TestFanOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t, targets)
 			<-time.After(settle)
-			before := testfleet.MemoryOf(t, n.pid, "VmRSS")
+			before := testusage.MemoryOf(t, n.pid, "VmRSS")
 			crowd := &crowd{node: n}
 			crowd.gather(t, readers, func(i int) string { return c.channel(n, i) }, watched)
 			<-time.After(settle)
-			resident := testfleet.MemoryOf(t, n.pid, "VmRSS")
+			resident := testusage.MemoryOf(t, n.pid, "VmRSS")
 			t.Logf("%d readers: %.1f KB each (%.0f MB before, %.0f with them)", readers, (resident-before)*1e3/readers, before, resident)
 
 			ctx, stop := context.WithCancel(t.Context())
@@ -54,11 +55,11 @@ func TestFanOut(t *testing.T) {
 			crowd.mu.Lock()
 			crowd.delays = crowd.delays[:0]
 			crowd.mu.Unlock()
-			messages, bytes, cpu, at := crowd.messages.Load(), crowd.bytes.Load(), testfleet.CPUSoFar(t, n.pid), time.Now()
+			messages, bytes, cpu, at := crowd.messages.Load(), crowd.bytes.Load(), testusage.CPUSoFar(t, n.pid), time.Now()
 			<-time.After(measured)
 			took := time.Since(at).Seconds()
 			sent := crowd.messages.Load() - messages
-			spent := testfleet.CPUSoFar(t, n.pid) - cpu
+			spent := testusage.CPUSoFar(t, n.pid) - cpu
 			stop()
 			if err := <-failed; err != nil {
 				t.Fatal(err)
@@ -71,7 +72,7 @@ func TestFanOut(t *testing.T) {
 			}
 			t.Logf("told %.0f messages a second, %.1f MB/s; CPU %.2f cores, %.1f µs a message; p50 %v, p99 %v, most %v of %d; gaps %d; %.0f MB at most",
 				float64(sent)/took, float64(crowd.bytes.Load()-bytes)/took/1e6, spent.Seconds()/took, float64(spent.Microseconds())/float64(max(1, sent)),
-				delays[len(delays)/2].Round(time.Millisecond), delays[len(delays)*99/100].Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond), len(delays), crowd.gaps.Load(), testfleet.MemoryOf(t, n.pid, "VmHWM"))
+				delays[len(delays)/2].Round(time.Millisecond), delays[len(delays)*99/100].Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond), len(delays), crowd.gaps.Load(), testusage.MemoryOf(t, n.pid, "VmHWM"))
 		})
 	}
 }

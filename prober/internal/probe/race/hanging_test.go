@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/lab"
-	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/prober/internal/lean"
 	"github.com/probefleet/probefleet/prober/internal/probe"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
@@ -42,15 +42,15 @@ func hangMany(t *testing.T) *racetrack.Hanging {
 			n, _ := strconv.Atoi(hole.Line(t)[i])
 			return n >= out.Checks
 		})
-		rested := testfleet.CPUSoFar(t, p.PID)
+		rested := testusage.CPUSoFar(t, p.PID)
 		racetrack.Within(t, time.Minute, "all checks wait", func() bool {
 			<-time.After(2 * time.Second)
 			before := rested
-			rested = testfleet.CPUSoFar(t, p.PID)
+			rested = testusage.CPUSoFar(t, p.PID)
 			return rested-before < 200*time.Millisecond
 		})
-		*into = racetrack.Round(testfleet.MemoryOf(t, p.PID, "VmHWM"))
-		t.Logf("%d checks of %s hang: %.0f MB at most, %.0f now", out.Checks, sites[i], *into, racetrack.Round(testfleet.MemoryOf(t, p.PID, "VmRSS")))
+		*into = racetrack.Round(testusage.MemoryOf(t, p.PID, "VmHWM"))
+		t.Logf("%d checks of %s hang: %.0f MB at most, %.0f now", out.Checks, sites[i], *into, racetrack.Round(testusage.MemoryOf(t, p.PID, "VmRSS")))
 		p.Over()
 		hole.Over()
 	}

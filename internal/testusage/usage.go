@@ -1,4 +1,6 @@
-package testfleet
+// Package testusage says what processes use, as the kernel accounts it. It needs nothing else of the
+// fleet, so that a process that is measured has none of it in memory.
+package testusage
 
 import (
 	"bytes"
