@@ -59,7 +59,7 @@ func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime
 		return nil, nil, bad
 	}
 	mark := time.Now()
-	conn, addr, err := d.connect(ctx, addrs, to.port, s.deadline)
+	conn, addr, err := d.connect(ctx, addrs, to.port, s)
 	lap(&hop.Phases.Connect, &mark)
 	if err != nil {
 		return nil, nil, dialTrouble(err)
@@ -131,17 +131,17 @@ func familyOf(f uptime.Family) resolve.Family {
 // connect tries the addresses in order and ends in the error that says most: a
 // blocked address first (who may not be asked has not failed), a family this
 // machine cannot route last.
-func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16, deadline time.Time) (*net.TCPConn, netip.Addr, error) {
+func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16, s *sighting) (*net.TCPConn, netip.Addr, error) {
 	var worst error
 	for i, addr := range addrs {
-		conn, err := d.one(ctx, netip.AddrPortFrom(addr, port), deadline, len(addrs)-i)
+		conn, err := d.one(ctx, netip.AddrPortFrom(addr, port), s, len(addrs)-i)
 		if err == nil {
 			return conn, addr, nil
 		}
 		if worst == nil || weight(err) > weight(worst) {
 			worst = err
 		}
-		if ctx.Err() != nil || !time.Now().Before(deadline) {
+		if ctx.Err() != nil || !time.Now().Before(s.deadline) {
 			break
 		}
 	}
@@ -159,7 +159,8 @@ func weight(err error) int {
 }
 
 // one dials a single address with its share of the time left.
-func (d *dialer) one(ctx context.Context, to netip.AddrPort, deadline time.Time, left int) (*net.TCPConn, error) {
+func (d *dialer) one(ctx context.Context, to netip.AddrPort, s *sighting, left int) (*net.TCPConn, error) {
+	deadline := s.deadline
 	if left > 1 {
 		share := max(time.Until(deadline)/time.Duration(left), minDial)
 		if limit := time.Now().Add(share); limit.Before(deadline) {
@@ -173,7 +174,8 @@ func (d *dialer) one(ctx context.Context, to netip.AddrPort, deadline time.Time,
 	}
 	// Not DialTCP: without a local address it binds to any, which is a system call more,
 	// and takes a local port away from all other destinations.
-	conn, err := d.net.DialContext(expiring{ctx, deadline}, "tcp", to.String())
+	s.dialling = expiring{ctx, deadline} // there, it is no allocation; no look at it outlives the call
+	conn, err := d.net.DialContext(&s.dialling, "tcp", to.String())
 	if err != nil {
 		return nil, err
 	}
@@ -189,4 +191,4 @@ type expiring struct {
 }
 
 // Deadline implements context.Context.
-func (e expiring) Deadline() (time.Time, bool) { return e.deadline, true }
+func (e *expiring) Deadline() (time.Time, bool) { return e.deadline, true }

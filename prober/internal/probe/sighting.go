@@ -29,6 +29,7 @@ type sighting struct {
 	records    []uptime.Record
 	body       []byte // the buffer behind Body
 	one        [1]netip.Addr
+	dialling   expiring
 	quiet      time.Duration // waited at the end to see that no more comes: none of the target's time
 }
 
