@@ -18,7 +18,7 @@ const (
 )
 
 // TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load`, the
-// last `make bench-engine` and the last `make bench-history`.
+// last `make bench-engine`, the last `make bench-history` and the last `make bench-web`.
 func TestReadmeFiguresAreCurrent(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "load.json"))
@@ -51,7 +51,8 @@ func TestReadmeFiguresAreCurrent(t *testing.T) {
 	}
 	current := part(t, string(readme), figuresStart, text.String(), figuresEnd)
 	current = part(t, current, costsStart, costs(t), costsEnd)
-	generated(t, "README.md", part(t, current, historyStart, history(t), historyEnd))
+	current = part(t, current, historyStart, history(t), historyEnd)
+	generated(t, "README.md", part(t, current, pagesStart, pages(t), pagesEnd))
 }
 
 // part replaces what is between two marks.

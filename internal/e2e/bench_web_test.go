@@ -86,9 +86,6 @@ func TestBenchWeb(t *testing.T) {
 
 	lines, missed := f.table()
 	t.Logf("%s\n\n%s", f.Chromium, lines)
-	for _, aim := range missed {
-		t.Errorf("aim missed: %s", aim)
-	}
 	encoded, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +94,9 @@ func TestBenchWeb(t *testing.T) {
 		if err := os.WriteFile(filepath.Join("..", "..", "docs", "bench-web.json"), append(encoded, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, aim := range missed {
+		t.Errorf("aim missed: %s", aim)
 	}
 }
 

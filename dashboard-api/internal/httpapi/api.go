@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
-	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/ratelimit"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/seal"
@@ -94,14 +94,20 @@ type Options struct {
 	Metrics prometheus.Registerer
 }
 
+// How often something may be asked of one node.
+const (
+	perMinute = 30 // checks on demand of an account, and tests of channels
+	burst     = 30 // pings of a token, and sign-ins begun from an address; then one a second
+)
+
 type api struct {
 	Options
 	metrics  *metrics
 	inFlight *flights
-	rate     *jobs.Limiter // of checks on demand
-	pings    *pingLimiter
-	begins   *pingLimiter  // of sign-ins that somebody begins, by address
-	tests    *jobs.Limiter // of channels
+	rate     *ratelimit.Limiter // of checks on demand, by account
+	pings    *ratelimit.Limiter // by token
+	begins   *ratelimit.Limiter // of sign-ins that somebody begins, by address
+	tests    *ratelimit.Limiter // of channels, by account
 
 	hasher func() *session.Hasher    // of passwords of pages; made when the first is set
 	teller func() *statuspage.Teller // of the past of pages; made when it is first asked for
@@ -130,7 +136,13 @@ func newAPI(options Options) (*router, error) {
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls)}
+	a := &api{
+		Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(),
+		rate: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
+		pings: ratelimit.New(burst, time.Second), begins: ratelimit.New(burst, time.Second),
+		hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller),
+		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls),
+	}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	a.routes(r)
 	if err := r.finish(); err != nil {

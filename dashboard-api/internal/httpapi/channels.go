@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 )
@@ -189,7 +188,7 @@ func (a *api) testChannel(ctx context.Context, in *struct {
 		return nil, err
 	}
 	if wait := a.tests.Allow(identityOf(ctx).Actor); wait > 0 {
-		return nil, problem(http.StatusTooManyRequests, "too_many_tests", fmt.Sprintf("an account may send %d tests a minute", jobs.Rate)).retryAfter(wait)
+		return nil, problem(http.StatusTooManyRequests, "too_many_tests", fmt.Sprintf("an account may send %d tests a minute", perMinute)).retryAfter(wait)
 	}
 	key := "test/" + uuid.NewString()
 	sent := a.Tester.Test(ctx, channel, resolved, key, a.Now())

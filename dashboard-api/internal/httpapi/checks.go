@@ -33,7 +33,7 @@ func (a *api) createCheck(ctx context.Context, in *struct {
 		}
 		actor := identityOf(ctx).Actor
 		if wait := a.rate.Allow(actor); wait > 0 {
-			return nil, problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", jobs.Rate)).retryAfter(wait)
+			return nil, problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", perMinute)).retryAfter(wait)
 		}
 		job, err := a.Checks.Accept(checkOf(target, actor))
 		if err != nil {

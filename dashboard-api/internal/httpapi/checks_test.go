@@ -101,7 +101,7 @@ func TestChecksAreJudgedAsTargets(t *testing.T) {
 func TestChecksOfAnAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for range jobs.Rate {
+	for range perMinute {
 		if got, _ := b.ask(`{"url":"https://a.example/"}`); got.Code != http.StatusAccepted {
 			t.Fatalf("%d %s", got.Code, got.text)
 		}

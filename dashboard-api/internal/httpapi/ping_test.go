@@ -163,7 +163,7 @@ func TestPingRate(t *testing.T) {
 	path := b.heartbeat(b.create(`{"kind":"heartbeat","name":"job","heartbeat":{"period_s":600,"grace_s":60}}`).ID).Path
 	other := b.heartbeat(b.create(`{"kind":"heartbeat","name":"other","heartbeat":{"period_s":600,"grace_s":60}}`).ID).Path
 	refused := 0
-	for range 3 * pingBurst {
+	for range 3 * burst {
 		got := b.do("GET", path+"/log", "")
 		if got.Code == http.StatusTooManyRequests && got.Header().Get("Retry-After") != "" && got.Header().Get("Cache-Control") == "no-store" {
 			refused++

@@ -274,31 +274,3 @@ func TestEvidenceInMemoryIsBounded(t *testing.T) {
 		}
 	})
 }
-
-func TestRateOfAnAccount(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter()
-		for range Rate {
-			if wait := l.Allow("user:1"); wait != 0 {
-				t.Fatal(wait)
-			}
-		}
-		if wait := l.Allow("user:1"); wait != 2*time.Second {
-			t.Errorf("wait %v", wait)
-		}
-		if wait := l.Allow("user:2"); wait != 0 {
-			t.Errorf("another account waits %v", wait)
-		}
-		time.Sleep(2 * time.Second)
-		if l.Allow("user:1") != 0 || l.Allow("user:1") == 0 {
-			t.Error("one more after two seconds")
-		}
-		time.Sleep(time.Minute)
-		for range Rate {
-			if wait := l.Allow("user:1"); wait != 0 {
-				t.Fatal(wait)
-			}
-		}
-	})
-}
