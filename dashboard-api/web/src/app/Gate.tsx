@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Navigate, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { takeNext } from "../account/next";
 import { ApiError } from "../api/client";
@@ -15,19 +15,24 @@ export function Gate() {
     staleTime: Number.POSITIVE_INFINITY,
     retry: (failures, error) => !(error instanceof ApiError && error.status === 401) && failures < 2,
   });
-  const here = useRouterState({ select: (state) => state.location.href });
-  const navigate = useNavigate();
+  const router = useRouter();
   const signedIn = Boolean(session.data);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, where somebody comes in
+  const refused = session.error instanceof ApiError && session.error.status === 401 ? session.error : undefined;
+  // Once for each answer of the server, with the address of that moment: whoever followed the address here
+  // would see the one of the login page next, and go there again and again.
   useEffect(() => {
-    const next = signedIn && here === "/" ? takeNext() : undefined;
-    if (next) void navigate({ href: next, replace: true });
-  }, [signedIn]);
+    const { href } = router.latestLocation;
+    if (signedIn) {
+      const next = href === "/" ? takeNext() : undefined;
+      if (next) void router.navigate({ href: next, replace: true });
+    } else if (refused?.problem.setup_needed) {
+      void router.navigate({ to: "/setup", replace: true });
+    } else if (refused) {
+      void router.navigate({ to: "/login", search: href === "/" ? {} : { next: href }, replace: true });
+    }
+  }, [router, signedIn, refused]);
   if (session.data) return <Shell session={session.data} />;
-  if (session.error instanceof ApiError && session.error.status === 401) {
-    if (session.error.problem.setup_needed) return <Navigate to="/setup" replace />;
-    return <Navigate to="/login" search={here === "/" ? {} : { next: here }} replace />;
-  }
+  if (refused) return null;
   if (session.error) {
     return (
       <main>
