@@ -22,13 +22,13 @@ type departureOutput struct {
 	}
 }
 
-// askProvider is open to everybody, and writes a row each time: so it is slowed by address.
+// askProvider is open to everybody, and writes a row each time: so it is slowed by address, or by browser where it is known.
 func (a *api) askProvider(ctx context.Context, in *struct{ Body document[NothingInput] }) (*departureOutput, error) {
 	if p := read(in.Body, func(NothingInput, nulls) []Mistake { return nil }); p != nil {
 		return nil, p
 	}
 	r := requestOf(ctx)
-	if wait := a.begins.Allow(a.Sessions.ClientAddress(r)); wait > 0 {
+	if wait := a.begins.Allow(a.Sessions.Place(r)); wait > 0 {
 		return nil, &session.ThrottledError{Wait: wait}
 	}
 	to, cookie, err := a.Sessions.AskProvider(r)
@@ -55,13 +55,16 @@ func (a *api) arrive(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case more:
 		to = "/login#challenge=" + url.QueryEscape(second.Challenge)
+		w.Header().Set("Set-Cookie", second.Cookie.String())
 	case err != nil:
 		word := wrong(err)
 		a.Log.Warn("nobody was signed in by the provider", "request_id", requestID(ctx), "problem", word, "error", err)
 		to = "/login?problem=" + word
 	default:
 		a.audit(me, "session.created", userActor(arrival.User.ID), "with "+label)
-		w.Header().Set("Set-Cookie", arrival.Cookie.String())
+		for _, cookie := range a.cookies(ctx, arrival.User, arrival.Cookie) {
+			w.Header().Add("Set-Cookie", cookie)
+		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusSeeOther)

@@ -391,7 +391,15 @@ func TestSingleSignOnAndSecondFactor(t *testing.T) {
 	if text := b.actions(); strings.Contains(text, "identity.bound") {
 		t.Errorf("bound without the second step:\n%s", text)
 	}
-	if got := w.do("POST", "/api/v1/session:verify", fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))); got.Code != http.StatusOK || w.who() != "ann@example.com" {
+	// In another browser the link is worth nothing, whatever code is said there, and stays good here.
+	other, body := b.browser(), fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))
+	other.arrive(i.asks(other.depart(), "s-ann")) // which has a link of its own
+	for name, w := range map[string]*browser{"without a cookie": b.browser(), "with another's": other} {
+		if got := w.do("POST", "/api/v1/session:verify", body); got.Code != http.StatusUnauthorized || got.problem(t).Code != "bad_challenge" || w.who() != "" {
+			t.Errorf("the link in a browser %s: %d %s", name, got.Code, got.text)
+		}
+	}
+	if got := w.do("POST", "/api/v1/session:verify", body); got.Code != http.StatusOK || w.who() != "ann@example.com" {
 		t.Errorf("second step: %d %s", got.Code, got.text)
 	}
 	if text := b.actions(); strings.Count(text, "identity.bound") != 1 {

@@ -169,5 +169,5 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 		return nil, err
 	}
 	a.audit(ctx, "profile.changed", me.Actor, "")
-	return signedIn(user, nil), nil
+	return signedIn(user), nil
 }

@@ -244,5 +244,5 @@ func (a *api) acceptInvitation(ctx context.Context, in *struct{ Body document[Ac
 		return nil, err
 	}
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "invitation.accepted", userActor(user.ID), user.Email+" as "+string(user.Role))
-	return created(signedIn(user, cookie)), nil
+	return created(a.signedInBy(ctx, user, cookie)), nil
 }

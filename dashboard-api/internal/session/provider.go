@@ -90,7 +90,7 @@ type Arrival struct {
 // there. A second factor is asked for (*SecondFactorError) as after the password, before the
 // account is bound to the person. Arrival says what was bound or made also with an error.
 func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival Arrival, err error) {
-	ctx, address := r.Context(), s.ClientAddress(r)
+	ctx := r.Context()
 	if s.provider == nil {
 		return arrival, ErrNoProvider
 	}
@@ -111,8 +111,9 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if said.Get("code") == "" {
 		return arrival, fmt.Errorf("%w: %q", signon.ErrRefused, said.Get("error"))
 	}
-	if wait := s.throttle.Begin("provider", address); wait > 0 {
-		return arrival, &ThrottledError{wait}
+	succeeded, err := s.begin(From(s.Place(r)))
+	if err != nil {
+		return arrival, err
 	}
 	person, err := s.provider.Person(ctx, said.Get("code"), j.Nonce, j.Verifier)
 	if err != nil {
@@ -122,8 +123,13 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if arrival.User, arrival.Came, bind, err = s.userOf(ctx, person); err != nil {
 		return arrival, err
 	}
-	s.throttle.Succeed("provider", address)
-	if err := s.secondStep(ctx, arrival.User, bind); err != nil {
+	succeeded()
+	// The challenge goes on in a link: in another browser it is worth nothing.
+	browser := NewToken()
+	if err := s.secondStep(ctx, arrival.User, pending{bind, HashToken(browser)}); err != nil {
+		if more, is := errors.AsType[*SecondFactorError](err); is {
+			more.Cookie = s.cookieOf(r, secondCookie, browser, more.ExpiresAt)
+		}
 		return arrival, err
 	}
 	if bind != nil {

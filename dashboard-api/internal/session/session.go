@@ -155,9 +155,10 @@ func (s *Sessions) ignore(ctx context.Context, what string, err error) {
 // LogIn checks a password and signs the browser in with a new session, ending the
 // one it had. The cookie goes to the browser. *SecondFactorError means that Verify is to follow.
 func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.ClientAddress(r)
-	if wait := s.throttle.Begin(account, address); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
+	ctx, account := r.Context(), strings.ToLower(strings.TrimSpace(email))
+	succeeded, err := s.begin(s.bounds(r, account, account)...)
+	if err != nil {
+		return accountstore.User{}, nil, err
 	}
 	user, hash, err := s.store.UserByEmail(ctx, account)
 	if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
@@ -170,8 +171,8 @@ func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.
 	if !right {
 		return accountstore.User{}, nil, ErrBadCredentials
 	}
-	s.throttle.Succeed(account, address)
-	if err := s.secondStep(ctx, user, nil); err != nil {
+	succeeded()
+	if err := s.secondStep(ctx, user, pending{}); err != nil {
 		return accountstore.User{}, nil, err
 	}
 	if err := s.LogOut(r); err != nil {
