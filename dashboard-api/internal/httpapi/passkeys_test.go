@@ -415,7 +415,7 @@ func TestLastWayIn(t *testing.T) {
 	b.exec("UPDATE passkeys SET blocked_at_ms = 1 WHERE id = 2")
 	remove(1, "last_way_in")
 	b.exec("UPDATE passkeys SET blocked_at_ms = NULL")
-	b.exec("UPDATE sessions SET created_at_ms = ?", time.Now().Add(-11*time.Minute).UnixMilli())
+	b.exec("UPDATE sessions SET proven_at_ms = ?", time.Now().Add(-11*time.Minute).UnixMilli())
 	remove(1, "sign_in_again")
 	if got := mine.do("PUT", "/api/v1/session/password", `{"password":"battery staple"}`); got.Code != http.StatusForbidden || got.problem(t).Code != "sign_in_again" {
 		t.Errorf("a password, long after signing in: %d %s", got.Code, got.text)

@@ -15,6 +15,11 @@ import (
 // ProviderCallback is the path that the provider leads browsers back to.
 const ProviderCallback = "/api/v1/session/provider/callback"
 
+// DepartInput begins to sign in with the provider.
+type DepartInput struct {
+	Again *bool `json:"again,omitempty" doc:"whether the provider is to ask the person anew, also if it knows who is in this browser: for what needs a sign-in of the last ten minutes"`
+}
+
 type departureOutput struct {
 	Cookie string `header:"Set-Cookie"`
 	Body   struct {
@@ -23,15 +28,16 @@ type departureOutput struct {
 }
 
 // askProvider is open to everybody, and writes a row each time: so it is slowed by address, or by browser where it is known.
-func (a *api) askProvider(ctx context.Context, in *struct{ Body document[NothingInput] }) (*departureOutput, error) {
-	if p := read(in.Body, func(NothingInput, nulls) []Mistake { return nil }); p != nil {
+func (a *api) askProvider(ctx context.Context, in *struct{ Body document[DepartInput] }) (*departureOutput, error) {
+	again := false
+	if p := read(in.Body, func(f DepartInput, _ nulls) []Mistake { again = f.Again != nil && *f.Again; return nil }); p != nil {
 		return nil, p
 	}
 	r := requestOf(ctx)
 	if wait := a.begins.Allow(a.Sessions.Place(r)); wait > 0 {
 		return nil, &session.ThrottledError{Wait: wait}
 	}
-	to, cookie, err := a.Sessions.AskProvider(r)
+	to, cookie, err := a.Sessions.AskProvider(r, again)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +100,8 @@ func wrong(err error) string {
 		{session.ErrBadChallenge, "bad_challenge"},
 		{session.ErrUnverified, "email_not_verified"},
 		{session.ErrDomain, "domain_not_allowed"},
+		{session.ErrNotAskedAgain, "not_asked_again"},
+		{session.ErrDisabled, "account_disabled"},
 		{accountstore.ErrUnknownPerson, "unknown_person"},
 		{accountstore.ErrOtherIdentity, "other_identity"},
 		{accountstore.ErrConflict, "account_changed"},

@@ -10,7 +10,7 @@ import (
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
-// freshFor is how long after signing in somebody without a password counts as having said it.
+// freshFor is how long after showing who it is somebody without a password counts as having said it.
 const freshFor = 10 * time.Minute
 
 // What can be wrong with saying the password again.
@@ -22,10 +22,10 @@ var (
 // Confirm has who is signed in say the password again, before what a stolen session
 // must not do. It gives the account as of now. Guessing is slowed by session: who has stolen one
 // holds up nobody else. Who
-// has no password has signed in just now instead.
+// has no password has shown just now instead who it is, to a provider that says so or with a passkey.
 func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (accountstore.User, error) {
 	if identity.User.Passwordless {
-		if s.now().Sub(identity.Since) > freshFor {
+		if s.now().Sub(identity.Proven) > freshFor {
 			return accountstore.User{}, ErrSignInAgain
 		}
 		return *identity.User, nil
@@ -87,9 +87,6 @@ func (s *Sessions) Accept(r *http.Request, token, email, name, password string) 
 		return accountstore.User{}, nil, err
 	}
 	succeeded()
-	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
-	}
-	cookie, err := s.start(r, user)
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }

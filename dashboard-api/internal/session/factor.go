@@ -51,7 +51,8 @@ type SecondFactorError struct {
 // pending is what waits for a second step.
 type pending struct {
 	Bind    *accountstore.Identity // what the account is bound to then; nil: nothing
-	Browser string                 // hash of the cookie of the browser that began; "": none
+	Browser string                 // hash of the cookie of the browser that began; "": none, the password was right
+	Proven  time.Time              // when the person showed to the provider who it is; zero: nobody can say
 }
 
 func (e *SecondFactorError) Error() string { return "a code of the second factor is needed" }
@@ -189,16 +190,16 @@ func (s *Sessions) Verify(r *http.Request, challenge, code string) (arrival Arri
 		return arrival, errors.Join(err, ErrBadChallenge)
 	}
 	arrival.User = begun.User
-	if then.Bind != nil {
+	if then.Browser == "" {
+		then.Proven = s.now()
+	}
+	if then.Bind != nil && begun.User.DisabledAt.IsZero() {
 		if err := s.store.BindIdentity(ctx, begun.User.ID, *then.Bind); err != nil {
 			return arrival, err
 		}
 		arrival.Came = "bound"
 	}
-	if err := s.LogOut(r); err != nil {
-		return arrival, err
-	}
-	arrival.Cookie, err = s.start(r, begun.User)
+	arrival.Cookie, err = s.enter(r, begun.User, then.Proven)
 	return arrival, err
 }
 

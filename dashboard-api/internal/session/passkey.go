@@ -257,10 +257,7 @@ func (s *Sessions) LogInWithPasskey(r *http.Request, signed []byte) (accountstor
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
-	}
-	cookie, err := s.start(r, user)
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }
 

@@ -61,6 +61,6 @@ func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (
 		return accountstore.User{}, nil, err
 	}
 	succeeded()
-	cookie, err := s.start(r, user)
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }
