@@ -101,6 +101,15 @@ func (s *Store) withdraw(ctx context.Context, tx *gorm.DB, email string) error {
 	return err
 }
 
+// withdrawOf revokes what is left unused of the invitations that a user has made, or a key of the
+// user's: who may invite nobody any more does not come back by one either.
+func (s *Store) withdrawOf(ctx context.Context, tx *gorm.DB, userID int64) error {
+	_, err := gorm.G[invitationRow](tx).
+		Where("(created_by = ? OR created_by IN (SELECT 'key:' || id FROM api_keys WHERE user_id = ?)) AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL", fmt.Sprint("user:", userID), userID).
+		Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+	return err
+}
+
 // unused is true of invitations that can be used at an instant, open of the one with a token.
 const (
 	unused = "accepted_at_ms IS NULL AND revoked_at_ms IS NULL AND expires_at_ms > ?"

@@ -73,8 +73,8 @@ func (r keyRow) key() APIKey {
 const valid = "revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?)"
 
 // KeyByHash gives the key that is valid at now, or ErrNotFound. Its role is what it
-// may now: never more than its user may, nor than the key that made it, which must be
-// valid too.
+// may now: never more than its user may, who must not be disabled, nor than the key that made
+// it, which must be valid too.
 func (s *Store) KeyByHash(ctx context.Context, keyHash string, now time.Time) (APIKey, error) {
 	row, err := gorm.G[keyRow](s.db.Read()).Where("key_hash = ? AND "+valid, keyHash, now.UnixMilli()).Take(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) KeyByHash(ctx context.Context, keyHash string, now time.Time) (A
 		key.Role = lesser(key.Role, Role(parent.Role))
 	}
 	if key.UserID != 0 {
-		user, err := gorm.G[userRow](s.db.Read()).Where("id = ?", key.UserID).Take(ctx)
+		user, err := gorm.G[userRow](s.db.Read()).Where("id = ? AND disabled_at_ms IS NULL", key.UserID).Take(ctx)
 		if err != nil {
 			return APIKey{}, fmt.Errorf("get the key's user: %w", notFound(ctx, err))
 		}

@@ -264,3 +264,48 @@ func TestAuditLog(t *testing.T) {
 		}
 	})
 }
+
+// Of owners who disable each other at once one stays; who is disabled has no session, whenever
+// it was begun, and brings nobody in.
+func TestDisable(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, ctx := accountstore.New(db), t.Context()
+		ids := make([]int64, 4)
+		for i := range ids {
+			ids[i] = member(t, store, fmt.Sprintf("o%d@example.com", i), accountstore.RoleOwner).ID
+		}
+		won := atOnce(len(ids), func(i int) bool {
+			_, err := store.Disable(ctx, ids[i], true)
+			if err != nil && !errors.Is(err, accountstore.ErrLastOwner) {
+				t.Error(err)
+			}
+			return err == nil
+		})
+		all, err := store.Members(ctx, 0, 10)
+		if err != nil || won != len(ids)-1 {
+			t.Fatalf("%d of %d owners are disabled, %v", won, len(ids), err)
+		}
+		who := all[slices.IndexFunc(all, func(m accountstore.Member) bool { return !m.DisabledAt.IsZero() })].User
+		until := time.Now().Add(time.Hour)
+		if err := store.CreateSession(ctx, "late", who, accountstore.Client{}, until); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := store.SessionUser(ctx, "late", time.Now()); !errors.Is(err, accountstore.ErrNotFound) {
+			t.Errorf("a session of somebody disabled: %v", err)
+		}
+		back, err := store.Disable(ctx, who.ID, false)
+		if err != nil || !back.DisabledAt.IsZero() || back.Epoch != who.Epoch+1 {
+			t.Errorf("%+v, %v", back, err)
+		}
+		if _, err := store.Invite(ctx, "for-bob", "bob@example.com", accountstore.RoleOwner, fmt.Sprint("user:", who.ID), until); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.SetRole(ctx, who.ID, accountstore.RoleEditor); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.InvitationValid(ctx, "for-bob", time.Now()); !errors.Is(err, accountstore.ErrBadInvitation) {
+			t.Errorf("an invitation by who is no owner any more: %v", err)
+		}
+	})
+}

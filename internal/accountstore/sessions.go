@@ -20,10 +20,11 @@ type Session struct {
 	ExpiresAt  time.Time // whatever happens
 }
 
-// Client is where a session began, as people recognise it.
+// Client is how a session began.
 type Client struct {
-	Address   string
+	Address   string // as people recognise it, like the next
 	UserAgent string
+	Proven    time.Time // when the person showed who it is, to us or to a provider; zero: nobody can say
 }
 
 type sessionRow struct {
@@ -36,20 +37,25 @@ type sessionRow struct {
 	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
 	LastSeenAtMS int64  `gorm:"column:last_seen_at_ms"`
 	ExpiresAtMS  int64  `gorm:"column:expires_at_ms"`
+	ProvenAtMS   int64  `gorm:"column:proven_at_ms"`
 }
 
 func (sessionRow) TableName() string { return "sessions" }
 
 func (r sessionRow) session() Session {
-	return Session{
-		ID: r.ID, UserID: r.UserID, Client: Client{r.Address, r.UserAgent},
+	session := Session{
+		ID: r.ID, UserID: r.UserID, Client: Client{Address: r.Address, UserAgent: r.UserAgent},
 		CreatedAt: at(r.CreatedAtMS), LastSeenAt: at(r.LastSeenAtMS), ExpiresAt: at(r.ExpiresAtMS),
 	}
+	if r.ProvenAtMS > 0 {
+		session.Client.Proven = at(r.ProvenAtMS)
+	}
+	return session
 }
 
 // CreateSession stores a session that ends at expires, or SessionMax from now
 // if that is sooner, and after SessionIdle without a request. It is of the user as
-// read: if the password or the role has changed since, it never counts.
+// read: if the password or the role has changed since, or the user is disabled, it never counts.
 func (s *Store) CreateSession(ctx context.Context, tokenHash string, user User, client Client, expires time.Time) error {
 	now := s.now()
 	if latest := now.Add(SessionMax); expires.After(latest) {
@@ -57,7 +63,7 @@ func (s *Store) CreateSession(ctx context.Context, tokenHash string, user User, 
 	}
 	row := sessionRow{
 		TokenHash: tokenHash, UserID: user.ID, Epoch: user.Epoch, Address: client.Address, UserAgent: client.UserAgent,
-		CreatedAtMS: now.UnixMilli(), LastSeenAtMS: now.UnixMilli(), ExpiresAtMS: expires.UnixMilli(),
+		CreatedAtMS: now.UnixMilli(), LastSeenAtMS: now.UnixMilli(), ExpiresAtMS: expires.UnixMilli(), ProvenAtMS: max(0, client.Proven.UnixMilli()),
 	}
 	if err := gorm.G[sessionRow](s.db.Write()).Create(ctx, &row); err != nil {
 		return fmt.Errorf("create session: %w", database.Translate(ctx, err))
@@ -79,7 +85,7 @@ func (s *Store) SessionUser(ctx context.Context, tokenHash string, now time.Time
 	if err != nil {
 		return User{}, Session{}, fmt.Errorf("get session: %w", notFound(ctx, err))
 	}
-	user, err := gorm.G[userRow](s.db.Read()).Where("id = ? AND epoch = ?", session.UserID, session.Epoch).Take(ctx)
+	user, err := gorm.G[userRow](s.db.Read()).Where("id = ? AND epoch = ? AND disabled_at_ms IS NULL", session.UserID, session.Epoch).Take(ctx)
 	if err != nil {
 		return User{}, Session{}, fmt.Errorf("get the session's user: %w", notFound(ctx, err))
 	}

@@ -18,9 +18,10 @@ type User struct {
 	Name      string
 	Role      Role
 	CreatedAt time.Time
-	Epoch     int64 // rises with what ends sessions: a new password, another role
+	Epoch     int64 // rises with what ends sessions: a new password, another role, being disabled
 
-	Passwordless bool // signs in by other ways only
+	Passwordless bool      // signs in by other ways only
+	DisabledAt   time.Time // since when the user comes in by no way; zero: not so
 }
 
 type userRow struct {
@@ -32,13 +33,14 @@ type userRow struct {
 	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
 	Epoch        int64  `gorm:"column:epoch"`
 
-	Handle *string `gorm:"column:handle"` // what authenticators know the user by; nil: none was asked yet
+	DisabledAtMS *int64  `gorm:"column:disabled_at_ms"`
+	Handle       *string `gorm:"column:handle"` // what authenticators know the user by; nil: none was asked yet
 }
 
 func (userRow) TableName() string { return "users" }
 
 func (r userRow) user() User {
-	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch, Passwordless: r.PasswordHash == ""}
+	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch, Passwordless: r.PasswordHash == "", DisabledAt: atOrZero(r.DisabledAtMS)}
 }
 
 func (r userRow) handle() string {
@@ -173,8 +175,9 @@ FROM users WHERE id > ? ORDER BY id LIMIT ?`, afterID, limit).Scan(&rows).Error
 	return all, nil
 }
 
-// SetRole gives a user another role and ends the user's sessions. ErrLastOwner if
-// nobody would be an owner afterwards; the same role again changes nothing.
+// SetRole gives a user another role and ends the user's sessions; who is an owner no more has
+// nobody come in by an invitation of before. ErrLastOwner if nobody would be an owner
+// afterwards; the same role again changes nothing.
 func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
@@ -183,6 +186,11 @@ func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) 
 		}
 		if err = endEpoch(ctx, tx, user, map[string]any{"role": string(role)}); err != nil {
 			return err
+		}
+		if user.Role == RoleOwner {
+			if err = s.withdrawOf(ctx, tx, id); err != nil {
+				return err
+			}
 		}
 		user.Role, user.Epoch = role, user.Epoch+1
 		_, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx)
@@ -194,12 +202,52 @@ func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) 
 	return user, nil
 }
 
+// Disable has a user come in by no way from now on, or by all again: sessions end, keys do not
+// count while it lasts, and invitations for or by the user are withdrawn. ErrLastOwner if no
+// owner could come in afterwards; the same again changes nothing.
+func (s *Store) Disable(ctx context.Context, id int64, disabled bool) (User, error) {
+	var user User
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if user, err = alone(ctx, tx, id, !disabled); err != nil || user.DisabledAt.IsZero() != disabled {
+			return err
+		}
+		now := s.now().UnixMilli()
+		change := map[string]any{"disabled_at_ms": nil}
+		if disabled {
+			change["disabled_at_ms"] = now
+		}
+		if err = endEpoch(ctx, tx, user, change); err != nil {
+			return err
+		}
+		user.Epoch, user.DisabledAt = user.Epoch+1, time.Time{}
+		if !disabled {
+			return nil
+		}
+		user.DisabledAt = at(now)
+		if _, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx); err != nil {
+			return err
+		}
+		if err = s.withdrawOf(ctx, tx, id); err != nil {
+			return err
+		}
+		return s.withdraw(ctx, tx, user.Email)
+	})
+	if err != nil {
+		return User{}, fmt.Errorf("disable user: %w", notFound(ctx, err))
+	}
+	return user, nil
+}
+
 // RemoveUser removes a user with all that is the user's: sessions, keys and ways
-// to sign in. ErrLastOwner if nobody would be an owner afterwards.
+// to sign in, and the invitations for or by the user that nobody has used. ErrLastOwner if
+// nobody would be an owner afterwards.
 func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
 		if user, err = alone(ctx, tx, id, false); err != nil {
+			return err
+		}
+		if err = s.withdrawOf(ctx, tx, id); err != nil {
 			return err
 		}
 		if _, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx); err != nil {
@@ -215,7 +263,7 @@ func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 
 // alone reads a user to be changed while no other change of who is an owner is under
 // way: they queue for the set-up token's row, which is there since before the first
-// owner was. ErrLastOwner unless another owner is left, or this one stays one.
+// owner was. ErrLastOwner unless another is left who can come in, or this one stays one.
 func alone(ctx context.Context, tx *gorm.DB, id int64, stays bool) (User, error) {
 	queue := tx.WithContext(ctx).Exec(`INSERT INTO setup_tokens (id, token_hash, created_at_ms, used_at_ms) VALUES (1, '', 0, 0)
 ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
@@ -223,10 +271,10 @@ ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
 		return User{}, queue.Error
 	}
 	row, err := gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
-	if err != nil || stays || row.Role != string(RoleOwner) {
+	if err != nil || stays || row.Role != string(RoleOwner) || row.DisabledAtMS != nil {
 		return row.user(), err
 	}
-	others, err := gorm.G[userRow](tx).Where("role = ? AND id <> ?", string(RoleOwner), id).Count(ctx, "id")
+	others, err := gorm.G[userRow](tx).Where("role = ? AND id <> ? AND disabled_at_ms IS NULL", string(RoleOwner), id).Count(ctx, "id")
 	if err == nil && others == 0 {
 		err = ErrLastOwner
 	}

@@ -52,16 +52,28 @@ type sessionBody struct {
 
 type sessionOutput struct {
 	Status int
-	Cookie string `header:"Set-Cookie"`
+	Cookie []string `header:"Set-Cookie"`
 	Body   sessionBody
 }
 
-func signedIn(user accountstore.User, cookie *http.Cookie) *sessionOutput {
-	out := &sessionOutput{Status: http.StatusOK, Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
-	if cookie != nil {
-		out.Cookie = cookie.String()
-	}
+func signedIn(user accountstore.User) *sessionOutput {
+	return &sessionOutput{Status: http.StatusOK, Body: sessionBody{User: some(userOf(user)), Role: string(user.Role)}}
+}
+
+// signedInBy is the answer to a browser that has just signed in.
+func (a *api) signedInBy(ctx context.Context, user accountstore.User, cookie *http.Cookie) *sessionOutput {
+	out := signedIn(user)
+	out.Cookie = a.cookies(ctx, user, cookie)
 	return out
+}
+
+// cookies are what a browser keeps of a sign-in: the session, and that it is known.
+func (a *api) cookies(ctx context.Context, user accountstore.User, session *http.Cookie) []string {
+	all := []string{session.String()}
+	if known := a.Sessions.KnowBrowser(requestOf(ctx), user); known != nil {
+		all = append(all, known.String())
+	}
+	return all
 }
 
 func created(out *sessionOutput) *sessionOutput {
@@ -83,7 +95,7 @@ func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }
 		return nil, err
 	}
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "setup", userActor(user.ID), "first owner")
-	return created(signedIn(user, cookie)), nil
+	return created(a.signedInBy(ctx, user, cookie)), nil
 }
 
 func judgeSetup(in SetupInput) []Mistake {
@@ -164,7 +176,7 @@ func (a *api) logIn(ctx context.Context, in *struct{ Body document[LoginInput] }
 // entering is the answer to who has just signed in, and says so in the audit log.
 func (a *api) entering(ctx context.Context, user accountstore.User, cookie *http.Cookie, how string) *sessionOutput {
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "session.created", userActor(user.ID), how)
-	return signedIn(user, cookie)
+	return a.signedInBy(ctx, user, cookie)
 }
 
 // currentSession is public so that a page can ask who it is talking for; the
@@ -175,7 +187,7 @@ func (a *api) currentSession(ctx context.Context, _ *struct{}) (*sessionOutput, 
 		return nil, a.refusal(requestOf(ctx), err)
 	}
 	if identity.User != nil {
-		return signedIn(*identity.User, nil), nil
+		return signedIn(*identity.User), nil
 	}
 	needed, err := a.Sessions.SetupNeeded(ctx)
 	if err != nil {

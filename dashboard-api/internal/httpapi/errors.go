@@ -148,11 +148,14 @@ var mapping = [...]struct {
 	{session.ErrBadCredentials, func(error) *Problem {
 		return problem(http.StatusUnauthorized, "bad_credentials", "the e-mail address or the password is wrong")
 	}},
+	{session.ErrDisabled, func(error) *Problem {
+		return problem(http.StatusForbidden, "account_disabled", "this account is switched off: an owner can switch it on again")
+	}},
 	{session.ErrWrongPassword, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/current_password", Code: "wrong_password", Message: "this is not your password"}})
 	}},
 	{session.ErrSignInAgain, func(error) *Problem {
-		return problem(http.StatusForbidden, "sign_in_again", "sign in again: this needs a sign-in of the last ten minutes, since you have no password")
+		return problem(http.StatusForbidden, "sign_in_again", "sign in again: this needs a sign-in of the last ten minutes, since you have no password; one with a provider counts if it says when it asked you (auth_time)")
 	}},
 	{session.ErrNoPasskeys, func(error) *Problem {
 		return problem(http.StatusConflict, "no_passkeys", "browsers have passkeys only for an address of https:// with a name: the operator sets API_PUBLIC_URL")

@@ -163,13 +163,13 @@ func (a *api) removePasskey(ctx context.Context, in *struct {
 	return nil, nil
 }
 
-// askPasskey is open to everybody, and writes a row each time: so it is slowed by address.
+// askPasskey is open to everybody, and writes a row each time: so it is slowed by address, or by browser where it is known.
 func (a *api) askPasskey(ctx context.Context, in *struct{ Body document[NothingInput] }) (*ceremonyOutput, error) {
 	if p := read(in.Body, func(NothingInput, nulls) []Mistake { return nil }); p != nil {
 		return nil, p
 	}
 	r := requestOf(ctx)
-	if wait := a.begins.Allow(a.Sessions.ClientAddress(r)); wait > 0 {
+	if wait := a.begins.Allow(a.Sessions.Place(r)); wait > 0 {
 		return nil, &session.ThrottledError{Wait: wait}
 	}
 	options, cookie, err := a.Sessions.AskPasskey(r)

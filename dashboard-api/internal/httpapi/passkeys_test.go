@@ -415,7 +415,7 @@ func TestLastWayIn(t *testing.T) {
 	b.exec("UPDATE passkeys SET blocked_at_ms = 1 WHERE id = 2")
 	remove(1, "last_way_in")
 	b.exec("UPDATE passkeys SET blocked_at_ms = NULL")
-	b.exec("UPDATE sessions SET created_at_ms = ?", time.Now().Add(-11*time.Minute).UnixMilli())
+	b.exec("UPDATE sessions SET proven_at_ms = ?", time.Now().Add(-11*time.Minute).UnixMilli())
 	remove(1, "sign_in_again")
 	if got := mine.do("PUT", "/api/v1/session/password", `{"password":"battery staple"}`); got.Code != http.StatusForbidden || got.problem(t).Code != "sign_in_again" {
 		t.Errorf("a password, long after signing in: %d %s", got.Code, got.text)
@@ -438,19 +438,31 @@ func TestPasskeysAreSlowed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.setUp()
-	w, p, codes := b.browser(), newPhone(), map[int]int{}
-	p.Options.UserHandle = []byte("somebody")
+	b.member("bob@example.com", accountstore.RoleViewer)
+	ann, bob := newPhone(), newPhone()
+	mine := b.browser().logIn("ann@example.com")
+	mine.register(ann)
+	b.browser().logIn("bob@example.com").register(bob)
+	w, forged, codes := b.browser(), *ann, map[int]int{}
+	forged.key.Key = newKey().Key
 	for range 12 {
-		codes[w.finish(p.signs(t, w.ask())).Code]++
+		codes[w.finish(forged.signs(t, w.ask())).Code]++
 	}
-	if codes[http.StatusTooManyRequests] < 6 || codes[http.StatusUnauthorized] == 0 {
+	if codes[http.StatusTooManyRequests] < 6 || codes[http.StatusUnauthorized] < 5 {
 		t.Errorf("guesses were answered %v", codes)
 	}
+	if other := b.browser(); other.finish(bob.signs(t, other.ask())).Code != http.StatusOK {
+		t.Error("who guesses at one account keeps others of the address out")
+	}
+	clear(codes)
 	for range 40 {
 		codes[b.browser().ask().Code]++
 	}
 	if codes[http.StatusTooManyRequests] < 20 {
 		t.Errorf("sign-ins were begun without an end: %v", codes)
+	}
+	if got := mine.finish(ann.signs(t, mine.ask())); got.Code != http.StatusOK {
+		t.Errorf("in a browser that is known: %d %s", got.Code, got.text)
 	}
 }
 

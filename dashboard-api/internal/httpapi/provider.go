@@ -15,6 +15,11 @@ import (
 // ProviderCallback is the path that the provider leads browsers back to.
 const ProviderCallback = "/api/v1/session/provider/callback"
 
+// DepartInput begins to sign in with the provider.
+type DepartInput struct {
+	Again *bool `json:"again,omitempty" doc:"whether the provider is to ask the person anew, also if it knows who is in this browser: for what needs a sign-in of the last ten minutes"`
+}
+
 type departureOutput struct {
 	Cookie string `header:"Set-Cookie"`
 	Body   struct {
@@ -22,16 +27,17 @@ type departureOutput struct {
 	}
 }
 
-// askProvider is open to everybody, and writes a row each time: so it is slowed by address.
-func (a *api) askProvider(ctx context.Context, in *struct{ Body document[NothingInput] }) (*departureOutput, error) {
-	if p := read(in.Body, func(NothingInput, nulls) []Mistake { return nil }); p != nil {
+// askProvider is open to everybody, and writes a row each time: so it is slowed by address, or by browser where it is known.
+func (a *api) askProvider(ctx context.Context, in *struct{ Body document[DepartInput] }) (*departureOutput, error) {
+	again := false
+	if p := read(in.Body, func(f DepartInput, _ nulls) []Mistake { again = f.Again != nil && *f.Again; return nil }); p != nil {
 		return nil, p
 	}
 	r := requestOf(ctx)
-	if wait := a.begins.Allow(a.Sessions.ClientAddress(r)); wait > 0 {
+	if wait := a.begins.Allow(a.Sessions.Place(r)); wait > 0 {
 		return nil, &session.ThrottledError{Wait: wait}
 	}
-	to, cookie, err := a.Sessions.AskProvider(r)
+	to, cookie, err := a.Sessions.AskProvider(r, again)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +61,16 @@ func (a *api) arrive(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case more:
 		to = "/login#challenge=" + url.QueryEscape(second.Challenge)
+		w.Header().Set("Set-Cookie", second.Cookie.String())
 	case err != nil:
 		word := wrong(err)
 		a.Log.Warn("nobody was signed in by the provider", "request_id", requestID(ctx), "problem", word, "error", err)
 		to = "/login?problem=" + word
 	default:
 		a.audit(me, "session.created", userActor(arrival.User.ID), "with "+label)
-		w.Header().Set("Set-Cookie", arrival.Cookie.String())
+		for _, cookie := range a.cookies(ctx, arrival.User, arrival.Cookie) {
+			w.Header().Add("Set-Cookie", cookie)
+		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -91,6 +100,8 @@ func wrong(err error) string {
 		{session.ErrBadChallenge, "bad_challenge"},
 		{session.ErrUnverified, "email_not_verified"},
 		{session.ErrDomain, "domain_not_allowed"},
+		{session.ErrNotAskedAgain, "not_asked_again"},
+		{session.ErrDisabled, "account_disabled"},
 		{accountstore.ErrUnknownPerson, "unknown_person"},
 		{accountstore.ErrOtherIdentity, "other_identity"},
 		{accountstore.ErrConflict, "account_changed"},

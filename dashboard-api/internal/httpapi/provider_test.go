@@ -391,7 +391,15 @@ func TestSingleSignOnAndSecondFactor(t *testing.T) {
 	if text := b.actions(); strings.Contains(text, "identity.bound") {
 		t.Errorf("bound without the second step:\n%s", text)
 	}
-	if got := w.do("POST", "/api/v1/session:verify", fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))); got.Code != http.StatusOK || w.who() != "ann@example.com" {
+	// In another browser the link is worth nothing, whatever code is said there, and stays good here.
+	other, body := b.browser(), fmt.Sprintf(`{"challenge":%q,"code":%q}`, challenge, codeAt(b, key, 0))
+	other.arrive(i.asks(other.depart(), "s-ann")) // which has a link of its own
+	for name, w := range map[string]*browser{"without a cookie": b.browser(), "with another's": other} {
+		if got := w.do("POST", "/api/v1/session:verify", body); got.Code != http.StatusUnauthorized || got.problem(t).Code != "bad_challenge" || w.who() != "" {
+			t.Errorf("the link in a browser %s: %d %s", name, got.Code, got.text)
+		}
+	}
+	if got := w.do("POST", "/api/v1/session:verify", body); got.Code != http.StatusOK || w.who() != "ann@example.com" {
 		t.Errorf("second step: %d %s", got.Code, got.text)
 	}
 	if text := b.actions(); strings.Count(text, "identity.bound") != 1 {
@@ -487,5 +495,63 @@ func TestProviderThatIsNotThere(t *testing.T) {
 	}
 	if got := newBench(t).do("POST", "/api/v1/session/provider", `{}`); got.Code != http.StatusConflict || got.problem(t).Code != "no_provider" {
 		t.Errorf("none is set: %d %s", got.Code, got.text)
+	}
+}
+
+// Who has no password says it again by being asked anew at the provider. That counts if the
+// provider says when it asked, and not otherwise.
+func TestSayingItAgainAtTheProvider(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{Strangers: accountstore.RoleViewer, Domains: []string{"example.com"}}))
+	b.setUp()
+	i.person("s-eve", "eve@example.com", true)
+	const hourAgo, soon = -3600, 30
+	told := func(seconds float64) func(_, claims jsonMap) {
+		return func(_, c jsonMap) { c["auth_time"] = c["iat"].(float64) + seconds }
+	}
+	for name, c := range map[string]struct {
+		again bool
+		forge func(answer, claims jsonMap)
+		to    string
+		fresh bool
+	}{
+		"just now":                   {false, nil, "/", true},
+		"an hour ago":                {false, told(hourAgo), "/", false},
+		"nobody knows":               {false, func(_, c jsonMap) { delete(c, "auth_time") }, "/", false},
+		"since 1970":                 {false, func(_, c jsonMap) { c["auth_time"] = 0 }, "/", false},
+		"asked again":                {true, nil, "/", true},
+		"asked again, by its clock":  {true, told(soon), "/", true},
+		"not asked again":            {true, told(hourAgo), "/login?problem=not_asked_again", false},
+		"asked a minute before":      {true, told(-60), "/login?problem=not_asked_again", false},
+		"asked again, nobody knows":  {true, func(_, c jsonMap) { delete(c, "auth_time") }, "/login?problem=not_asked_again", false},
+		"asked again, says no time":  {true, func(_, c jsonMap) { c["auth_time"] = "now" }, "/login?problem=provider_untrue", false},
+		"asked again, said unsigned": {true, func(a, c jsonMap) { delete(c, "auth_time"); a["auth_time"] = c["iat"] }, "/login?problem=not_asked_again", false},
+	} {
+		i.mu.Lock()
+		i.forge = c.forge
+		i.mu.Unlock()
+		w := b.browser()
+		got := w.do("POST", "/api/v1/session/provider", fmt.Sprintf(`{"again":%t}`, c.again))
+		var out struct{ URL string }
+		got.into(t, &out)
+		to, err := url.Parse(out.URL)
+		if err != nil || to.Query().Has("prompt") != c.again || c.again && (to.Query().Get("prompt") != "login" || to.Query().Get("max_age") != "0") {
+			t.Errorf("%s: sent to %s, %v", name, out.URL, err)
+		}
+		if to := w.arrive(i.asks(to, "s-eve")); to != c.to {
+			t.Errorf("%s: %s", name, to)
+			continue
+		}
+		if c.to != "/" {
+			if w.who() != "" {
+				t.Errorf("%s: signed in as %s", name, w.who())
+			}
+			continue
+		}
+		got = w.do("POST", "/api/v1/session/passkeys", `{}`)
+		if fresh := got.Code == http.StatusOK; fresh != c.fresh || !fresh && got.problem(t).Code != "sign_in_again" {
+			t.Errorf("%s: %d %s", name, got.Code, got.text)
+		}
 	}
 }

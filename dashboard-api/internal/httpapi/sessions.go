@@ -23,6 +23,7 @@ type Accounts interface {
 // Members keeps who there is, and who may come.
 type Members interface {
 	Members(ctx context.Context, afterID int64, limit int) ([]accountstore.Member, error)
+	Disable(ctx context.Context, id int64, disabled bool) (accountstore.User, error)
 	SetRole(ctx context.Context, id int64, role accountstore.Role) (accountstore.User, error)
 	RemoveUser(ctx context.Context, id int64) (accountstore.User, error)
 	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
@@ -169,5 +170,5 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 		return nil, err
 	}
 	a.audit(ctx, "profile.changed", me.Actor, "")
-	return signedIn(user, nil), nil
+	return signedIn(user), nil
 }

@@ -28,9 +28,10 @@ type InvitationPath struct {
 	ID int64 `path:"id" minimum:"1"`
 }
 
-// RoleInput changes a role.
-type RoleInput struct {
-	Role *string `json:"role" enum:"owner,editor,viewer" doc:"the user's sessions end"`
+// MemberInput changes what a user may, or whether anything: one of both.
+type MemberInput struct {
+	Role     *string `json:"role,omitempty" enum:"owner,editor,viewer" doc:"the user's sessions end"`
+	Disabled *bool   `json:"disabled,omitempty" doc:"true: the user's sessions end, the user's API keys are refused, and there is no way in until it is false again"`
 }
 
 // InvitationInput invites somebody.
@@ -55,6 +56,8 @@ type Member struct {
 	Name      string  `json:"name"`
 	Role      string  `json:"role" enum:"owner,editor,viewer"`
 	CreatedAt instant `json:"created_at"`
+
+	DisabledAt nullable[instant] `json:"disabled_at" doc:"since when there is no way in; null: not so"`
 }
 
 type invitationBody struct {
@@ -86,7 +89,7 @@ type (
 )
 
 func memberOf(user accountstore.User) Member {
-	return Member{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt)}
+	return Member{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt), DisabledAt: maybeInstant(user.DisabledAt)}
 }
 
 func invitationOf(i accountstore.Invitation, now time.Time) invitationBody {
@@ -147,21 +150,46 @@ func pageOf[S, T any](found []S, limit int, body func(S) T, id func(S) int64) *l
 
 func (a *api) patchUser(ctx context.Context, in *struct {
 	UserPath
-	Body document[RoleInput]
+	Body document[MemberInput]
 }) (*memberOutput, error) {
-	var role accountstore.Role
-	p := read(in.Body, func(f RoleInput, _ nulls) []Mistake {
-		role = accountstore.Role(deref(f.Role))
-		return judgeRole(f.Role)
+	var fields MemberInput
+	p := read(in.Body, func(f MemberInput, null nulls) []Mistake {
+		fields = f
+		switch {
+		case null["disabled"]:
+			return []Mistake{needed("/disabled")}
+		case f.Disabled == nil:
+			return judgeRole(f.Role)
+		case f.Role != nil || null["role"]:
+			return []Mistake{{Pointer: "/role", Code: codeInvalidType, Message: "change the role, or switch the account off or on: one at a time"}}
+		}
+		return nil
 	})
 	if p != nil {
 		return nil, p
 	}
+	if fields.Disabled != nil {
+		return a.disableUser(ctx, in.ID, *fields.Disabled)
+	}
+	role := accountstore.Role(*fields.Role)
 	user, err := a.Accounts.SetRole(ctx, in.ID, role)
 	if err != nil {
 		return nil, err
 	}
 	a.audit(ctx, "user.role-changed", userActor(user.ID), string(role))
+	return &memberOutput{memberOf(user)}, nil
+}
+
+func (a *api) disableUser(ctx context.Context, id int64, disabled bool) (*memberOutput, error) {
+	user, err := a.Accounts.Disable(ctx, id, disabled)
+	if err != nil {
+		return nil, err
+	}
+	action := "user.enabled"
+	if disabled {
+		action = "user.disabled"
+	}
+	a.audit(ctx, action, userActor(user.ID), user.Email)
 	return &memberOutput{memberOf(user)}, nil
 }
 
@@ -244,5 +272,5 @@ func (a *api) acceptInvitation(ctx context.Context, in *struct{ Body document[Ac
 		return nil, err
 	}
 	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "invitation.accepted", userActor(user.ID), user.Email+" as "+string(user.Role))
-	return created(signedIn(user, cookie)), nil
+	return created(a.signedInBy(ctx, user, cookie)), nil
 }

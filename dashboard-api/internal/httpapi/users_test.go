@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
 type invitationJSON struct {
@@ -127,7 +130,7 @@ func TestRolesAndRemoval(t *testing.T) {
 	t.Parallel()
 	b := newBenchWith(t, withSockets)
 	server, mine := b.serve(), b.setUp()
-	for name, c := range map[string]struct{ method, body string }{"role": {"PATCH", `{"role":"viewer"}`}, "removed": {"DELETE", ""}} {
+	for name, c := range map[string]struct{ method, body string }{"role": {"PATCH", `{"role":"viewer"}`}, "disabled": {"PATCH", `{"disabled":true}`}, "removed": {"DELETE", ""}} {
 		bob := b.join("bob-"+name+"@example.com", "editor")
 		var me struct{ User struct{ ID int64 } }
 		b.do("GET", "/api/v1/session", "", bob).into(t, &me)
@@ -144,6 +147,11 @@ func TestRolesAndRemoval(t *testing.T) {
 	}
 	for _, c := range []struct{ method, path, body, code string }{
 		{"PATCH", "1", `{"role":"editor"}`, "last_owner"},
+		{"PATCH", "1", `{"disabled":true}`, "last_owner"},
+		{"PATCH", "1", `{"disabled":null}`, "required"},
+		{"PATCH", "1", `{"disabled":false,"role":"owner"}`, "invalid_type"},
+		{"PATCH", "1", `{}`, "required"},
+		{"PATCH", "4711", `{"disabled":true}`, "not_found"},
 		{"DELETE", "1", "", "last_owner"},
 		{"PATCH", "4711", `{"role":"editor"}`, "not_found"},
 		{"DELETE", "4711", "", "not_found"},
@@ -165,8 +173,122 @@ func TestRolesAndRemoval(t *testing.T) {
 		}
 	}
 	b.do("GET", "/api/v1/users", "", mine).into(t, &listed)
-	if all := listed.Items; len(all) != 2 || all[0].Email != "ann@example.com" || all[0].LastSeenAt == nil || time.Since(*all[0].LastSeenAt) > time.Minute ||
+	if all := listed.Items; len(all) != 3 || all[0].Email != "ann@example.com" || all[0].LastSeenAt == nil || time.Since(*all[0].LastSeenAt) > time.Minute ||
 		all[1].LastSeenAt != nil || all[1].SecondFactor == nil || *all[1].SecondFactor {
 		t.Errorf("%+v", listed.Items)
+	}
+}
+
+// Who is disabled comes in by no way, has no key that counts, and hears of it only who has shown
+// to be the person; all of it is as before when the account is enabled again.
+func TestDisabledPeople(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{}))
+	mine := b.setUp()
+	bob := b.member("bob@example.com", accountstore.RoleOwner)
+	i.person("s-bob", "bob@example.com", true)
+	w, p := b.browser().logIn(bob.Email), newPhone()
+	w.register(p)
+	if to := w.arrive(i.asks(w.depart(), "s-bob")); to != "/" {
+		t.Fatalf("bind: %s", to)
+	}
+	cookie := b.logIn(bob.Email)
+	key := b.key(`{"name":"bob's","role":"owner"}`, cookie)
+	child := b.key(`{"name":"of that","role":"viewer"}`, as(key.Key))
+	b.exec("UPDATE invitations SET accepted_at_ms = 1")
+	byKey, by := b.invite(`{"email":"x@example.com","role":"owner"}`, as(key.Key)), b.invite(`{"email":"y@example.com","role":"owner"}`, cookie)
+	others := b.invite(`{"email":"z@example.com","role":"viewer"}`, mine)
+	change := func(body, who string) {
+		t.Helper()
+		if got := b.do("PATCH", "/api/v1/users/"+who, body, mine); got.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", body, got.Code, got.text)
+		}
+	}
+	change(`{"disabled":true}`, "2")
+	change(`{"disabled":true}`, "2") // again: nothing
+	if got := b.do("GET", "/api/v1/users", "", mine); !strings.Contains(got.text, `"disabled_at":"20`) || strings.Count(got.text, `"disabled_at":null`) != 1 {
+		t.Errorf("listed: %s", got.text)
+	}
+	for name, who := range map[string]option{"session": cookie, "key": as(key.Key), "key of the key": as(child.Key)} {
+		if got := b.do("GET", "/api/v1/targets", "", who); got.Code != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, got.Code)
+		}
+	}
+	if w.who() != "" {
+		t.Error("the browser is still in")
+	}
+	logIn := func(password string) reply {
+		return b.do("POST", "/api/v1/session", `{"email":"bob@example.com","password":"`+password+`"}`)
+	}
+	for password, want := range map[string]string{"correct horse": "account_disabled", "wrong horse": "bad_credentials"} {
+		if got := logIn(password); got.problem(t).Code != want || got.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d %s", password, got.Code, got.text)
+		}
+	}
+	forged := *p
+	forged.key.Key = newKey().Key
+	for want, p := range map[string]*phone{"account_disabled": p, "bad_passkey": &forged} {
+		w := b.browser()
+		if got := w.finish(p.signs(t, w.ask())); got.problem(t).Code != want || w.who() != "" {
+			t.Errorf("passkey, %s: %d %s", want, got.Code, got.text)
+		}
+	}
+	if to := w.arrive(i.asks(w.depart(), "s-bob")); to != "/login?problem=account_disabled" || w.who() != "" {
+		t.Errorf("provider: %s", to)
+	}
+	for made, want := range map[invitationJSON]string{byKey: "bad_invitation", by: "bad_invitation", others: ""} {
+		got := b.do("POST", "/api/v1/invitations:accept", fmt.Sprintf(`{"token":%q,"name":"Bob","password":"correct horse"}`, made.Token))
+		if want == "" && got.Code != http.StatusCreated || want != "" && got.problem(t).Code != want {
+			t.Errorf("invitation %d: %d %s, want %q", made.ID, got.Code, got.text, want)
+		}
+	}
+	// Nobody else is an owner who can come in.
+	for method, body := range map[string]string{"PATCH": `{"role":"viewer"}`, "DELETE": ""} {
+		if got := b.do(method, "/api/v1/users/1", body, mine); got.problem(t).Code != "last_owner" {
+			t.Errorf("%s: %d %s", method, got.Code, got.text)
+		}
+	}
+	change(`{"disabled":false}`, "2")
+	if got := b.do("GET", "/api/v1/targets", "", cookie); got.Code != http.StatusUnauthorized {
+		t.Errorf("a session of before: %d", got.Code)
+	}
+	if got := b.do("GET", "/api/v1/targets", "", as(child.Key)); got.Code != http.StatusOK {
+		t.Errorf("a key, after it: %d", got.Code)
+	}
+	if got := logIn("correct horse"); got.Code != http.StatusOK {
+		t.Errorf("the password, after it: %d %s", got.Code, got.text)
+	}
+	if text := b.actions(); strings.Count(text, "user:1 user.disabled user:2 (bob@example.com)") == 0 || strings.Count(text, "user:1 user.enabled user:2 (bob@example.com)") != 1 {
+		t.Errorf("audit log:\n%s", text)
+	}
+}
+
+// The password alone is not enough to hear of it, where a code is to follow; nor is an account
+// bound to a person meanwhile.
+func TestDisabledPeopleWithASecondFactor(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	b := newBenchWith(t, i.with(session.Terms{}))
+	_, secret, _ := enrolled(b)
+	b.member("bob@example.com", accountstore.RoleOwner)
+	before := b.challenge()
+	if got := b.do("PATCH", "/api/v1/users/1", `{"disabled":true}`, as(ownerKey)); got.Code != http.StatusOK {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	if got := b.verify(before, codeAt(b, secret, 0)); got.problem(t).Code != "bad_challenge" {
+		t.Errorf("begun before: %d %s", got.Code, got.text)
+	}
+	challenge := b.challenge()
+	for _, c := range []struct{ code, want string }{{"abcdef", "wrong_code"}, {codeAt(b, secret, 0), "account_disabled"}} {
+		if got := b.verify(challenge, c.code); got.problem(t).Code != c.want {
+			t.Errorf("%d %s, want %s", got.Code, got.text, c.want)
+		}
+	}
+	b.exec("DELETE FROM second_factors")
+	i.person("s-ann", "ann@example.com", true)
+	w := b.browser()
+	if to := w.arrive(i.asks(w.depart(), "s-ann")); to != "/login?problem=account_disabled" || strings.Contains(b.actions(), "identity.bound") {
+		t.Errorf("%s:\n%s", to, b.actions())
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
-// freshFor is how long after signing in somebody without a password counts as having said it.
+// freshFor is how long after showing who it is somebody without a password counts as having said it.
 const freshFor = 10 * time.Minute
 
 // What can be wrong with saying the password again.
@@ -19,20 +20,21 @@ var (
 )
 
 // Confirm has who is signed in say the password again, before what a stolen session
-// must not do. It gives the account as of now. Guessing is slowed as it is at the door. Who
-// has no password has signed in just now instead.
+// must not do. It gives the account as of now. Guessing is slowed by session: who has stolen one
+// holds up nobody else. Who
+// has no password has shown just now instead who it is, to a provider that says so or with a passkey.
 func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (accountstore.User, error) {
 	if identity.User.Passwordless {
-		if s.now().Sub(identity.Since) > freshFor {
+		if s.now().Sub(identity.Proven) > freshFor {
 			return accountstore.User{}, ErrSignInAgain
 		}
 		return *identity.User, nil
 	}
-	account, address := identity.User.Email, s.ClientAddress(r)
-	if wait := s.throttle.Begin(account, address); wait > 0 {
-		return accountstore.User{}, &ThrottledError{wait}
+	succeeded, err := s.begin(At(identity.User.Email, "session "+strconv.FormatInt(identity.SessionID, 10)))
+	if err != nil {
+		return accountstore.User{}, err
 	}
-	user, hash, err := s.store.UserByEmail(r.Context(), account)
+	user, hash, err := s.store.UserByEmail(r.Context(), identity.User.Email)
 	if err != nil {
 		return accountstore.User{}, fmt.Errorf("confirm password: %w", err)
 	}
@@ -43,7 +45,7 @@ func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) 
 	case !right || user.ID != identity.User.ID:
 		return accountstore.User{}, ErrWrongPassword
 	}
-	s.throttle.Succeed(account, address)
+	succeeded()
 	return user, nil
 }
 
@@ -63,9 +65,10 @@ func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, n
 // Accept makes the account that an invitation is for and signs the browser in. Of any
 // number of calls at once one wins.
 func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, address := r.Context(), s.ClientAddress(r)
-	if wait := s.throttle.Begin("invitation", address); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
+	ctx := r.Context()
+	succeeded, err := s.begin(From(s.Place(r)))
+	if err != nil {
+		return accountstore.User{}, nil, err
 	}
 	// Asked first because it is cheap: who has no invitation cannot make us hash passwords.
 	invitation, err := s.store.InvitationValid(ctx, HashToken(token), s.now())
@@ -83,10 +86,7 @@ func (s *Sessions) Accept(r *http.Request, token, email, name, password string) 
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	s.throttle.Succeed("invitation", address)
-	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
-	}
-	cookie, err := s.start(r, user)
+	succeeded()
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,6 +30,7 @@ const (
 	recoveryLength  = 16 // of 32 letters: 80 bits, so that a plain hash is enough
 	challengeLasts  = 5 * time.Minute
 	challengeFactor = "second factor"
+	secondCookie    = "pf_second"
 	issuer          = "Probefleet"
 )
 
@@ -43,6 +45,14 @@ var (
 type SecondFactorError struct {
 	Challenge string
 	ExpiresAt time.Time
+	Cookie    *http.Cookie // without which it counts in no browser; nil: whoever has the challenge may go on
+}
+
+// pending is what waits for a second step.
+type pending struct {
+	Bind    *accountstore.Identity // what the account is bound to then; nil: nothing
+	Browser string                 // hash of the cookie of the browser that began; "": none, the password was right
+	Proven  time.Time              // when the person showed to the provider who it is; zero: nobody can say
 }
 
 func (e *SecondFactorError) Error() string { return "a code of the second factor is needed" }
@@ -86,9 +96,9 @@ func (s *Sessions) Enrol(r *http.Request, identity Identity, password string) (k
 
 // Activate has the second factor count, and gives recovery codes: shown once.
 func (s *Sessions) Activate(ctx context.Context, identity Identity, code string) (recovery []string, err error) {
-	who := factorAccount(identity.User.ID)
-	if wait := s.throttle.Begin(who, who); wait > 0 {
-		return nil, &ThrottledError{wait}
+	succeeded, err := s.begin(At(factorAccount(identity.User.ID), "session "+strconv.FormatInt(identity.SessionID, 10)))
+	if err != nil {
+		return nil, err
 	}
 	factor, err := s.store.SecondFactor(ctx, identity.User.ID)
 	switch {
@@ -110,7 +120,7 @@ func (s *Sessions) Activate(ctx context.Context, identity Identity, code string)
 	if err := s.store.ConfirmFactor(ctx, identity.User.ID, factor.Secret, step, hashes); err != nil {
 		return nil, err
 	}
-	s.throttle.Succeed(who, who)
+	succeeded()
 	return recovery, nil
 }
 
@@ -135,9 +145,8 @@ func (s *Sessions) RemoveFactor(r *http.Request, identity Identity, password str
 	return s.store.RemoveFactor(r.Context(), user.ID)
 }
 
-// secondStep is nil for users without a second factor, else what a sign-in goes on with, and what
-// the account is bound to then, if anything.
-func (s *Sessions) secondStep(ctx context.Context, user accountstore.User, bind *accountstore.Identity) error {
+// secondStep is nil for users without a second factor, else what a sign-in goes on with.
+func (s *Sessions) secondStep(ctx context.Context, user accountstore.User, then pending) error {
 	factor, err := s.store.SecondFactor(ctx, user.ID)
 	if errors.Is(err, accountstore.ErrNotFound) || err == nil && !factor.Confirmed {
 		return nil
@@ -145,15 +154,14 @@ func (s *Sessions) secondStep(ctx context.Context, user accountstore.User, bind 
 	if err != nil {
 		return fmt.Errorf("log in: %w", err)
 	}
-	token, expires, err := s.keep(ctx, challengeFactor, user, bind, challengeLasts)
+	token, expires, err := s.keep(ctx, challengeFactor, user, then, challengeLasts)
 	if err != nil {
 		return err
 	}
-	return &SecondFactorError{token, expires}
+	return &SecondFactorError{Challenge: token, ExpiresAt: expires}
 }
 
-// Verify finishes a sign-in with a code of the app, or a recovery code. Wrong ones are
-// counted by account alone: who gets here knows the password, from wherever.
+// Verify finishes a sign-in with a code of the app, or a recovery code.
 func (s *Sessions) Verify(r *http.Request, challenge, code string) (arrival Arrival, err error) {
 	ctx := r.Context()
 	begun, err := s.store.Challenge(ctx, HashToken(challenge), challengeFactor, s.now())
@@ -163,29 +171,35 @@ func (s *Sessions) Verify(r *http.Request, challenge, code string) (arrival Arri
 	if err != nil {
 		return arrival, fmt.Errorf("log in: %w", err)
 	}
-	who := factorAccount(begun.User.ID)
-	if wait := s.throttle.Begin(who, who); wait > 0 {
-		return arrival, &ThrottledError{wait}
+	var then pending
+	if err := json.Unmarshal([]byte(begun.Payload), &then); err != nil {
+		return arrival, fmt.Errorf("log in: %w", err)
+	}
+	if cookie, _ := s.readCookieOf(r, secondCookie); then.Browser != "" && subtle.ConstantTimeCompare([]byte(HashToken(cookie)), []byte(then.Browser)) != 1 {
+		return arrival, ErrBadChallenge // it is another browser's, and stays there
+	}
+	succeeded, err := s.begin(s.factorBound(r, begun.User))
+	if err != nil {
+		return arrival, err
 	}
 	if err := s.useCode(ctx, begun.User.ID, normalCode(code)); err != nil {
 		return arrival, err
 	}
-	s.throttle.Succeed(who, who)
-	var bind *accountstore.Identity
-	if _, mine, err := s.take(ctx, challenge, challengeFactor, &bind); err != nil || !mine {
+	succeeded()
+	if _, mine, err := s.take(ctx, challenge, challengeFactor, &then); err != nil || !mine {
 		return arrival, errors.Join(err, ErrBadChallenge)
 	}
 	arrival.User = begun.User
-	if bind != nil {
-		if err := s.store.BindIdentity(ctx, begun.User.ID, *bind); err != nil {
+	if then.Browser == "" {
+		then.Proven = s.now()
+	}
+	if then.Bind != nil && begun.User.DisabledAt.IsZero() {
+		if err := s.store.BindIdentity(ctx, begun.User.ID, *then.Bind); err != nil {
 			return arrival, err
 		}
 		arrival.Came = "bound"
 	}
-	if err := s.LogOut(r); err != nil {
-		return arrival, err
-	}
-	arrival.Cookie, err = s.start(r, begun.User)
+	arrival.Cookie, err = s.enter(r, begun.User, then.Proven)
 	return arrival, err
 }
 
@@ -235,6 +249,17 @@ func (s *Sessions) stepOf(factor accountstore.Factor, code string) (int64, error
 // normalCode is a code as people may have typed it.
 func normalCode(code string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
+}
+
+// factorBound is what wrong codes are counted by: a browser that is known to the account by
+// itself, all others together, from wherever. Who gets there knows the password, and codes are
+// short: but a thief who goes on guessing does not lock the person out of the own browser.
+func (s *Sessions) factorBound(r *http.Request, user accountstore.User) Bound {
+	who := factorAccount(user.ID)
+	if browser := s.knownTo(r, user.Email); browser != "" {
+		return At(who, browser)
+	}
+	return At(who, "elsewhere")
 }
 
 func factorAccount(userID int64) string { return "second factor of " + strconv.FormatInt(userID, 10) }

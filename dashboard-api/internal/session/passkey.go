@@ -250,22 +250,14 @@ func (s *Sessions) AskPasskey(r *http.Request) (*protocol.CredentialAssertion, *
 // person by a finger or a number: no second factor is asked for. Whatever is wrong is ErrBadPasskey,
 // or *BlockedPasskeyError for who holds the passkey.
 func (s *Sessions) LogInWithPasskey(r *http.Request, signed []byte) (accountstore.User, *http.Cookie, error) {
-	address := s.ClientAddress(r)
 	if s.passkeys == nil {
 		return accountstore.User{}, nil, ErrNoPasskeys
-	}
-	if wait := s.throttle.Begin("passkey", address); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
 	}
 	user, err := s.passkeyUser(r, signed)
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	s.throttle.Succeed("passkey", address)
-	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
-	}
-	cookie, err := s.start(r, user)
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }
 
@@ -284,6 +276,10 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if !found {
 		return accountstore.User{}, ErrBadChallenge
 	}
+	succeeded, err := s.begin(From(s.Place(r)))
+	if err != nil {
+		return accountstore.User{}, err
+	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(signed)
 	if err != nil {
 		return accountstore.User{}, refused(ErrBadPasskey, err)
@@ -295,6 +291,10 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if err != nil {
 		return accountstore.User{}, fmt.Errorf("log in: %w", err)
 	}
+	succeeded() // from here on it is counted by whose it is
+	if succeeded, err = s.begin(s.bounds(r, "passkeys of "+strconv.FormatInt(user.ID, 10), user.Email)...); err != nil {
+		return accountstore.User{}, err
+	}
 	stored, err := credentialOf(passkey)
 	if err != nil {
 		return accountstore.User{}, err
@@ -305,7 +305,11 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if err != nil {
 		return accountstore.User{}, refused(ErrBadPasskey, err)
 	}
-	return user, s.count(ctx, passkey, credential, parsed.Response.AuthenticatorData.Counter)
+	if err := s.count(ctx, passkey, credential, parsed.Response.AuthenticatorData.Counter); err != nil {
+		return accountstore.User{}, err
+	}
+	succeeded()
+	return user, nil
 }
 
 // count records the use of a passkey, or blocks it if its count has not risen: two

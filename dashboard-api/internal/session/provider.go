@@ -21,6 +21,7 @@ const (
 	providerCookie    = "pf_provider"
 	providerLasts     = 10 * time.Minute // people are asked for passwords and codes there
 	longestName       = 120
+	wholeSeconds      = 2 * time.Second // that what a provider says of time is rounded to
 )
 
 // What can be wrong with signing in with a provider.
@@ -28,6 +29,8 @@ var (
 	ErrNoProvider = errors.New("there is no single sign-on")
 	ErrUnverified = errors.New("the provider has not verified an address of this person")
 	ErrDomain     = errors.New("this person's address is of another domain")
+
+	ErrNotAskedAgain = errors.New("the provider has not asked the person again, or does not say when it did")
 )
 
 // Terms are who may come in by the provider.
@@ -60,16 +63,20 @@ func (s *Sessions) ProviderLabel() (label string, there bool) {
 // journey is what of a sign-in with the provider is kept while the browser is there.
 type journey struct {
 	State, Nonce, Verifier string
+	Again                  time.Time // since when the person must have shown who it is; zero: whoever the provider still knows
 }
 
 // AskProvider begins to sign in with the provider: where the browser goes, and the cookie
-// that binds its return to it.
-func (s *Sessions) AskProvider(r *http.Request) (to string, cookie *http.Cookie, err error) {
+// that binds its return to it. Again has the provider ask the person anew who it is.
+func (s *Sessions) AskProvider(r *http.Request, again bool) (to string, cookie *http.Cookie, err error) {
 	if s.provider == nil {
 		return "", nil, ErrNoProvider
 	}
-	j := journey{NewToken(), NewToken(), NewToken()}
-	if to, err = s.provider.AuthURL(r.Context(), j.State, j.Nonce, j.Verifier); err != nil {
+	j := journey{State: NewToken(), Nonce: NewToken(), Verifier: NewToken()}
+	if again {
+		j.Again = s.now()
+	}
+	if to, err = s.provider.AuthURL(r.Context(), j.State, j.Nonce, j.Verifier, again); err != nil {
 		return "", nil, err
 	}
 	token, expires, err := s.keep(r.Context(), challengeProvider, accountstore.User{}, j, providerLasts)
@@ -90,7 +97,7 @@ type Arrival struct {
 // there. A second factor is asked for (*SecondFactorError) as after the password, before the
 // account is bound to the person. Arrival says what was bound or made also with an error.
 func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival Arrival, err error) {
-	ctx, address := r.Context(), s.ClientAddress(r)
+	ctx := r.Context()
 	if s.provider == nil {
 		return arrival, ErrNoProvider
 	}
@@ -111,31 +118,41 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if said.Get("code") == "" {
 		return arrival, fmt.Errorf("%w: %q", signon.ErrRefused, said.Get("error"))
 	}
-	if wait := s.throttle.Begin("provider", address); wait > 0 {
-		return arrival, &ThrottledError{wait}
+	succeeded, err := s.begin(From(s.Place(r)))
+	if err != nil {
+		return arrival, err
 	}
 	person, err := s.provider.Person(ctx, said.Get("code"), j.Nonce, j.Verifier)
 	if err != nil {
 		return arrival, err
 	}
+	var proven time.Time
+	if person.Told {
+		proven = s.now().Add(-person.Age)
+	}
+	if !j.Again.IsZero() && proven.Before(j.Again.Add(-wholeSeconds)) {
+		return arrival, ErrNotAskedAgain
+	}
 	var bind *accountstore.Identity
 	if arrival.User, arrival.Came, bind, err = s.userOf(ctx, person); err != nil {
 		return arrival, err
 	}
-	s.throttle.Succeed("provider", address)
-	if err := s.secondStep(ctx, arrival.User, bind); err != nil {
+	succeeded()
+	// The challenge goes on in a link: in another browser it is worth nothing.
+	browser := NewToken()
+	if err := s.secondStep(ctx, arrival.User, pending{bind, HashToken(browser), proven}); err != nil {
+		if more, is := errors.AsType[*SecondFactorError](err); is {
+			more.Cookie = s.cookieOf(r, secondCookie, browser, more.ExpiresAt)
+		}
 		return arrival, err
 	}
-	if bind != nil {
+	if bind != nil && arrival.User.DisabledAt.IsZero() {
 		if err := s.store.BindIdentity(ctx, arrival.User.ID, *bind); err != nil {
 			return arrival, err
 		}
 		arrival.Came = "bound"
 	}
-	if err := s.LogOut(r); err != nil {
-		return arrival, err
-	}
-	arrival.Cookie, err = s.start(r, arrival.User)
+	arrival.Cookie, err = s.enter(r, arrival.User, proven)
 	return arrival, err
 }
 

@@ -50,7 +50,7 @@ type Identity struct {
 	User  *accountstore.User // nil for an API key
 
 	SessionID int64                // 0 for an API key
-	Since     time.Time            // when the session began; zero for an API key
+	Proven    time.Time            // when the person showed who it is; zero: nobody can say
 	Key       *accountstore.APIKey // nil for a person
 }
 
@@ -58,6 +58,7 @@ type Identity struct {
 var (
 	ErrAnonymous      = errors.New("nobody is signed in")
 	ErrBadCredentials = errors.New("wrong e-mail address or password")
+	ErrDisabled       = errors.New("this account is disabled") // said only to who has shown that it is theirs
 )
 
 // ThrottledError says how long to wait before the next try.
@@ -135,7 +136,7 @@ func (s *Sessions) byToken(ctx context.Context, token string, activity bool) (Id
 	if activity && now.Sub(session.LastSeenAt) > accountstore.TouchInterval {
 		s.ignore(ctx, "touch session", s.store.TouchSession(ctx, hash, now))
 	}
-	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID, Since: session.CreatedAt}, nil
+	return Identity{Actor: "user:" + strconv.FormatInt(user.ID, 10), Role: user.Role, User: &user, SessionID: session.ID, Proven: session.Client.Proven}, nil
 }
 
 func anonymous(err error) error {
@@ -155,9 +156,10 @@ func (s *Sessions) ignore(ctx context.Context, what string, err error) {
 // LogIn checks a password and signs the browser in with a new session, ending the
 // one it had. The cookie goes to the browser. *SecondFactorError means that Verify is to follow.
 func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, account, address := r.Context(), strings.ToLower(strings.TrimSpace(email)), s.ClientAddress(r)
-	if wait := s.throttle.Begin(account, address); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
+	ctx, account := r.Context(), strings.ToLower(strings.TrimSpace(email))
+	succeeded, err := s.begin(s.bounds(r, account, account)...)
+	if err != nil {
+		return accountstore.User{}, nil, err
 	}
 	user, hash, err := s.store.UserByEmail(ctx, account)
 	if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
@@ -170,14 +172,11 @@ func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.
 	if !right {
 		return accountstore.User{}, nil, ErrBadCredentials
 	}
-	s.throttle.Succeed(account, address)
-	if err := s.secondStep(ctx, user, nil); err != nil {
+	succeeded()
+	if err := s.secondStep(ctx, user, pending{}); err != nil {
 		return accountstore.User{}, nil, err
 	}
-	if err := s.LogOut(r); err != nil {
-		return accountstore.User{}, nil, err
-	}
-	cookie, err := s.start(r, user)
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }
 
@@ -193,9 +192,18 @@ func (s *Sessions) LogOut(r *http.Request) error {
 	return nil
 }
 
-func (s *Sessions) start(r *http.Request, user accountstore.User) (*http.Cookie, error) {
-	token, expires := NewToken(), s.now().Add(accountstore.SessionMax)
-	if err := s.store.CreateSession(r.Context(), HashToken(token), user, s.client(r), expires); err != nil {
+// enter signs a browser in for who has shown at proven to be this user, ending the session it
+// had. Every way in ends here: ErrDisabled is said to nobody before.
+func (s *Sessions) enter(r *http.Request, user accountstore.User, proven time.Time) (*http.Cookie, error) {
+	if !user.DisabledAt.IsZero() {
+		return nil, ErrDisabled
+	}
+	if err := s.LogOut(r); err != nil {
+		return nil, err
+	}
+	token, expires, client := NewToken(), s.now().Add(accountstore.SessionMax), s.client(r)
+	client.Proven = proven
+	if err := s.store.CreateSession(r.Context(), HashToken(token), user, client, expires); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
 	return s.cookie(r, token, expires), nil

@@ -48,9 +48,9 @@ func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (
 	} else if !needed {
 		return accountstore.User{}, nil, accountstore.ErrSetupDone
 	}
-	address := s.ClientAddress(r)
-	if wait := s.throttle.Begin("setup", address); wait > 0 {
-		return accountstore.User{}, nil, &ThrottledError{wait}
+	succeeded, err := s.begin(From(s.ClientAddress(r)))
+	if err != nil {
+		return accountstore.User{}, nil, err
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	s.throttle.Succeed("setup", address)
-	cookie, err := s.start(r, user)
+	succeeded()
+	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
 }

@@ -6,17 +6,38 @@ import (
 	"time"
 )
 
-// Limits of guessing. An account seen from one address has a few free tries,
-// then waits double each time; an address has more of them over all accounts.
+// Limits of guessing.
 const (
-	freeTriesAccount = 5
-	freeTriesAddress = 30
-	firstDelay       = time.Second
-	longestDelay     = 5 * time.Minute
-	forgetAfter      = time.Hour
-	shardCount       = 64
-	generation       = 2048 // entries of a shard before the older ones are forgotten
+	freeTries    = 5 // at an account from one place; then waits double each time
+	firstDelay   = time.Second
+	longestDelay = 5 * time.Minute
+	forgetAfter  = time.Hour
+
+	crowd        = 100 // wrong answers of an address, or at an account, at once
+	addressEvery = time.Second
+	accountEvery = 10 * time.Second
+
+	shardCount = 64
+	generation = 2048 // entries of a shard before the older ones are forgotten
 )
+
+// Bound is one of the things that a try is counted by.
+type Bound struct {
+	key   string
+	every time.Duration // how soon another one is had back, of a crowd; 0: waits grow
+}
+
+// At counts what is tried at an account from one place: an address, or a browser. It has a few
+// free tries, then waits double each time.
+func At(account, place string) Bound { return Bound{"a|" + account + "|" + place, 0} }
+
+// From counts what an address tries over all accounts: generously, and waits never grow, since
+// many people may be behind it.
+func From(address string) Bound { return Bound{"i|" + address, addressEvery} }
+
+// Everywhere counts what is tried at an account from all places together, likewise: many
+// addresses guess no faster than so, and a wait is over in seconds.
+func Everywhere(account string) Bound { return Bound{"e|" + account, accountEvery} }
 
 // Throttle slows guessing down. Its state is spread over shards with a lock
 // each, held for a map access: nobody waits for another's password check.
@@ -36,7 +57,7 @@ type throttleShard struct {
 
 type tries struct {
 	failed int
-	until  time.Time // no try is accepted before
+	until  time.Time // where waits grow: no try is accepted before. Else: when all of the crowd is had back
 	last   time.Time
 }
 
@@ -49,43 +70,73 @@ func NewThrottle(now func() time.Time) *Throttle {
 	return t
 }
 
-// Begin asks for one try. A positive wait means: not now. Otherwise the try
-// counts as failed until Succeed takes it back, so that parallel guesses cannot
-// pass before the first of them is judged.
-func (t *Throttle) Begin(account, address string) (wait time.Duration) {
-	if wait = t.try("a|"+account+"|"+address, freeTriesAccount); wait > 0 {
-		return wait // not counted against the address: its other accounts go on
+// Begin asks for one try, counted by each of the bounds. A positive wait means: not now, and
+// nothing was counted. Otherwise the try counts as failed until Succeed takes it back, so that
+// parallel guesses cannot pass before the first of them is judged. The narrowest bound comes
+// last: a flood that a wider one refuses makes nobody forgotten.
+func (t *Throttle) Begin(bounds ...Bound) (wait time.Duration) {
+	for i, bound := range bounds {
+		if wait = t.try(bound); wait > 0 {
+			for _, counted := range bounds[:i] {
+				t.change(counted, tries.back)
+			}
+			return wait
+		}
 	}
-	return t.try("i|"+address, freeTriesAddress)
+	return 0
 }
 
-// Succeed forgets the failures of the account at this address. Those of the
-// address over other accounts stay: one own account does not pay for guessing others.
-func (t *Throttle) Succeed(account, address string) {
-	key := "a|" + account + "|" + address
-	shard := t.shard(key)
-	shard.mu.Lock()
-	shard.put(key, tries{})
-	shard.mu.Unlock()
-
-	key = "i|" + address
-	shard = t.shard(key)
-	shard.mu.Lock()
-	entry := shard.get(key)
-	entry.failed = max(0, entry.failed-1)
-	shard.put(key, entry)
-	shard.mu.Unlock()
+// Succeed takes a try back, and forgets the failures of the account at this place. Others of
+// the address and of the account stay: one own account does not pay for guessing others.
+func (t *Throttle) Succeed(bounds ...Bound) {
+	for _, bound := range bounds {
+		if bound.every == 0 {
+			t.change(bound, func(tries, Bound) tries { return tries{} })
+		} else {
+			t.change(bound, tries.back)
+		}
+	}
 }
 
 func (t *Throttle) shard(key string) *throttleShard {
 	return &t.shards[maphash.String(t.seed, key)%shardCount]
 }
 
-func (t *Throttle) try(key string, free int) time.Duration {
-	shard, now := t.shard(key), t.now()
+func (t *Throttle) change(bound Bound, how func(tries, Bound) tries) {
+	shard := t.shard(bound.key)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	entry := shard.get(key)
+	shard.put(bound.key, how(shard.get(bound.key), bound))
+}
+
+// back is what is counted without one try that was.
+func (e tries) back(bound Bound) tries {
+	e.failed = max(0, e.failed-1)
+	if bound.every == 0 {
+		e.until = time.Time{} // it was over when the try was accepted
+	} else {
+		e.until = e.until.Add(-bound.every)
+	}
+	return e
+}
+
+func (t *Throttle) try(bound Bound) time.Duration {
+	shard, now := t.shard(bound.key), t.now()
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	entry := shard.get(bound.key)
+	if bound.every > 0 {
+		until := entry.until
+		if until.Before(now) {
+			until = now
+		}
+		until = until.Add(bound.every)
+		if wait := until.Sub(now) - crowd*bound.every; wait > 0 {
+			return wait
+		}
+		shard.put(bound.key, tries{until: until})
+		return 0
+	}
 	if now.Sub(entry.last) > forgetAfter {
 		entry = tries{}
 	}
@@ -94,10 +145,10 @@ func (t *Throttle) try(key string, free int) time.Duration {
 	}
 	entry.failed++
 	entry.last = now
-	if over := entry.failed - free; over >= 0 {
+	if over := entry.failed - freeTries; over >= 0 {
 		entry.until = now.Add(min(longestDelay, firstDelay<<min(over, 20)))
 	}
-	shard.put(key, entry)
+	shard.put(bound.key, entry)
 	return 0
 }
 

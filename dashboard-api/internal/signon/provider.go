@@ -57,6 +57,9 @@ type Person struct {
 	EmailVerified   bool
 	Name            string
 	Domain          string // the organization that vouches for the account, of providers that say so
+
+	Told bool          // whether the provider says when the person last showed who it is
+	Age  time.Duration // how long before it vouched for it
 }
 
 // Provider is a provider. It is first asked when somebody signs in.
@@ -88,13 +91,17 @@ func (p *Provider) Issuer() string { return p.o.Issuer }
 // Label names the provider for people.
 func (p *Provider) Label() string { return p.o.Label }
 
-// AuthURL is where a browser is sent to be asked who it is.
-func (p *Provider) AuthURL(ctx context.Context, state, nonce, verifier string) (string, error) {
+// AuthURL is where a browser is sent to be asked who it is; again: also if the provider knows.
+func (p *Provider) AuthURL(ctx context.Context, state, nonce, verifier string, again bool) (string, error) {
 	m, err := p.metadata(ctx)
 	if err != nil {
 		return "", err
 	}
-	return m.flow.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
+	options := []oauth2.AuthCodeOption{oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)}
+	if again { // both: max_age has it say auth_time, and some heed only one
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return m.flow.AuthCodeURL(state, options...), nil
 }
 
 // metadata gives what the provider says of itself, asked for at most once at a time: who has
@@ -163,6 +170,7 @@ type claims struct {
 	Name     string `json:"name"`
 	Party    string `json:"azp"`
 	Domain   string `json:"hd"`
+	At       *int64 `json:"auth_time"`
 }
 
 // Person gives who it was that came back with a code.
@@ -201,12 +209,17 @@ func (p *Provider) Person(ctx context.Context, code, nonce, verifier string) (Pe
 	case token.AccessTokenHash != "" && token.VerifyAccessToken(tokens.AccessToken) != nil:
 		return Person{}, fmt.Errorf("%w: it belongs to another token", ErrUntrue)
 	}
+	at := said.At // of the token: what is said apart is not signed
 	if said.Email == "" && m.provider.UserInfoEndpoint() != "" {
 		if said, err = p.more(ctx, m, tokens, said); err != nil {
 			return Person{}, err
 		}
 	}
-	return Person{Issuer: p.o.Issuer, Subject: said.Subject, Email: strings.TrimSpace(said.Email), EmailVerified: bool(said.Verified), Name: said.Name, Domain: said.Domain}, nil
+	person := Person{Issuer: p.o.Issuer, Subject: said.Subject, Email: strings.TrimSpace(said.Email), EmailVerified: bool(said.Verified), Name: said.Name, Domain: said.Domain}
+	if at != nil && *at > 0 { // both by the provider's clock
+		person.Told, person.Age = true, max(0, token.IssuedAt.Sub(time.Unix(*at, 0)))
+	}
+	return person, nil
 }
 
 // more asks for what is not in the token: some providers keep it apart.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 )
 
 const (
@@ -54,8 +56,8 @@ func throttled(addr netip.Addr) string {
 func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, address string) (answered bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	password := r.PostFormValue("password")
-	account := "page:" + strconv.FormatInt(q.page.ID, 10)
-	if wait := p.throttle.Begin(account, address); wait > 0 {
+	bounds := []session.Bound{session.From(address), session.At("page:"+strconv.FormatInt(q.page.ID, 10), address)}
+	if wait := p.throttle.Begin(bounds...); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		p.plain(w, http.StatusTooManyRequests, "too many tries: wait before the next one")
 		return true
@@ -68,7 +70,7 @@ func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, a
 	if !right {
 		return false
 	}
-	p.throttle.Succeed(account, address)
+	p.throttle.Succeed(bounds...)
 	expires := p.Now().Add(signedFor)
 	secureNow := p.Secure(r)
 	http.SetCookie(w, &http.Cookie{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/secret"
 	"github.com/probefleet/probefleet/internal/subscriberstore"
@@ -84,7 +85,7 @@ func (p *Pages) subscribe(w http.ResponseWriter, r *http.Request, q request) {
 		return
 	}
 	// Every try counts, whatever comes of it, so that nobody learns anything from the delay.
-	if wait := p.asking.Begin("subscribe", throttled(reader(r, p.TrustProxy))); wait > 0 {
+	if wait := p.asking.Begin(session.At("subscribe", throttled(reader(r, p.TrustProxy)))); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		d.What, d.Message, d.Problem = "", "too_often", true
 		p.form(w, http.StatusTooManyRequests, d)

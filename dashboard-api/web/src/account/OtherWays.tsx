@@ -10,8 +10,8 @@ async function byPasskey(): Promise<Session> {
   return api.loginWithPasskey(await givePasskey(options.publicKey));
 }
 
-async function byProvider(next: string | undefined): Promise<undefined> {
-  const { url } = await api.askProvider();
+export async function byProvider(next: string | undefined, again = false): Promise<undefined> {
+  const { url } = await api.askProvider(again);
   keepNext(next);
   location.assign(url);
 }

@@ -15,6 +15,8 @@ describe("what is wrong with a sign-in", () => {
       "domain_not_allowed",
       "unknown_person",
       "other_identity",
+      "not_asked_again",
+      "account_disabled",
       "account_changed",
       "provider_unavailable",
       "provider_refused",

@@ -30,6 +30,13 @@ const sentences: ReadonlyMap<string, string> = new Map([
     "other_identity",
     t("The account with your address belongs to somebody else at the provider. Ask an owner to look into it."),
   ],
+  [
+    "not_asked_again",
+    t(
+      "The provider did not ask you again who you are, or does not say when it did. Ask the operator to have it tell that (auth_time).",
+    ),
+  ],
+  ["account_disabled", t("Your account is disabled. Ask an owner to enable it.")],
   ["account_changed", t("The account was changed at this very moment. Try again.")],
   ["provider_unavailable", t("The provider cannot be reached. Try again in a minute, or sign in another way.")],
   ["provider_refused", t("The provider did not sign you in. Try again, or ask who runs it.")],

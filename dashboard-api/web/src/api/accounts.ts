@@ -11,6 +11,8 @@ export interface Member extends User {
   /** Null: in no session that is left. */
   last_seen_at: string | null;
   second_factor: boolean;
+  /** Since when there is no way in; null: not so. */
+  disabled_at: string | null;
 }
 
 export interface Invitation {
@@ -140,6 +142,8 @@ async function everything<T>(path: string): Promise<T[]> {
 export const accountApi = {
   members: () => everything<Member>("/api/v1/users"),
   setRole: (id: number, role: Role) => request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { role } }),
+  disableUser: (id: number, disabled: boolean) =>
+    request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { disabled } }),
   removeUser: (id: number) => request<void>(`/api/v1/users/${id}`, { method: "DELETE" }),
 
   invitations: () => everything<Invitation>("/api/v1/invitations"),

@@ -50,8 +50,9 @@ export const api = {
     }),
   loginWithPasskey: (credential: PublicKeyCredentialJSON) =>
     request<Session>("/api/v1/session/passkey:finish", { method: "POST", body: { credential } }),
-  /** Where the browser goes to sign in with the provider. */
-  askProvider: () => request<{ url: string }>("/api/v1/session/provider", { method: "POST", body: {} }),
+  /** Where the browser goes to sign in with the provider, which is to ask again or not. */
+  askProvider: (again: boolean) =>
+    request<{ url: string }>("/api/v1/session/provider", { method: "POST", body: { again } }),
   acceptInvitation: (body: { token: string; email?: string; name: string; password: string }) =>
     request<Session>("/api/v1/invitations:accept", { method: "POST", body }),
   logout: () => request<void>("/api/v1/session", { method: "DELETE" }),

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { CircleUser, Ellipsis, ShieldCheck, UserMinus, UserPlus, UserRoundCog } from "lucide-react";
+import { CircleUser, Ellipsis, ShieldCheck, UserCheck, UserMinus, UserPlus, UserRoundCog, UserX } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { accountApi, type Member } from "../api/accounts";
 import { useKeys } from "../app/keys";
@@ -60,7 +60,10 @@ function Members({ onInvite }: { onInvite: () => void }) {
   const members = useMembers();
   const [changing, setChanging] = useState<Member | null>(null);
   const [removing, setRemoving] = useState<Member | null>(null);
-  const owners = members.data?.filter((one) => one.role === "owner").length ?? 0;
+  const [disabling, setDisabling] = useState<Member | null>(null);
+  const enable = useEnable();
+  const mayComeIn = (one: Member) => one.role === "owner" && !one.disabled_at;
+  const owners = members.data?.filter(mayComeIn).length ?? 0;
   if (members.error && !members.data) return <ErrorNote error={members.error} onRetry={() => void members.refetch()} />;
   if (!members.data) return <div className="card skeleton people-skeleton" />;
   return (
@@ -70,8 +73,9 @@ function Members({ onInvite }: { onInvite: () => void }) {
           <MemberRow
             key={one.id}
             member={one}
-            onlyOwner={one.role === "owner" && owners === 1}
+            onlyOwner={mayComeIn(one) && owners === 1}
             onChange={() => setChanging(one)}
+            onSwitch={() => (one.disabled_at ? void enable(one) : setDisabling(one))}
             onRemove={() => setRemoving(one)}
           />
         ))}
@@ -85,6 +89,7 @@ function Members({ onInvite }: { onInvite: () => void }) {
         )}
       </ul>
       {changing && <RoleDialog member={changing} onClose={() => setChanging(null)} />}
+      {disabling && <Disable member={disabling} onClose={() => setDisabling(null)} />}
       {removing && <Remove member={removing} onClose={() => setRemoving(null)} />}
     </>
   );
@@ -94,11 +99,13 @@ function MemberRow({
   member,
   onlyOwner,
   onChange,
+  onSwitch,
   onRemove,
 }: {
   member: Member;
   onlyOwner: boolean;
   onChange: () => void;
+  onSwitch: () => void;
   onRemove: () => void;
 }) {
   const self = useSelf();
@@ -109,6 +116,7 @@ function MemberRow({
       <div>
         <b className="entry-name">{name}</b>
         {member.id === self?.id && <span className="tag">{t("you")}</span>}
+        {member.disabled_at && <span className="tag">{t("disabled")}</span>}
         <p className="muted">{member.email}</p>
         <p className="muted">
           {member.last_seen_at ? (
@@ -135,6 +143,14 @@ function MemberRow({
           <MenuItem icon={<UserRoundCog size={16} aria-hidden />} onSelect={onChange}>
             {t("Change role")}
           </MenuItem>
+          {member.id !== self?.id && (
+            <MenuItem
+              icon={member.disabled_at ? <UserCheck size={16} aria-hidden /> : <UserX size={16} aria-hidden />}
+              onSelect={onSwitch}
+            >
+              {member.disabled_at ? t("Enable") : t("Disable")}
+            </MenuItem>
+          )}
           <hr />
           <MenuItem icon={<UserMinus size={16} aria-hidden />} danger onSelect={onRemove}>
             {t("Remove")}
@@ -142,6 +158,53 @@ function MemberRow({
         </Menu>
       )}
     </li>
+  );
+}
+
+function useEnable() {
+  const queries = useQueryClient();
+  const toast = useToast();
+  return async (member: Member) => {
+    const name = nameOf(member);
+    try {
+      await accountApi.disableUser(member.id, false);
+      toast({ text: t("{name} is enabled.", { name }) });
+    } catch (error) {
+      toast({ bad: true, text: t("{name} was not enabled: {why}", { name, why: briefly(error) }) });
+    }
+    void queries.invalidateQueries({ queryKey: ["members"] });
+  };
+}
+
+function Disable({ member, onClose }: { member: Member; onClose: () => void }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const name = nameOf(member);
+  const disable = async () => {
+    try {
+      await accountApi.disableUser(member.id, true);
+      toast({ text: t("{name} is disabled.", { name }) });
+    } catch (error) {
+      toast({ bad: true, text: t("{name} was not disabled: {why}", { name, why: briefly(error) }) });
+    }
+    void queries.invalidateQueries({ queryKey: ["members"] });
+    void queries.invalidateQueries({ queryKey: ["invitations"] });
+  };
+  return (
+    <Confirm
+      title={t("Disable {name}?", { name })}
+      act={t("Disable {name}", { name })}
+      keep={t("Keep {name}", { name })}
+      consequences={[
+        t("{name} is signed out everywhere, and cannot sign in in any way.", { name }),
+        t("API keys of {name} are refused, with those they made.", { name }),
+        t("Invitations for {name}, or by {name}, are withdrawn.", { name }),
+      ]}
+      onAct={disable}
+      onClose={onClose}
+    >
+      {t("You can enable the account again. What happens at once:")}
+    </Confirm>
   );
 }
 

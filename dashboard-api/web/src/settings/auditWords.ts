@@ -36,6 +36,8 @@ export const actions: Readonly<Record<string, Words>> = {
   "invitation.accepted": { name: t("Accepted an invitation"), told: t("{actor} accepted an invitation") },
   "invitation.revoked": { name: t("Revoked an invitation"), told: t("{actor} revoked {object}") },
   "user.role-changed": { name: t("Changed a role"), told: t("{actor} changed the role of {object}") },
+  "user.disabled": { name: t("Disabled a user"), told: t("{actor} disabled {object}") },
+  "user.enabled": { name: t("Enabled a user"), told: t("{actor} enabled {object}") },
   "user.removed": { name: t("Removed a user"), told: t("{actor} removed {object}") },
   "key.created": { name: t("Made an API key"), told: t("{actor} made {object}") },
   "key.revoked": { name: t("Revoked an API key"), told: t("{actor} revoked {object}") },
