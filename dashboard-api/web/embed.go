@@ -3,11 +3,14 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"io/fs"
+	"mime"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,8 +29,8 @@ const unbuilt = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Pro
 </html>
 `
 
-// Handler serves the dashboard: files as they are, and index.html for every other
-// path, since pages have addresses of their own.
+// Handler serves the dashboard: files as they are, compressed for whoever takes that, and
+// index.html for every other path, since pages have addresses of their own.
 func Handler() http.Handler {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -39,6 +42,7 @@ func Handler() http.Handler {
 func handler(files fs.FS) http.Handler {
 	index, err := fs.ReadFile(files, "index.html")
 	built := err == nil
+	var packed packer
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header())
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -48,7 +52,7 @@ func handler(files fs.FS) http.Handler {
 		}
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
 		switch {
-		case name != "" && name != "index.html" && serveFile(w, r, files, name):
+		case name != "" && name != "index.html" && serveFile(w, r, files, name, &packed):
 		case looksLikeFile(name):
 			http.Error(w, "there is no such file", http.StatusNotFound) // an old asset must fail, not be a page
 		case !built:
@@ -58,7 +62,7 @@ func handler(files fs.FS) http.Handler {
 			_, _ = w.Write([]byte(unbuilt))
 		default:
 			w.Header().Set("Cache-Control", "no-cache")
-			http.ServeContent(w, r, "index.html", time.Time{}, bytes.NewReader(index))
+			packed.serve(w, r, "index.html", index)
 		}
 	})
 }
@@ -73,7 +77,7 @@ func secure(header http.Header) {
 	header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 }
 
-func serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, name string) bool {
+func serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, name string, packed *packer) bool {
 	info, err := fs.Stat(files, name)
 	if err != nil || info.IsDir() || strings.HasPrefix(path.Base(name), ".") {
 		return false
@@ -87,8 +91,51 @@ func serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, name string)
 	} else {
 		w.Header().Set("Cache-Control", "no-cache")
 	}
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
+	packed.serve(w, r, name, content)
 	return true
+}
+
+// packer compresses every file once, when it is first asked for.
+type packer struct{ files sync.Map } // of func() []byte, by name
+
+func (p *packer) serve(w http.ResponseWriter, r *http.Request, name string, content []byte) {
+	if packs(name) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+			small, _ := p.files.LoadOrStore(name, sync.OnceValue(func() []byte { return pack(content) }))
+			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+			w.Header().Set("Content-Encoding", "gzip")
+			content = small.(func() []byte)()
+		}
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
+}
+
+func packs(name string) bool {
+	switch path.Ext(name) {
+	case ".html", ".js", ".css", ".svg", ".json":
+		return true
+	}
+	return false
+}
+
+func pack(content []byte) []byte {
+	var small bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // a level there is, into memory: neither can fail
+	_, _ = zip.Write(content)
+	_ = zip.Close()
+	return small.Bytes()
+}
+
+// acceptsGzip says whether gzip is among the codings that are taken, and not with a weight of 0.
+func acceptsGzip(header string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, q, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return q == "" || strings.Trim(strings.TrimPrefix(strings.TrimSpace(q), "q="), "0.") != ""
+		}
+	}
+	return false
 }
 
 func looksLikeFile(name string) bool {

@@ -1,0 +1,44 @@
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { firstLoad, reached } from "./firstload";
+
+test("what is imported statically belongs to the first load, in rings too", () => {
+  const imports: Record<string, string[]> = { main: ["a"], a: ["b", "main"], b: [], lazy: ["b"] };
+  const found = reached("main", (id) => ({ importedIds: imports[id] ?? [] }));
+  expect([...found].sort()).toEqual(["a", "b", "main"]);
+});
+
+test("the first load is the document, what it names, and what that imports", () => {
+  const html = `<script src="/theme.js"></script><script type="module" crossorigin src="/assets/main.js"></script>
+    <link rel="modulepreload" crossorigin href="/assets/start.js"><link rel="icon" href="/icons/ok.svg" />`;
+  const chunk = (name: string, imports: string[] = [], css: string[] = []) => ({
+    type: "chunk" as const,
+    fileName: name,
+    code: `code of ${name}`,
+    imports,
+    viteMetadata: { importedCss: new Set(css) },
+  });
+  const bundle = {
+    "assets/main.js": chunk("assets/main.js", ["assets/words.js"]),
+    "assets/words.js": chunk("assets/words.js"),
+    "assets/start.js": chunk("assets/start.js", ["assets/words.js", "assets/deep.js"], ["assets/start.css"]),
+    "assets/deep.js": chunk("assets/deep.js"),
+    "assets/lazy.js": chunk("assets/lazy.js", ["assets/words.js"]),
+    "assets/start.css": { type: "asset" as const, fileName: "assets/start.css", source: "a{color:red}" },
+  };
+  const files = firstLoad(html, bundle, (name) => `beside ${name}`);
+  expect([...files.keys()].sort()).toEqual([
+    "assets/deep.js",
+    "assets/main.js",
+    "assets/start.css",
+    "assets/start.js",
+    "assets/words.js",
+    "index.html",
+    "theme.js",
+  ]);
+  const size = (text: string) => gzipSync(text, { level: 9 }).length;
+  expect(files.get("assets/deep.js")).toBe(size("code of assets/deep.js"));
+  expect(files.get("assets/start.css")).toBe(size("a{color:red}"));
+  expect(files.get("theme.js")).toBe(size("beside theme.js"));
+  expect(files.get("index.html")).toBe(size(html));
+});
