@@ -132,6 +132,7 @@ func newAPI(options Options) (*router, error) {
 	}
 	a := &api{Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(), rate: jobs.NewLimiter(), pings: newPingLimiter(), begins: newPingLimiter(), tests: jobs.NewLimiter(), hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller), exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls)}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
+	r.again = a.again
 	a.routes(r)
 	if err := r.finish(); err != nil {
 		return nil, fmt.Errorf("build the api: %w", err)
