@@ -115,7 +115,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		kept.Forget(id)
 		copies.Forget(id)
 	}})
-	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Secure: sessions.Secure, Most: cfg.SocketsMax, MostOfAccount: cfg.SocketsOfAccount, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
+	sockets := wsconn.New(wsconn.Options{Hub: hub, StillAllowed: sessions.StillAllowed, Holder: sessions.Holder, Secure: sessions.Secure, Most: cfg.SocketsMax, MostOfAccount: cfg.SocketsOfAccount, Log: s.Log, Metrics: wsconn.NewMetrics(s.Metrics)})
 	announcer := livefeed.NewAnnouncer(stores.redis)
 	after := httpapi.NewAftermath(announcer, stores.redis, s.Log)
 	taken, err := newOutside(ctx, cfg, stores, announcer, box, s)

@@ -70,16 +70,20 @@ func (s *Store) Invitations(ctx context.Context, beforeID int64, limit int) ([]I
 	return all, nil
 }
 
-// RevokeInvitation withdraws an invitation that nobody has used; ErrNotFound if there is none.
-func (s *Store) RevokeInvitation(ctx context.Context, id int64) error {
+// RevokeInvitation withdraws an invitation that nobody has used, and gives it; ErrNotFound if there is none.
+func (s *Store) RevokeInvitation(ctx context.Context, id int64) (Invitation, error) {
 	n, err := gorm.G[invitationRow](s.db.Write()).Where("id = ? AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL", id).Update(ctx, "revoked_at_ms", s.now().UnixMilli())
 	if err == nil && n == 0 {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("revoke invitation: %w", database.Translate(ctx, err))
+	var row invitationRow
+	if err == nil {
+		row, err = gorm.G[invitationRow](s.db.Write()).Where("id = ?", id).Take(ctx)
 	}
-	return nil
+	if err != nil {
+		return Invitation{}, fmt.Errorf("revoke invitation: %w", database.Translate(ctx, err))
+	}
+	return row.invitation(), nil
 }
 
 // InvitationValid gives an invitation that can be used at now, or ErrBadInvitation.

@@ -141,8 +141,8 @@ func (s *Store) Keys(ctx context.Context, userID, afterID int64, limit int) ([]A
 }
 
 // RevokeKey ends a key, and with it those that it made: one of a user, or of anybody
-// (0). ErrNotFound if there is none.
-func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
+// (0). It gives what was ended, or ErrNotFound.
+func (s *Store) RevokeKey(ctx context.Context, userID, id int64) (APIKey, error) {
 	query := gorm.G[keyRow](s.db.Write()).Where("id = ? AND revoked_at_ms IS NULL", id)
 	if userID != 0 {
 		query = query.Where("user_id = ?", userID)
@@ -151,10 +151,14 @@ func (s *Store) RevokeKey(ctx context.Context, userID, id int64) error {
 	if err == nil && n == 0 {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("revoke API key: %w", database.Translate(ctx, err))
+	var row keyRow
+	if err == nil {
+		row, err = gorm.G[keyRow](s.db.Write()).Where("id = ?", id).Take(ctx)
 	}
-	return nil
+	if err != nil {
+		return APIKey{}, fmt.Errorf("revoke API key: %w", database.Translate(ctx, err))
+	}
+	return row.key(), nil
 }
 
 // TouchKey records that a key was used at now. It writes at most once a TouchInterval.

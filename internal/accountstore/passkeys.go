@@ -132,18 +132,18 @@ func (s *Store) RenamePasskey(ctx context.Context, userID, id int64, name string
 	return row.passkey(), nil
 }
 
-// RemovePasskey removes a passkey of a user; ErrLastWay if nothing else would let the user
+// RemovePasskey removes a passkey of a user, and gives it; ErrLastWay if nothing else would let the user
 // in: neither a password, nor another passkey that counts, nor the provider of this issuer.
-func (s *Store) RemovePasskey(ctx context.Context, userID, id int64, issuer string) error {
-	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		if err := holdUser(tx, userID, "TRUE"); err != nil {
+func (s *Store) RemovePasskey(ctx context.Context, userID, id int64, issuer string) (Passkey, error) {
+	var row passkeyRow
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if err = holdUser(tx, userID, "TRUE"); err != nil {
 			return err
 		}
-		n, err := gorm.G[passkeyRow](tx).Where("id = ? AND user_id = ?", id, userID).Delete(ctx)
-		if err == nil && n == 0 {
-			err = ErrNotFound
+		if row, err = gorm.G[passkeyRow](tx).Where("id = ? AND user_id = ?", id, userID).Take(ctx); err != nil {
+			return notFound(ctx, err)
 		}
-		if err != nil {
+		if _, err = gorm.G[passkeyRow](tx).Where("id = ?", id).Delete(ctx); err != nil {
 			return err
 		}
 		var ways int64
@@ -156,9 +156,9 @@ func (s *Store) RemovePasskey(ctx context.Context, userID, id int64, issuer stri
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("remove passkey: %w", err)
+		return Passkey{}, fmt.Errorf("remove passkey: %w", err)
 	}
-	return nil
+	return row.passkey(), nil
 }
 
 // PasskeyUser gives a passkey by the authenticator's name of it, with its user as of now

@@ -105,16 +105,19 @@ func (s *Store) Sessions(ctx context.Context, userID int64, now time.Time) ([]Se
 	return all, nil
 }
 
-// EndSession ends a session of a user; ErrNotFound if that user has none of this id.
-func (s *Store) EndSession(ctx context.Context, userID, id int64) error {
-	ended, err := gorm.G[sessionRow](s.db.Write()).Where("id = ? AND user_id = ?", id, userID).Delete(ctx)
-	if err == nil && ended == 0 {
-		err = ErrNotFound
-	}
+// EndSession ends a session of a user, and gives it; ErrNotFound if that user has none of this id.
+func (s *Store) EndSession(ctx context.Context, userID, id int64) (Session, error) {
+	var row sessionRow
+	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if row, err = gorm.G[sessionRow](tx).Where("id = ? AND user_id = ?", id, userID).Take(ctx); err == nil {
+			_, err = gorm.G[sessionRow](tx).Where("id = ?", id).Delete(ctx)
+		}
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("end session: %w", database.Translate(ctx, err))
+		return Session{}, fmt.Errorf("end session: %w", notFound(ctx, err))
 	}
-	return nil
+	return row.session(), nil
 }
 
 // EndOtherSessions ends every session of a user but one.

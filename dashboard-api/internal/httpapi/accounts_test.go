@@ -1,11 +1,16 @@
 package httpapi
 
 import (
+	"bufio"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
 func (b *bench) setUp() (cookie option) {
@@ -142,5 +147,54 @@ func TestGuessingIsSlowed(t *testing.T) {
 	other := b.do("POST", "/api/v1/session", `{"email":"ann@example.com","password":"correct horse"}`, func(r *http.Request) { r.RemoteAddr = "198.51.100.7:1" })
 	if other.Code != http.StatusOK {
 		t.Errorf("the account is locked for its owner elsewhere: %d %s", other.Code, other.text)
+	}
+}
+
+// Who may write is who may when the body is there, however long that takes to come.
+func TestWhoIsRevokedWhileTheBodyComes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(b *bench)
+		want string
+	}{
+		"nothing":    {func(*bench) {}, "201 Created"},
+		"disabled":   {func(b *bench) { b.do("PATCH", "/api/v1/users/2", `{"disabled":true}`, as(ownerKey)) }, "401 Unauthorized"},
+		"removed":    {func(b *bench) { b.do("DELETE", "/api/v1/users/2", "", as(ownerKey)) }, "401 Unauthorized"},
+		"less of it": {func(b *bench) { b.exec("UPDATE users SET role = 'viewer' WHERE id = 2") }, "403 Forbidden"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.setUp()
+			b.member("bob@example.com", accountstore.RoleOwner)
+			server, cookie := b.serve(), b.logIn("bob@example.com")
+			carrier := httptest.NewRequest(http.MethodGet, "/", nil)
+			cookie(carrier)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+			const body = `{"email":"me@example.com","role":"owner"}`
+			_, _ = fmt.Fprintf(conn, "POST /api/v1/invitations HTTP/1.1\r\nHost: x\r\nCookie: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", carrier.Header.Get("Cookie"), len(body))
+			answers := bufio.NewReader(conn)
+			first, err := answers.ReadString('\n') // the server has judged who is asking, and wants the body
+			if err != nil || !strings.Contains(first, "100 Continue") {
+				t.Fatalf("%q %v", first, err)
+			}
+			c.end(b)
+			_, _ = fmt.Fprint(conn, body)
+			rest, err := answers.ReadString('\n')
+			for err == nil && !strings.HasPrefix(rest, "HTTP/1.1 ") {
+				rest, err = answers.ReadString('\n')
+			}
+			if err != nil || !strings.Contains(rest, c.want) {
+				t.Errorf("%q %v, want %s", rest, err, c.want)
+			}
+			var made int64
+			if err := b.db.Read().Raw("SELECT count(*) FROM invitations WHERE email = 'me@example.com' AND revoked_at_ms IS NULL").Scan(&made).Error; err != nil || (made == 1) != (name == "nothing") {
+				t.Errorf("%d invitations, %v", made, err)
+			}
+		})
 	}
 }

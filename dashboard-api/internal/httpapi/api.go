@@ -144,6 +144,7 @@ func newAPI(options Options) (*router, error) {
 		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls),
 	}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
+	r.again = a.again
 	a.routes(r)
 	if err := r.finish(); err != nil {
 		return nil, fmt.Errorf("build the api: %w", err)

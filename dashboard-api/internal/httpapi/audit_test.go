@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -118,4 +119,50 @@ func TestAuditLog(t *testing.T) {
 	if got := actions("limit=3&cursor=" + first.Next); got != "setup" {
 		t.Errorf("second page: %s", got)
 	}
+}
+
+// What was deleted is called in the log what it was called then.
+func TestDeletionsSayWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.setUp()
+	mine, p := b.browser().logIn("ann@example.com"), newPhone()
+	mine.register(p)
+	made := func(path, body string) string {
+		t.Helper()
+		got := mine.do("POST", "/api/v1/"+path, body)
+		var out struct{ ID int64 }
+		got.into(t, &out)
+		if got.Code >= 300 || out.ID == 0 {
+			t.Fatalf("%s: %d %s", path, got.Code, got.text)
+		}
+		return fmt.Sprint(path, "/", out.ID)
+	}
+	remove := func(path, want string) {
+		t.Helper()
+		if got := mine.do("DELETE", "/api/v1/"+path, ""); got.Code >= 300 {
+			t.Errorf("%s: %d %s", path, got.Code, got.text)
+		}
+		if text := b.actions(); !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	target := made("targets", `{"name":"Shop","url":"https://example.com/"}`)
+	if got := mine.do("PATCH", "/api/v1/"+target, `{"name":"Old shop"}`); got.Code != http.StatusOK {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	remove(target, "target.deleted target:1 (Old shop)")
+	remove(made("channels", `{"name":"Ops","webhook":{"url":"https://hook.example/","secret":"a signing key of tests"}}`), "channel.deleted channel:1 (Ops (webhook))")
+	rule := fmt.Sprintf(`{"name":"All","channel_ids":[%s]}`, strings.TrimPrefix(made("channels", `{"name":"Ops","webhook":{"url":"https://hook.example/","secret":"a signing key of tests"}}`), "channels/"))
+	remove(made("notification-rules", rule), "notification-rule.deleted notification-rule:1 (All)")
+	page := made("status-pages", `{"slug":"main","title":"Acme"}`)
+	remove(made(page+"/posts", `{"title":"We move","text":"Soon."}`), "status-post.deleted status-page:1/post:1 (We move)")
+	remove(page, "status-page.deleted status-page:1 (main)")
+	remove(made("keys", `{"name":"deploy","role":"viewer"}`), "key.revoked key:5 (deploy)")
+	remove(made("invitations", `{"email":"bob@example.com","role":"viewer"}`), "invitation.revoked invitation:1 (bob@example.com as viewer)")
+	if got := mine.do("POST", "/api/v1/session/passkeys/1:remove", current); got.Code != http.StatusNoContent || !strings.Contains(b.actions(), "passkey.removed passkey:1 (Phone)") {
+		t.Errorf("passkey: %d\n%s", got.Code, b.actions())
+	}
+	remove(made("maintenance-windows", `{"name":"Move","everything":true,"starts_at":"2026-04-01T00:00:00","duration_s":60}`), "maintenance-window.removed maintenance-window:1 (Move)")
+	remove("sessions/1", "session.ended session:1 (192.0.2.1)")
 }

@@ -137,10 +137,14 @@ func (a *api) deleteChannel(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, incidentstore.ErrConflict
 	}
-	if err := a.Alerts.DeleteChannel(ctx, in.ID, wanted); err != nil {
+	gone, err := a.Alerts.Channel(ctx, in.ID)
+	if err == nil {
+		err = a.Alerts.DeleteChannel(ctx, in.ID, wanted)
+	}
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "channel.deleted", channelObject(in.ID), "")
+	a.audit(ctx, "channel.deleted", channelObject(in.ID), gone.Name+" ("+gone.Kind+")")
 	return nil, nil
 }
 

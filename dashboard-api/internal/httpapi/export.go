@@ -107,6 +107,9 @@ func (a *api) exportAll(ctx context.Context, e *exportWriter, kind string, q res
 		if page, err = a.exportPage(ctx, kind, q); err != nil {
 			return err
 		}
+		if err := a.Sessions.StillAllowed(ctx, requestOf(ctx)); err != nil { // it may take hours
+			return err
+		}
 	}
 }
 

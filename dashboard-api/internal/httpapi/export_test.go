@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -256,6 +257,34 @@ func TestExportsEndWithTheirReader(t *testing.T) {
 	leave()
 	if err := <-history.ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// interrupted calls while every page but the first is looked for.
+type interrupted struct {
+	*longHistory
+	call func()
+}
+
+func (i *interrupted) ExportResults(ctx context.Context, q resultstore.ExportQuery) ([]uptime.Result, error) {
+	if q.After != nil {
+		i.call()
+	}
+	return i.longHistory.ExportResults(ctx, q)
+}
+
+// An export whose key is revoked meanwhile goes no further, and is not taken for the whole.
+func TestExportsEndWithTheirKey(t *testing.T) {
+	t.Parallel()
+	history := &longHistory{rows: 3 * resultstore.MaxExportPage}
+	_, url := served(t, history, func(b *bench, o *Options) {
+		o.Exports = &interrupted{history, func() {
+			b.exec("UPDATE api_keys SET revoked_at_ms = 1 WHERE key_hash = ?", session.HashToken(viewerKey))
+		}}
+	})
+	said, err := io.ReadAll(request(t.Context(), t, url).Body)
+	if rows := bytes.Count(said, []byte("\n")); err == nil || rows > resultstore.MaxExportPage || bytes.Contains(said, []byte("complete")) {
+		t.Errorf("%d rows, %v", rows, err)
 	}
 }
 

@@ -48,17 +48,9 @@ func (a *api) guard(policy Policy, pattern string, next http.Handler) http.Handl
 		defer func() { a.metrics.served(pattern, watched.status, time.Since(started)) }()
 		r = r.WithContext(context.WithValue(r.Context(), keyRequest, r))
 		if policy != Public {
-			identity, err := a.Sessions.Identify(r)
-			if err == nil && !policy.allows(identity.Role) {
-				problem(http.StatusForbidden, codeForbidden, "this needs the role "+policy.String()+", yours is "+string(identity.Role)).write(watched, r)
-				return
-			}
-			if err != nil {
-				a.refusal(r, err).write(watched, r)
-				return
-			}
-			if scope := scopeOf(policy, pattern); !may(identity, scope) {
-				problem(http.StatusForbidden, codeForbidden, "this needs the scope "+scope+", this key has "+strings.Join(identity.Key.Scopes, " ")).write(watched, r)
+			identity, refused := a.admit(r, policy, pattern)
+			if refused != nil {
+				refused.write(watched, r)
 				return
 			}
 			r = r.WithContext(context.WithValue(r.Context(), keyIdentity, identity))
@@ -68,6 +60,29 @@ func (a *api) guard(policy Policy, pattern string, next http.Handler) http.Handl
 			watched.WriteHeader(http.StatusOK)
 		}
 	})
+}
+
+// admit says who sends a request, or why it is refused.
+func (a *api) admit(r *http.Request, policy Policy, pattern string) (session.Identity, *Problem) {
+	identity, err := a.Sessions.Identify(r)
+	if err != nil {
+		return identity, a.refusal(r, err)
+	}
+	if !policy.allows(identity.Role) {
+		return identity, problem(http.StatusForbidden, codeForbidden, "this needs the role "+policy.String()+", yours is "+string(identity.Role))
+	}
+	if scope := scopeOf(policy, pattern); !may(identity, scope) {
+		return identity, problem(http.StatusForbidden, codeForbidden, "this needs the scope "+scope+", this key has "+strings.Join(identity.Key.Scopes, " "))
+	}
+	return identity, nil
+}
+
+// again is an error unless who was admitted would be now.
+func (a *api) again(ctx context.Context, policy Policy, pattern string) error {
+	if _, refused := a.admit(requestOf(ctx), policy, pattern); refused != nil {
+		return refused
+	}
+	return nil
 }
 
 // refusal is the answer to a request of nobody we know.

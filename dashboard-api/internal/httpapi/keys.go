@@ -18,7 +18,7 @@ const longestKey = 10 * 366 * 24 * 3600 // seconds
 type Keys interface {
 	CreateKey(ctx context.Context, key accountstore.APIKey, keyHash string) (accountstore.APIKey, error)
 	Keys(ctx context.Context, userID, afterID int64, limit int) ([]accountstore.APIKey, error)
-	RevokeKey(ctx context.Context, userID, id int64) error
+	RevokeKey(ctx context.Context, userID, id int64) (accountstore.APIKey, error)
 }
 
 // KeyPath names an API key in a path.
@@ -171,10 +171,11 @@ func (a *api) revokeKey(ctx context.Context, in *KeyPath) (*noContent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Keys.RevokeKey(ctx, userID, in.ID); err != nil {
+	revoked, err := a.Keys.RevokeKey(ctx, userID, in.ID)
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "key.revoked", keyActor(in.ID), "")
+	a.audit(ctx, "key.revoked", keyActor(in.ID), revoked.Name)
 	return nil, nil
 }
 

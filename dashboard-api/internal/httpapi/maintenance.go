@@ -159,9 +159,13 @@ func (a *api) getWindow(ctx context.Context, in *WindowPath) (*windowOutput, err
 }
 
 func (a *api) removeWindow(ctx context.Context, in *WindowPath) (*noContent, error) {
-	if err := a.Maintenance.Remove(ctx, in.ID, a.Now()); err != nil {
+	gone, err := a.Maintenance.Get(ctx, in.ID)
+	if err == nil {
+		err = a.Maintenance.Remove(ctx, in.ID, a.Now())
+	}
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "maintenance-window.removed", windowObject(in.ID), "")
+	a.audit(ctx, "maintenance-window.removed", windowObject(in.ID), gone.Name)
 	return nil, nil
 }

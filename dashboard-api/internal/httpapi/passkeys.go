@@ -156,10 +156,11 @@ func (a *api) removePasskey(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Sessions.RemovePasskey(requestOf(ctx), me, in.ID, password); err != nil {
+	removed, err := a.Sessions.RemovePasskey(requestOf(ctx), me, in.ID, password)
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "passkey.removed", passkeyObject(in.ID), "")
+	a.audit(ctx, "passkey.removed", passkeyObject(in.ID), removed.Name)
 	return nil, nil
 }
 

@@ -525,7 +525,8 @@ func TestSayingItAgainAtTheProvider(t *testing.T) {
 		"not asked again":            {true, told(hourAgo), "/login?problem=not_asked_again", false},
 		"asked a minute before":      {true, told(-60), "/login?problem=not_asked_again", false},
 		"asked again, nobody knows":  {true, func(_, c jsonMap) { delete(c, "auth_time") }, "/login?problem=not_asked_again", false},
-		"asked again, says no time":  {true, func(_, c jsonMap) { c["auth_time"] = "now" }, "/login?problem=provider_untrue", false},
+		"asked again, says no time":  {true, func(_, c jsonMap) { c["auth_time"] = "now" }, "/login?problem=not_asked_again", false},
+		"just now, with a point":     {false, func(_, c jsonMap) { c["auth_time"] = c["iat"].(float64) - 0.5 }, "/", true},
 		"asked again, said unsigned": {true, func(a, c jsonMap) { delete(c, "auth_time"); a["auth_time"] = c["iat"] }, "/login?problem=not_asked_again", false},
 	} {
 		i.mu.Lock()

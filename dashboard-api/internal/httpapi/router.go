@@ -41,6 +41,7 @@ type router struct {
 	ids      map[string]string // of operations, likewise
 	errs     []error
 	guard    func(Policy, string, http.Handler) http.Handler
+	again    func(ctx context.Context, policy Policy, pattern string) error // judges who is asking once more
 	toError  func(context.Context, error) error
 }
 
@@ -126,10 +127,16 @@ type operation struct {
 // add registers a handler with typed input and output.
 func add[I, O any](r *router, o operation, handler func(context.Context, *I) (*O, error)) {
 	op := o.huma()
-	r.declare(o.policy, &op)
+	pattern := r.declare(o.policy, &op)
 	huma.Register(r.api, op, func(ctx context.Context, in *I) (*O, error) {
 		ctx, cancel := context.WithTimeout(ctx, answerWithin)
 		defer cancel()
+		// A body may take its time to come: who may write is who may when it is there.
+		if o.method != http.MethodGet && o.policy != Public && r.again != nil {
+			if err := r.again(ctx, o.policy, pattern); err != nil {
+				return nil, err
+			}
+		}
 		out, err := handler(ctx, in)
 		if err != nil {
 			return nil, r.toError(ctx, err)

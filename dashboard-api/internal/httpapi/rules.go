@@ -134,9 +134,13 @@ func (a *api) deleteRule(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, incidentstore.ErrConflict
 	}
-	if err := a.Alerts.DeleteRule(ctx, in.ID, wanted, a.Now()); err != nil {
+	gone, err := a.Alerts.Rule(ctx, in.ID)
+	if err == nil {
+		err = a.Alerts.DeleteRule(ctx, in.ID, wanted, a.Now())
+	}
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "notification-rule.deleted", ruleObject(in.ID), "")
+	a.audit(ctx, "notification-rule.deleted", ruleObject(in.ID), gone.Name)
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 // Accounts keeps who may sign in.
 type Accounts interface {
 	Sessions(ctx context.Context, userID int64, now time.Time) ([]accountstore.Session, error)
-	EndSession(ctx context.Context, userID, id int64) error
+	EndSession(ctx context.Context, userID, id int64) (accountstore.Session, error)
 	EndOtherSessions(ctx context.Context, userID, except int64) error
 	SetProfile(ctx context.Context, id int64, name, email string) (accountstore.User, error)
 	Members
@@ -28,7 +28,7 @@ type Members interface {
 	RemoveUser(ctx context.Context, id int64) (accountstore.User, error)
 	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
 	Invitations(ctx context.Context, beforeID int64, limit int) ([]accountstore.Invitation, error)
-	RevokeInvitation(ctx context.Context, id int64) error
+	RevokeInvitation(ctx context.Context, id int64) (accountstore.Invitation, error)
 }
 
 // SessionPath names a session in a path.
@@ -92,10 +92,11 @@ func (a *api) endSession(ctx context.Context, in *SessionPath) (*noContent, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Accounts.EndSession(ctx, me.User.ID, in.ID); err != nil {
+	ended, err := a.Accounts.EndSession(ctx, me.User.ID, in.ID)
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "session.ended", "session:"+strconv.FormatInt(in.ID, 10), "")
+	a.audit(ctx, "session.ended", "session:"+strconv.FormatInt(in.ID, 10), strings.TrimSpace(ended.Client.Address+" "+ended.Client.UserAgent))
 	return nil, nil
 }
 

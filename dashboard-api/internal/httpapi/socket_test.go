@@ -23,7 +23,7 @@ const (
 
 // withSockets serves real websockets.
 func withSockets(b *bench, o *Options) {
-	sockets := wsconn.New(wsconn.Options{Hub: b.hub, StillAllowed: o.Sessions.StillAllowed, Secure: o.Sessions.Secure, Log: o.Log})
+	sockets := wsconn.New(wsconn.Options{Hub: b.hub, StillAllowed: o.Sessions.StillAllowed, Holder: o.Sessions.Holder, Secure: o.Sessions.Secure, Log: o.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = sockets.Run(ctx) }()

@@ -176,9 +176,13 @@ func (a *api) deletePage(ctx context.Context, in *struct {
 	StatusPagePath
 	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: whatever it is now"`
 }) (*noContent, error) {
-	if err := a.StatusPages.Delete(ctx, in.ID, pageFits(in.IfMatch)); err != nil {
+	gone, err := a.StatusPages.Get(ctx, in.ID)
+	if err == nil {
+		err = a.StatusPages.Delete(ctx, in.ID, pageFits(in.IfMatch))
+	}
+	if err != nil {
 		return nil, err
 	}
-	a.pageChanged(ctx, "status-page.deleted", pageObject(in.ID), "")
+	a.pageChanged(ctx, "status-page.deleted", pageObject(in.ID), gone.Slug)
 	return nil, nil
 }

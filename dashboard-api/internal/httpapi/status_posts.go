@@ -263,9 +263,13 @@ func (a *api) deletePost(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, pagestore.ErrConflict
 	}
-	if err := a.StatusPages.DeletePost(ctx, in.ID, in.Post, wanted); err != nil {
+	gone, err := a.StatusPages.Post(ctx, in.ID, in.Post)
+	if err == nil {
+		err = a.StatusPages.DeletePost(ctx, in.ID, in.Post, wanted)
+	}
+	if err != nil {
 		return nil, err
 	}
-	a.pageChanged(ctx, "status-post.deleted", postObject(pagestore.Post{PageID: in.ID, ID: in.Post}), "")
+	a.pageChanged(ctx, "status-post.deleted", postObject(gone), gone.Body.Title)
 	return nil, nil
 }

@@ -161,11 +161,15 @@ func (a *api) deleteTarget(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Targets.Delete(ctx, in.ID, version); err != nil {
+	gone, err := a.Targets.Get(ctx, in.ID)
+	if err == nil {
+		err = a.Targets.Delete(ctx, in.ID, version)
+	}
+	if err != nil {
 		return nil, err
 	}
 	a.Hub.Remove(in.ID)
-	a.changed(ctx, in.ID, opDeleted, 0, "")
+	a.changed(ctx, in.ID, opDeleted, 0, gone.Name)
 	return &deletedOutput{Location: fmt.Sprintf("/api/v1/deletions/%d", in.ID)}, nil
 }
 

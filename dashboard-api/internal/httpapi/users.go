@@ -248,10 +248,11 @@ func (a *api) listInvitations(ctx context.Context, in *Page) (*listOutput[invita
 }
 
 func (a *api) revokeInvitation(ctx context.Context, in *InvitationPath) (*noContent, error) {
-	if err := a.Accounts.RevokeInvitation(ctx, in.ID); err != nil {
+	revoked, err := a.Accounts.RevokeInvitation(ctx, in.ID)
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "invitation.revoked", "invitation:"+strconv.FormatInt(in.ID, 10), "")
+	a.audit(ctx, "invitation.revoked", "invitation:"+strconv.FormatInt(in.ID, 10), strings.TrimSpace(revoked.Email+" as "+string(revoked.Role)))
 	return nil, nil
 }
 

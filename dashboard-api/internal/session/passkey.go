@@ -49,7 +49,7 @@ type Passkeys interface {
 	Handle(ctx context.Context, userID int64, offered string) (string, error)
 	Passkeys(ctx context.Context, userID int64) ([]accountstore.Passkey, error)
 	AddPasskey(ctx context.Context, user accountstore.User, p accountstore.Passkey) (accountstore.Passkey, error)
-	RemovePasskey(ctx context.Context, userID, id int64, issuer string) error
+	RemovePasskey(ctx context.Context, userID, id int64, issuer string) (accountstore.Passkey, error)
 	PasskeyUser(ctx context.Context, credentialID string) (accountstore.Passkey, accountstore.User, string, error)
 	UsePasskey(ctx context.Context, id int64, count uint32, credential string) (bool, error)
 	BlockPasskey(ctx context.Context, id int64) (bool, error)
@@ -217,10 +217,10 @@ func (s *Sessions) AddPasskey(r *http.Request, identity Identity, challenge, nam
 }
 
 // RemovePasskey removes a passkey of who is signed in, who says the password again.
-func (s *Sessions) RemovePasskey(r *http.Request, identity Identity, id int64, password string) error {
+func (s *Sessions) RemovePasskey(r *http.Request, identity Identity, id int64, password string) (accountstore.Passkey, error) {
 	user, err := s.Confirm(r, identity, password)
 	if err != nil {
-		return err
+		return accountstore.Passkey{}, err
 	}
 	issuer := ""
 	if s.provider != nil {

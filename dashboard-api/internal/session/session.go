@@ -101,18 +101,32 @@ func (s *Sessions) StillAllowed(ctx context.Context, r *http.Request) error {
 }
 
 func (s *Sessions) identify(r *http.Request, activity bool) (Identity, error) {
-	if header := r.Header.Get("Authorization"); header != "" {
-		scheme, key, _ := strings.Cut(header, " ")
-		if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
-			return Identity{}, ErrAnonymous
-		}
+	key, token := s.credential(r)
+	switch {
+	case key != "":
 		return s.byKey(r.Context(), key, activity)
+	case token != "":
+		return s.byToken(r.Context(), token, activity)
 	}
-	token, found := s.readCookie(r)
-	if !found {
-		return Identity{}, ErrAnonymous
+	return Identity{}, ErrAnonymous
+}
+
+// credential is what a request identifies somebody by: a key, or else a session's token, or nothing.
+func (s *Sessions) credential(r *http.Request) (key, token string) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		if scheme, key, _ := strings.Cut(header, " "); strings.EqualFold(scheme, "Bearer") {
+			return strings.TrimSpace(key), ""
+		}
+		return "", ""
 	}
-	return s.byToken(r.Context(), token, activity)
+	token, _ = s.readCookie(r)
+	return "", token
+}
+
+// Holder is the same for all requests of one key or session, and of no other, however they write it.
+func (s *Sessions) Holder(r *http.Request) string {
+	key, token := s.credential(r)
+	return HashToken(key) + HashToken(token)
 }
 
 func (s *Sessions) byKey(ctx context.Context, key string, activity bool) (Identity, error) {

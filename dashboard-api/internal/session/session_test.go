@@ -216,3 +216,31 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 		t.Fatalf("right password: %v %v", ok, err)
 	}
 }
+
+// One key or session is one holder, whatever else a request says.
+func TestHolder(t *testing.T) {
+	t.Parallel()
+	s, _ := newSessions(t, false)
+	holder := func(authorization string, cookies ...*http.Cookie) string {
+		r := request(cookies...)
+		if authorization != "" {
+			r.Header.Set("Authorization", authorization)
+		}
+		return s.Holder(r)
+	}
+	mine, other, junk := &http.Cookie{Name: sessionCookie, Value: "a"}, &http.Cookie{Name: sessionCookie, Value: "b"}, &http.Cookie{Name: "junk", Value: "1"}
+	for i, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{holder("", mine), holder("", junk, mine), true},
+		{holder("", mine), holder("", other), false},
+		{holder("Bearer k", mine), holder("bearer  k ", junk), true},
+		{holder("Bearer a"), holder("", mine), false},
+		{holder("Bearer k"), holder("Bearer l"), false},
+	} {
+		if (c.a == c.b) != c.same {
+			t.Errorf("%d: %q and %q", i, c.a, c.b)
+		}
+	}
+}

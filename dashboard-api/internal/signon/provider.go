@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -162,6 +163,16 @@ func (t *truth) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// second is one since 1970; what is none is as good as nothing said.
+type second int64
+
+func (s *second) UnmarshalJSON(raw []byte) error {
+	if n, err := strconv.ParseFloat(string(raw), 64); err == nil && n > 0 && n < 1<<40 {
+		*s = second(n)
+	}
+	return nil
+}
+
 // claims are what a provider says of somebody.
 type claims struct {
 	Subject  string `json:"sub"`
@@ -170,7 +181,7 @@ type claims struct {
 	Name     string `json:"name"`
 	Party    string `json:"azp"`
 	Domain   string `json:"hd"`
-	At       *int64 `json:"auth_time"`
+	At       second `json:"auth_time"`
 }
 
 // Person gives who it was that came back with a code.
@@ -216,8 +227,8 @@ func (p *Provider) Person(ctx context.Context, code, nonce, verifier string) (Pe
 		}
 	}
 	person := Person{Issuer: p.o.Issuer, Subject: said.Subject, Email: strings.TrimSpace(said.Email), EmailVerified: bool(said.Verified), Name: said.Name, Domain: said.Domain}
-	if at != nil && *at > 0 { // both by the provider's clock
-		person.Told, person.Age = true, max(0, token.IssuedAt.Sub(time.Unix(*at, 0)))
+	if at > 0 { // both by the provider's clock
+		person.Told, person.Age = true, max(0, token.IssuedAt.Sub(time.Unix(int64(at), 0)))
 	}
 	return person, nil
 }

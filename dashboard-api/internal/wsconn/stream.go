@@ -27,7 +27,7 @@ func (s *Server) Stream() http.Handler {
 			http.Error(w, "the origin is another host", http.StatusForbidden)
 			return
 		}
-		c := &client{server: s, request: lean(r), allowed: s.StillAllowed, holder: holder(r)}
+		c := &client{server: s, request: lean(r), allowed: s.StillAllowed, holder: s.Holder(r)}
 		if !s.admit(w, c) {
 			return
 		}

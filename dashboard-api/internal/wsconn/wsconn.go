@@ -62,6 +62,9 @@ type Options struct {
 	Hub *live.Hub
 	// StillAllowed judges the request of an open socket again: an error closes it.
 	StillAllowed func(ctx context.Context, r *http.Request) error
+	// Holder says whose a socket will be: the key or session of its request; nil: what the
+	// request says of itself, to the letter.
+	Holder func(r *http.Request) string
 	// Secure says whether the browser came over TLS (perhaps ended by a proxy in
 	// front): then a page served without TLS may not open a socket.
 	Secure func(r *http.Request) bool
@@ -94,13 +97,16 @@ func New(o Options) *Server {
 	if o.MostOfAccount == 0 {
 		o.MostOfAccount = defaultMostOfAccount
 	}
+	if o.Holder == nil {
+		o.Holder = holder
+	}
 	return &Server{Options: o, writers: make(chan struct{}, 32), open: map[*client]struct{}{}, holders: map[string]int{}}
 }
 
 // ServeHTTP upgrades an authorised request. It returns then: what the request needed is let
 // go of, and the socket lives on.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.accept(w, r, &client{allowed: s.StillAllowed, holder: holder(r)})
+	s.accept(w, r, &client{allowed: s.StillAllowed, holder: s.Holder(r)})
 }
 
 // holder is whose socket it will be: of a key, or of what the browser's cookies say. A key is

@@ -23,6 +23,11 @@ describe("an entry of the audit log", () => {
   it("names what is gone as it was called then", () => {
     expect(told("user.removed", "user:9", "cy@example.com")).toBe("removed cy@example.com");
     expect(told("target.deleted", "target:7", "Old shop")).toBe("deleted Old shop");
+    expect(told("maintenance-window.removed", "maintenance-window:3", "Move")).toBe("removed or ended Move");
+    expect(told("key.revoked", "key:9", "deploy")).toBe("revoked deploy");
+    expect(told("invitation.revoked", "invitation:1", "cy@example.com as viewer")).toBe(
+      "revoked cy@example.com as viewer",
+    );
     expect(told("invitation.created", "invitation:1", "as editor")).toBe("invited somebody as editor");
     expect(tell({ action: "target.updated", object: "target:1", detail: "Shop" }, known).object).toBe("Shop");
     const made = tell({ action: "key.created", object: "key:1", detail: "ci as editor read" }, () => "ci");

@@ -99,7 +99,7 @@ export function objectName(object: string, known: (object: string) => string | u
 
 /** Whether the detail of an action is the name of what it was done to. */
 const detailNames = (action: string): boolean =>
-  action === "user.removed" || /\.(created|updated|deleted)$/.test(action);
+  /\.(created|updated|deleted|removed|revoked|disabled|enabled)$/.test(action);
 
 /** Who was invited as what, as the log has it. */
 const invited = (as: string): string =>
