@@ -39,14 +39,31 @@ func (auditRow) TableName() string { return "audit_log" }
 
 // Audit records who did what to what, as of now.
 func (s *Store) Audit(ctx context.Context, e AuditEntry) error {
-	row := auditRow{
-		AtMS: s.now().UnixMilli(), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
-		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID,
-	}
+	row := e.row(s.now().UnixMilli())
 	if err := gorm.G[auditRow](s.db.Write()).Create(ctx, &row); err != nil {
 		return fmt.Errorf("write the audit log: %w", database.Translate(ctx, err))
 	}
 	return nil
+}
+
+// AuditAll records what one request did to many things, as of now, in one transaction.
+func (s *Store) AuditAll(ctx context.Context, entries []AuditEntry) error {
+	rows, at := make([]auditRow, len(entries)), s.now().UnixMilli()
+	for i, e := range entries {
+		rows[i] = e.row(at)
+	}
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error { return gorm.G[auditRow](tx).CreateInBatches(ctx, &rows, 500) })
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", database.Translate(ctx, err))
+	}
+	return nil
+}
+
+func (e AuditEntry) row(atMS int64) auditRow {
+	return auditRow{
+		AtMS: atMS, Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID,
+	}
 }
 
 // AuditQuery asks for a part of the audit log. Zero fields ask for all.

@@ -90,10 +90,10 @@ type manyWeb struct {
 	Sort         float64 `json:"sort_ms"`
 	Select       float64 `json:"select_ms"`
 	Pause        float64 `json:"pause_ms"`
-	Stop         float64 `json:"stop_ms"`
 	WhilePausing struct {
 		framesWeb
-		Paused int `json:"paused"`
+		Paused int     `json:"paused"`
+		Done   float64 `json:"done_ms"` // until all of them were answered
 	} `json:"while_pausing"`
 }
 
@@ -139,7 +139,7 @@ func (f *webFigures) table() (text string, missed []string) {
 		l.P50, l.P95, l.P99, l.Most, l.Bare.P95, l.Bare.P99, l.P95/max(l.Bare.P95, 1))
 	fmt.Fprintf(&b, "heap %.1f to %.1f MB, %.3f MB a minute; changes p50 %.0f ms, to down %.0f ms\n",
 		l.Heap.Start, l.Heap.End, l.Heap.Slope, f.Changes.P50, f.Changes.ToDown.P50)
-	fmt.Fprintf(&b, "%d targets: first rows %.0f ms and live %.0f ms after the address was asked for; longest task of loading %.0f ms; while %d were paused in %.0f s: frame p95 %.1f ms, %d tasks over 50 ms\n",
-		m.Targets, m.FirstData, m.LiveAt, m.LoadingTaskMS, m.WhilePausing.Paused, m.WhilePausing.Seconds, m.WhilePausing.P95, m.WhilePausing.Tasks)
+	fmt.Fprintf(&b, "%d targets: first rows %.0f ms and live %.0f ms after the address was asked for; longest task of loading %.0f ms; %d were paused in %.0f ms: in %.0f s from then on frame p95 %.1f ms, %d tasks over 50 ms\n",
+		m.Targets, m.FirstData, m.LiveAt, m.LoadingTaskMS, m.WhilePausing.Paused, m.WhilePausing.Done, m.WhilePausing.Seconds, m.WhilePausing.P95, m.WhilePausing.Tasks)
 	return b.String(), missed
 }

@@ -57,18 +57,48 @@ func Change(ctx context.Context, db *database.DB, fn func(tx *gorm.DB, seq int64
 
 // Append writes a target's new version, pending, inside a Change.
 func Append(ctx context.Context, tx *gorm.DB, seq int64, schedule uptime.Schedule, deleted bool) error {
-	regions, err := EncodeRegions(schedule.Regions)
+	row, err := versionOf(seq, schedule, deleted, time.Now())
 	if err != nil {
 		return err
-	}
-	row := versionRow{
-		Seq: seq, TargetID: schedule.TargetID, IntervalS: int64(schedule.Interval / time.Second), Regions: regions,
-		Active: schedule.Active && !deleted, Deleted: deleted, CreatedAtMS: time.Now().UnixMilli(),
 	}
 	if err := gorm.G[versionRow](tx).Create(ctx, &row); err != nil {
 		return fmt.Errorf("write schedule version %d: %w", seq, err)
 	}
 	return nil
+}
+
+// AppendAll writes the new versions of many targets inside a Change. The first gets the Change's
+// seq, the others the numbers that follow, which are taken here: call it once.
+func AppendAll(ctx context.Context, tx *gorm.DB, seq int64, schedules []uptime.Schedule) error {
+	now, rows := time.Now(), make([]versionRow, len(schedules))
+	for i, schedule := range schedules {
+		row, err := versionOf(seq+int64(i), schedule, false, now)
+		if err != nil {
+			return err
+		}
+		rows[i] = row
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := tx.WithContext(ctx).Exec("UPDATE schedule_counter SET seq = seq + ? WHERE id = 1", len(rows)-1).Error; err != nil {
+		return fmt.Errorf("take more schedule seqs: %w", err)
+	}
+	if err := gorm.G[versionRow](tx).CreateInBatches(ctx, &rows, idsPerStatement); err != nil {
+		return fmt.Errorf("write %d schedule versions from %d: %w", len(rows), seq, err)
+	}
+	return nil
+}
+
+func versionOf(seq int64, schedule uptime.Schedule, deleted bool, now time.Time) (versionRow, error) {
+	regions, err := EncodeRegions(schedule.Regions)
+	if err != nil {
+		return versionRow{}, err
+	}
+	return versionRow{
+		Seq: seq, TargetID: schedule.TargetID, IntervalS: int64(schedule.Interval / time.Second), Regions: regions,
+		Active: schedule.Active && !deleted, Deleted: deleted, CreatedAtMS: now.UnixMilli(),
+	}, nil
 }
 
 // Seq is the newest number given to a committed change; 0 when there was none.

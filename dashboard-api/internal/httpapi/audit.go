@@ -13,6 +13,7 @@ import (
 // Audit is the audit log.
 type Audit interface {
 	Audit(ctx context.Context, entry accountstore.AuditEntry) error
+	AuditAll(ctx context.Context, entries []accountstore.AuditEntry) error
 	AuditLog(ctx context.Context, q accountstore.AuditQuery) ([]accountstore.AuditEntry, error)
 }
 
@@ -52,6 +53,35 @@ func (a *api) entered(pattern string, w *statusWriter, r *http.Request) *http.Re
 
 // audit records a write. The write has happened, so a failure here is logged, not answered.
 func (a *api) audit(ctx context.Context, action, object, detail string) {
+	entry := a.entry(ctx, action, object, detail)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := a.Audit.Audit(ctx, entry); err != nil {
+		a.Log.Error("audit log not written", "request_id", entry.RequestID, "actor", entry.Actor, "action", action, "object", object, "error", err)
+	}
+}
+
+// auditAll records what one write did to many things: an entry for each.
+func (a *api) auditAll(ctx context.Context, entries []accountstore.AuditEntry) {
+	if len(entries) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := a.Audit.AuditAll(ctx, entries); err != nil {
+		a.Log.Error("audit log not written", "request_id", requestID(ctx), "actor", entries[0].Actor, "action", entries[0].Action, "objects", len(entries), "error", err)
+	}
+}
+
+// unwritten says that a request which looks like a write wrote nothing: no entry is left.
+func unwritten(ctx context.Context) {
+	if t, is := ctx.Value(keyTrail).(*trail); is {
+		t.left.Store(true)
+	}
+}
+
+// entry is what the audit log says of a write of this request.
+func (a *api) entry(ctx context.Context, action, object, detail string) accountstore.AuditEntry {
 	entry := accountstore.AuditEntry{Actor: identityOf(ctx).Actor, Action: action, Object: object, Detail: detail, RequestID: requestID(ctx)}
 	if t, is := ctx.Value(keyTrail).(*trail); is {
 		t.left.Store(true)
@@ -60,11 +90,7 @@ func (a *api) audit(ctx context.Context, action, object, detail string) {
 	if r := requestOf(ctx); r != nil {
 		entry.Address = a.Sessions.Address(r)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := a.Audit.Audit(ctx, entry); err != nil {
-		a.Log.Error("audit log not written", "request_id", entry.RequestID, "actor", entry.Actor, "action", action, "object", object, "error", err)
-	}
+	return entry
 }
 
 // AuditInput asks for a part of the audit log.

@@ -19,6 +19,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/targets/{id}":                         Viewer,
 	"PATCH /api/v1/targets/{id}":                       Editor,
 	"DELETE /api/v1/targets/{id}":                      Editor,
+	"POST /api/v1/targets:batch":                       Editor,
 	"GET /api/v1/deletions":                            Editor,
 	"GET /api/v1/deletions/{id}":                       Editor,
 	"GET /api/v1/regions":                              Viewer,

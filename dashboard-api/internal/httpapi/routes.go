@@ -9,6 +9,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/targets/{id}", Viewer, "getTarget", "Read a target", 0}, a.getTarget)
 	add(r, operation{"PATCH", "/api/v1/targets/{id}", Editor, "patchTarget", "Change a target (JSON merge patch)", 0}, a.patchTarget)
 	add(r, operation{"DELETE", "/api/v1/targets/{id}", Editor, "deleteTarget", "Delete a target and its history", 0}, a.deleteTarget)
+	add(r, operation{"POST", "/api/v1/targets:batch", Editor, "changeTargets", "Change when and from where many targets are checked, in one transaction, or with dry_run say what that would come to", 0}, a.changeMany)
 	add(r, operation{"GET", "/api/v1/deletions", Editor, "listDeletions", "Deleted targets, newest first, and how far removing what they left has come", 0}, a.listDeletions)
 	add(r, operation{"GET", "/api/v1/deletions/{id}", Editor, "getDeletion", "How far removing what a deleted target left has come", 0}, a.deletion)
 

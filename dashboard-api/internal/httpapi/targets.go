@@ -17,6 +17,7 @@ import (
 type Targets interface {
 	Create(context.Context, uptime.Target) (uptime.Target, error)
 	Update(ctx context.Context, id, ifVersion int64, change func(*uptime.Target) error) (uptime.Target, error)
+	UpdateMany(ctx context.Context, asked []targetstore.Asked, dry bool, change func(*uptime.Target) error) ([]targetstore.Outcome, error)
 	Delete(ctx context.Context, id, ifVersion int64) error
 	Get(ctx context.Context, id int64) (uptime.Target, error)
 	ByIDs(ctx context.Context, ids []int64) ([]uptime.Target, error)

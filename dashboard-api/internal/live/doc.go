@@ -4,7 +4,7 @@
 // Guarantees. A snapshot carries the sequence it was taken at; the deltas after
 // that sequence bring a reader to the current state. Sequences are gap-free per
 // epoch (one life of a node). Results of one target that arrive within a frame
-// (100 ms) share one operation, and none of their ticks is dropped. The feed keeps
+// (100 ms, less when a state changes) share one operation, and none of their ticks is dropped. The feed keeps
 // at least five minutes of frames up to a size bound; a reader that fell behind it
 // is told to take a new snapshot. A reader that comes from another node goes on by the
 // mark of its position, a place in the stream that all nodes read: it gets each result

@@ -14,8 +14,14 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// frameEvery is how long results of one target are gathered before they are sent.
-const frameEvery = 100 * time.Millisecond
+// frameEvery is how long results are gathered before they are sent. What changes a state is what
+// somebody waits for: it does not wait for the others, but for a moment in which more may change.
+// Where very much changes such frames come twice as often as others, not more.
+const (
+	frameEvery = 100 * time.Millisecond
+	frameSoon  = 20 * time.Millisecond
+	frameApart = 50 * time.Millisecond
+)
 
 // Results of targets the hub has not met yet wait this long, and no more than
 // this many targets; removed targets are remembered for goneAge.
@@ -75,6 +81,7 @@ type Hub struct {
 	changed                       chan struct{} // closed and replaced when a feed grew
 	marks                         marks
 	reached                       chan struct{} // closed and replaced when the stream was read further
+	soon                          chan struct{} // a token when a state has changed
 }
 
 type orphan struct {
@@ -91,7 +98,7 @@ func New(o Options) *Hub {
 	if o.Removed == nil {
 		o.Removed = func(int64) {}
 	}
-	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{})}
+	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{}), soon: make(chan struct{}, 1)}
 	h.targets.seq = 1 // 0 is where nobody is: see Subscribe
 	return h
 }
@@ -101,10 +108,21 @@ func (h *Hub) Run(ctx context.Context) error {
 	frames, stale := time.NewTicker(frameEvery), time.NewTicker(time.Second)
 	defer frames.Stop()
 	defer stale.Stop()
+	var due <-chan time.Time // of a frame that is sent before its time; nil: there is none
+	var sent time.Time       // when the last one was
 	for {
 		select {
 		case <-frames.C:
 			h.flush()
+			due = nil
+		case <-h.soon:
+			if due == nil {
+				due = time.After(max(frameSoon, frameApart-time.Since(sent)))
+			}
+		case <-due:
+			h.flush()
+			frames.Reset(frameEvery)
+			due, sent = nil, time.Now()
 		case <-stale.C:
 			h.refold()
 		case <-ctx.Done():
@@ -195,7 +213,9 @@ func (h *Hub) apply(results []uptime.Result, at mark) {
 			continue
 		}
 		if e.apply(r, at, now) {
-			e.fold(now)
+			if was := e.verdict.State; e.fold(now) && e.verdict.State != was {
+				h.hasten()
+			}
 			h.queue(e)
 		}
 	}
@@ -289,6 +309,14 @@ func (h *Hub) Brief(ticks int) Snapshot {
 func (h *Hub) mark(e *entry) {
 	e.changed = h.now()
 	h.queue(e)
+}
+
+// hasten has the next frame sent soon.
+func (h *Hub) hasten() {
+	select {
+	case h.soon <- struct{}{}:
+	default:
+	}
 }
 
 func (h *Hub) queue(e *entry) {

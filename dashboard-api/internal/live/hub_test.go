@@ -125,6 +125,52 @@ func TestNoTickIsLostByCoalescing(t *testing.T) {
 	})
 }
 
+// What changes a state is sent before its time, with all that is there by then; the rest waits for the
+// frame. However much changes, a target is in twenty frames a second at most.
+func TestAChangeOfStateIsSentSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		const targets = 40
+		var all []uptime.Target
+		for id := int64(1); id <= targets; id++ {
+			all = append(all, target(id))
+		}
+		h.Load(all, nil, []string{"eu"})
+		say := func(id int64, status uptime.Status) { h.Apply([]uptime.Result{result(id, "eu", time.Now(), status)}) }
+		for id := range int64(targets) {
+			say(id+1, uptime.StatusUp)
+		}
+		pass(frameSoon + frameEvery + time.Millisecond) // a frame was sent soon, and the next one after it
+		sub, _, _, err := h.Subscribe("targets", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		say(1, uptime.StatusUp)
+		pass(frameSoon + time.Millisecond)
+		if m := sub.Poll(); m != nil {
+			t.Fatalf("nothing has changed: %s", m)
+		}
+		say(2, uptime.StatusDown)
+		pass(frameSoon + time.Millisecond)
+		if d := decode(t, sub.Poll()); len(d.Ops) != 2 || d.Ops[1].Item.State != "down" {
+			t.Fatalf("not sent soon: %+v", d)
+		}
+		pass(time.Second)
+		frames := 0
+		for i := range 100 {
+			say(int64(3+i%(targets-2)), []uptime.Status{uptime.StatusDown, uptime.StatusUp}[i/(targets-2)%2])
+			pass(10 * time.Millisecond)
+			if sub.Poll() != nil {
+				frames++
+			}
+		}
+		if frames < 18 || frames > 21 {
+			t.Errorf("%d frames in a second of changes", frames)
+		}
+	})
+}
+
 func TestEvidenceGoesStaleByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Alerts } from "./alerts.mjs";
+import { knownOf } from "./known.mjs";
 import { accept } from "./socket.mjs";
 import { iso, World } from "./world.mjs";
 
@@ -100,6 +101,17 @@ function route(method, url, body, allowed) {
     return (
       refuse(body) ?? ok(world.add({ ...body, fresh: true }, body.url.includes("/status/5") ? "failing" : "fast"), 201)
     );
+  if (call === "POST /targets:batch") {
+    const answer = { dry_run: body.dry_run === true, changed: [], unchanged: [], refused: [] };
+    for (const id of body.ids) {
+      const before = world.targets.get(id)?.target;
+      const why = before ? refuse({ url: before.url, ...body.set }) : problem(404, "there is no such target");
+      if (why) answer.refused.push({ id, problem: why.body });
+      else if (answer.dry_run) answer.changed.push({ id, spec_version: before.spec_version });
+      else answer.changed.push({ id, spec_version: world.update(id, body.set).spec_version });
+    }
+    return ok(answer);
+  }
   const [, id, rest = ""] = /^\/targets\/(\d+)\/?(\w*)$/.exec(path) ?? [];
   const entry = world.targets.get(Number(id));
   if (!entry) return problem(404, "there is no such target");
@@ -125,6 +137,11 @@ function route(method, url, body, allowed) {
         items: rows,
         next_cursor: rows.length === limit ? String(Date.parse(rows.at(-1).scheduled_at)) : null,
       });
+    }
+    case "GET known": {
+      const at = Date.parse(url.searchParams.get("at") ?? "");
+      if (Number.isNaN(at)) return problem(422, "this is not an instant");
+      return at > Date.now() ? problem(422, "this is in the future") : ok(knownOf(world, entry, at));
     }
     case "GET matrix":
       return past(alerts.matrix(entry, ...span(), Number(url.searchParams.get("step_s"))));

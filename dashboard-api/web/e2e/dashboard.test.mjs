@@ -261,7 +261,7 @@ test("search, filters and keys", { timeout: 60_000 }, async () => {
   await page.keyboard.press("/");
   await page.keyboard.type(`live-${run}`);
   await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
-  assert.match(page.url(), /\?q=live-/, "the address holds the search");
+  await page.waitForURL(/\?q=live-/); // the address holds the search
   await page.keyboard.type("-nothing");
   await page.getByText("Nothing matches").waitFor();
   await page.getByRole("button", { name: "Clear the filters" }).click();

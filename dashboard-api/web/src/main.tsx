@@ -1,6 +1,14 @@
+import { ask } from "./api/early";
 import { wantedLanguage } from "./app/preferences";
 import { direction, speak } from "./words/t";
 
+ask(location.pathname, (path) =>
+  fetch(path, {
+    headers: { accept: "application/json" },
+    credentials: "same-origin",
+    signal: AbortSignal.timeout(20_000),
+  }),
+);
 // The words come first: what is imported after them may speak while it is loaded.
 const language = wantedLanguage();
 await speak(language).catch(() => {

@@ -1,4 +1,5 @@
 import { t } from "../words/t";
+import { asked } from "./early";
 import type { Problem } from "./types";
 
 /** A request that did not succeed, as the server explained it (RFC 9457) or as the network failed. */
@@ -50,7 +51,7 @@ export async function request<T>(path: string, options: Options = {}): Promise<T
 
   let response: Response;
   try {
-    response = await fetch(path, init);
+    response = (init.method === "GET" ? await asked(path) : null) ?? (await fetch(path, init));
   } catch (cause) {
     if (options.signal?.aborted) throw cause;
     throw new ApiError(unreachable);

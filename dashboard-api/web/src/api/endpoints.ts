@@ -1,8 +1,11 @@
 import type { Check, CheckInput } from "./checks";
 import { request } from "./client";
+import { snapshotPath } from "./early";
 import type { Histogram, Matrix, UptimeByDay } from "./figures";
 import type { Policy, Replay } from "./policy";
 import type {
+  Batch,
+  BatchSet,
   Fleet,
   Heartbeat,
   LatestResults,
@@ -60,7 +63,7 @@ export const api = {
     request<Session>("/api/v1/setup", { method: "POST", body }),
 
   /** With at most so many ticks altogether, but one slot of each target. */
-  snapshot: (ticks: number) => request<Snapshot>(`/api/v1/live/snapshot${query({ ticks })}`),
+  snapshot: (ticks: number) => request<Snapshot>(snapshotPath(ticks)),
   latest: (ids: number[], n: number) =>
     request<LatestResults>(`/api/v1/results/latest${query({ ids: ids.join(","), n })}`),
 
@@ -72,6 +75,9 @@ export const api = {
       body,
       ...(ifVersion === undefined ? {} : { ifVersion }),
     }),
+  /** The same change of many targets, in one transaction: who is refused stays as it was, and is named. */
+  changeTargets: (ids: number[], set: BatchSet) =>
+    request<Batch>("/api/v1/targets:batch", { method: "POST", body: { ids, set }, timeoutMs: 60_000 }),
   deleteTarget: (id: number, keepalive = false) =>
     request<void>(`/api/v1/targets/${id}`, { method: "DELETE", keepalive }),
 

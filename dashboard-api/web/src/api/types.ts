@@ -353,6 +353,15 @@ export interface Problem {
   setup_needed?: boolean;
 }
 
+/** What can be made the same of many targets at once. */
+export type BatchSet = Partial<Pick<Target, "active" | "interval_s" | "timeout_ms" | "regions">>;
+
+export interface Batch {
+  changed: { id: number; spec_version: number }[];
+  unchanged: number[];
+  refused: { id: number; problem: Problem }[];
+}
+
 /** What a node says of the one channel that pages read: `targets`. */
 export type ServerMessage = Exclude<NodeMessage, CheckDelta | IncidentDelta | RegionDelta>;
 

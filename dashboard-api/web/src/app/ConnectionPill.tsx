@@ -1,11 +1,30 @@
-import { Radio, RefreshCw, Timer } from "lucide-react";
-import { useNow } from "../ui/time";
+import { useRouterState } from "@tanstack/react-router";
+import { History, Radio, RefreshCw, Timer } from "lucide-react";
+import { pastOf, readable } from "../known/at";
+import { absolute, useNow } from "../ui/time";
 import { duration } from "../ui/words";
 import { t } from "../words/t";
 import { useLink, useLive } from "./live";
+import { useZone } from "./preferences";
 
-/** How the page is kept current. Says the age of what is shown as soon as it is not live. */
+/** How the page is kept current, or of when it is. Says the age of what is shown as soon as it is not live. */
 export function ConnectionPill() {
+  const at = useRouterState({ select: ({ matches }) => pastOf(matches) });
+  return at === undefined ? <Present /> : <Past at={at} />;
+}
+
+function Past({ at }: { at: string }) {
+  const [zone] = useZone();
+  const whole = readable(at) ? t("As known at {at}: not live.", { at: absolute(at, zone) }) : t("Not live");
+  return (
+    <span className="pill past" data-link="past" title={whole}>
+      <History size={14} aria-hidden />
+      <span className="cut">{readable(at) ? t("As known at {at}", { at: absolute(at, zone) }) : t("Not live")}</span>
+    </span>
+  );
+}
+
+function Present() {
   const link = useLink();
   const live = useLive();
   if (link.kind === "live" || link.kind === "connecting") {

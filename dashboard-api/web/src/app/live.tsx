@@ -1,9 +1,10 @@
 import { createContext, type ReactNode, useContext, useEffect, useSyncExternalStore } from "react";
 import { ApiError } from "../api/client";
+import { SPARE_SLOTS } from "../api/early";
 import { api } from "../api/endpoints";
 import { type LinkStatus, LiveConnection, type Socket, type Way } from "../live/connection";
 import { HistoryFiller } from "../live/filler";
-import { type ListView, LiveStore, SPARE_SLOTS, type TargetView } from "../live/store";
+import { type ListView, LiveStore, type TargetView } from "../live/store";
 import { type Source, StreamSocket } from "../live/stream";
 
 /** The live feed of a page: one store, one connection, started while somebody shows it. */

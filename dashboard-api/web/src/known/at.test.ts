@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KnownRow, KnownSlot } from "../api/known";
-import { askedAt, daysWord, fieldAt, instantAt, laterOf, readable, slotsOf } from "./at";
+import { askedAt, daysWord, fieldAt, instantAt, laterOf, pastOf, readable, slotsOf } from "./at";
 
 const row = (region: string, over: Partial<KnownRow> = {}): KnownRow => ({
   region,
@@ -18,6 +18,12 @@ const unknown = (region: string) =>
   row(region, { known: false, status: "", total_us: 0, known_at: null, later_at: "2026-11-20T15:00:00.000Z" });
 
 describe("the instant that is asked for", () => {
+  it("is that of the page which is shown, readable or not", () => {
+    expect(pastOf([])).toBeUndefined();
+    expect(pastOf([{ search: {} }, { search: { range: "24h" } }])).toBeUndefined();
+    expect(pastOf([{ search: {} }, { search: { at: "2026-11-20T14:03:00Z" } }])).toBe("2026-11-20T14:03:00Z");
+    expect(pastOf([{ search: { at: "yesterday" } }])).toBe("yesterday");
+  });
   it("is read from an address, and nothing that cannot be read is taken for the present", () => {
     expect(askedAt("2026-11-20T14:03:00Z")).toBe("2026-11-20T14:03:00Z");
     expect(askedAt("2026-11-20T15:03:00.250+01:00")).toBe("2026-11-20T14:03:00.250Z");

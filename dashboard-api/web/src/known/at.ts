@@ -23,6 +23,12 @@ export function readable(value: unknown): value is string {
   );
 }
 
+/** The instant of the past that the page shows; undefined: the present. */
+export function pastOf(matches: readonly { search: unknown }[]): string | undefined {
+  const { at } = (matches.at(-1)?.search ?? {}) as { at?: unknown };
+  return typeof at === "string" ? at : undefined;
+}
+
 /** As an address says it: without the fraction of a second where there is none. */
 export const written = (at: number): string => new Date(at).toISOString().replace(".000Z", "Z");
 

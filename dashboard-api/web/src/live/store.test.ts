@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SPARE_SLOTS } from "../api/early";
 import { HistoryFiller } from "./filler";
-import { LiveStore, SPARE_SLOTS, type Transition } from "./store";
+import { LiveStore, type Transition } from "./store";
 import { iso, liveTarget, snapshot, start, tick } from "./testdata";
 
 beforeEach(() => {
@@ -173,4 +174,23 @@ test("in a long list the changes of a tenth of a second are told at once, the fi
   expect([told, store.getList().counts.down]).toEqual([2, 50]);
   vi.advanceTimersByTime(10_000);
   expect(told).toBe(2);
+});
+
+test("what is assumed of many is shown at once, and taken back of those that stay as they were", () => {
+  const store = loaded(liveTarget(1), liveTarget(2), liveTarget(3), liveTarget(4, { state: "paused", active: false }));
+  store.assume([1, 2, 3, 99], { active: false });
+  expect(store.getList().counts).toMatchObject({ up: 0, paused: 4 });
+  expect(store.get(1)).toMatchObject({ state: "paused", active: false });
+  // Of one of them the server says something meanwhile: that counts.
+  store.applyOps([{ op: "upsert", id: 3, item: liveTarget(3, { state: "down" }) }]);
+  store.settle([1], true);
+  store.settle([2, 3, 99], false);
+  expect([1, 2, 3].map((id) => store.get(id)?.state)).toEqual(["paused", "up", "down"]);
+  expect(store.get(2)).toMatchObject({ active: true, why: "" });
+  store.settle([1], false); // it was said to be stored
+  expect(store.get(1)?.state).toBe("paused");
+
+  store.assume([4], { active: true, interval_s: 30 });
+  expect(store.get(4)).toMatchObject({ state: "no_data", active: true, interval_s: 30 });
+  expect(store.getList().counts).toMatchObject({ no_data: 1 });
 });

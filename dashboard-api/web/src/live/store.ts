@@ -1,10 +1,9 @@
+import { SPARE_SLOTS } from "../api/early";
 import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
 import { listed } from "../ui/words";
 import { t } from "../words/t";
 import { BAR_SLOTS, fromLatest, mergeSlots, type SlotView } from "./history";
 
-/** Bars that nobody looks at keep at most so many slots altogether, the newest of each. */
-export const SPARE_SLOTS = 10_000;
 const SPARE_LEAST = 1;
 /** So many rows keep their whole bars after they left the screen. */
 const KEPT_ROWS = 300;
@@ -61,6 +60,7 @@ interface Entry {
 export class LiveStore {
   private readonly entries = new Map<number, Entry>();
   private readonly hidden = new Set<number>();
+  private readonly assumed = new Map<number, { before: Entry["item"]; shown: Entry["item"] }>();
   private readonly rowListeners = new Map<number, Set<() => void>>();
   private readonly left = new Set<number>(); // rows that were on the screen, the latest last
   private readonly listListeners = new Set<() => void>();
@@ -121,15 +121,33 @@ export class LiveStore {
     };
     const place = { tags: tags ?? [], parent_id: parent_id ?? null };
     const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], ...place, active };
-    if (!active) {
-      item.state = "paused";
-      item.why = t("Paused.");
-    } else if (old?.state === "paused") {
-      item.state = "no_data";
-      item.why = t("Waiting for the next check.");
-    }
-    this.put({ ...item, ticks: [] });
+    this.put({ ...turned(item), ticks: [] });
     this.publishList();
+  }
+
+  /** Shows many targets as they were asked to be, until `settle` says what became of it. */
+  assume(ids: readonly number[], change: Partial<Pick<Target, "active" | "interval_s" | "timeout_ms">>): void {
+    for (const id of ids) {
+      const entry = this.entries.get(id);
+      if (!entry) continue;
+      const before = entry.item;
+      this.put({ ...turned({ ...before, ...change }), ticks: [] });
+      this.assumed.set(id, { before, shown: entry.item });
+    }
+    this.publishNow();
+  }
+
+  /** What was assumed of these has come true, or else is taken back, but for what was told since. */
+  settle(ids: readonly number[], stored: boolean): void {
+    let back = false;
+    for (const id of ids) {
+      const was = this.assumed.get(id);
+      this.assumed.delete(id);
+      if (stored || !was || this.entries.get(id)?.item !== was.shown) continue;
+      this.put({ ...was.before, ticks: [] });
+      back = true;
+    }
+    if (back) this.publishNow();
   }
 
   /** Merges the API's answer; `generation` is the one current when it was asked. */
@@ -321,6 +339,7 @@ export class LiveStore {
 
   private drop(id: number): boolean {
     this.hidden.delete(id);
+    this.assumed.delete(id);
     this.left.delete(id);
     const existed = this.entries.delete(id);
     if (existed) this.wake(id);
@@ -358,6 +377,12 @@ export class LiveStore {
     this.list = { ...this.list, version: this.list.version + 1 };
     for (const listener of this.listListeners) listener();
   }
+}
+
+/** A target whose activity was just changed: what is known of it otherwise is not the present any more. */
+function turned(item: Entry["item"]): Entry["item"] {
+  if (!item.active) return { ...item, state: "paused", why: t("Paused.") };
+  return item.state === "paused" ? { ...item, state: "no_data", why: t("Waiting for the next check.") } : item;
 }
 
 function isStale(item: Entry["item"], until: number, now: number): boolean {

@@ -23,6 +23,7 @@ import { TagFilter, tagsOf } from "./TagFilter";
 import { TargetList } from "./TargetList";
 import type { RowActions } from "./TargetRow";
 import { useOrder } from "./useOrder";
+import { useAhead, useTyped } from "./useWish";
 import { Views } from "./Views";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
@@ -32,7 +33,8 @@ export function OverviewPage() {
   const live = useLive();
   const { store } = live;
   const fleet = useFleet();
-  const search = useSearch({ from: "/app/" });
+  const written = useSearch({ from: "/app/" });
+  const [search, ahead] = useAhead(written);
   const navigate = useNavigate({ from: "/" });
   const input = useRef<HTMLInputElement>(null);
   const [dialog, setDialog] = useState<{ edit: TargetView | null } | null>(null);
@@ -42,10 +44,18 @@ export function OverviewPage() {
   const toggle = useActivity();
 
   const change = useCallback(
-    (next: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
-    [navigate],
+    (next: OverviewSearch) => {
+      ahead(next);
+      void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+    },
+    [navigate, ahead],
   );
-  const clear = () => void navigate({ search: {}, replace: true });
+  const write = useCallback((text: string) => change({ q: text || undefined }), [change]);
+  const { text, type, done } = useTyped(written.q ?? "", write);
+  const clear = () => {
+    type("");
+    void navigate({ search: {}, replace: true });
+  };
   const add = () => setDialog({ edit: null });
   useEffect(() => {
     if (!search.add) return;
@@ -54,7 +64,7 @@ export function OverviewPage() {
   }, [search.add, change]);
 
   const tags = tagsOf(search.tag);
-  const order = useOrder({ text: search.q ?? "", state: search.state, tags, sort: search.sort ?? "state" });
+  const order = useOrder({ text, state: search.state, tags, sort: search.sort ?? "state" });
   const shown = useRef(order.ids);
   shown.current = order.ids;
   useKeys({
@@ -103,8 +113,9 @@ export function OverviewPage() {
             type="search"
             aria-label={t("Search targets by name, address or tag")}
             placeholder={t("Search")}
-            value={search.q ?? ""}
-            onChange={(event) => change({ q: event.target.value || undefined })}
+            value={text}
+            onChange={(event) => type(event.target.value)}
+            onBlur={done}
             onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
           />
           <kbd>/</kbd>
@@ -123,7 +134,7 @@ export function OverviewPage() {
         )}
         <div className="push">
           <Views
-            search={{ q: search.q, state: search.state, sort: search.sort, tag: search.tag }}
+            search={{ q: text || undefined, state: search.state, sort: search.sort, tag: search.tag }}
             onOpen={(view) => void navigate({ search: { ...view } })}
           />
         </div>
@@ -144,7 +155,9 @@ export function OverviewPage() {
       <section className="card list" aria-label={t("Targets")}>
         {!list.ready && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
         {list.ready && list.total === 0 && <FirstTarget onAdd={add} />}
-        {list.ready && list.total > 0 && order.ids.length === 0 && <NothingMatches search={search} onClear={clear} />}
+        {list.ready && list.total > 0 && order.ids.length === 0 && (
+          <NothingMatches search={{ ...search, q: text || undefined }} onClear={clear} />
+        )}
         {order.ids.length > 0 && (
           <>
             <div className="columns" aria-hidden>

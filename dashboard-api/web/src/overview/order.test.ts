@@ -69,6 +69,18 @@ test("the order of names is remembered, and follows renames, new targets and tho
   expect(order.sort([row(9, "x", "up"), row(8, "X", "up"), row(7, "x", "up")]).map((r) => r.id)).toEqual([7, 8, 9]);
 });
 
+test("what a search looks through is remembered, and follows addresses and tags", () => {
+  const order = new NameOrder();
+  const found = (text: string, ...all: ReturnType<typeof row>[]) =>
+    arrange(all, { text, state: undefined, tags: [], sort: "name" }, order).map((r) => r.id);
+  expect(found("prod", ...rows)).toEqual([2, 1]);
+  expect(found("prod", ...rows.map((r) => ({ ...r, tags: [...r.tags] })))).toEqual([2, 1]);
+  const tagged = rows.map((r) => (r.id === 3 ? { ...r, tags: ["prod"] } : { ...r, tags: [] }));
+  expect(found("prod", ...tagged)).toEqual([3]);
+  const moved = tagged.map((r) => (r.id === 4 ? { ...r, url: "https://prod.example" } : r));
+  expect(found("prod", ...moved)).toEqual([3, 4]);
+});
+
 test("keys of names compare as the names do", () => {
   const names = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
   let seed = 1;

@@ -49,12 +49,35 @@ export function nameKey(name: string): string | null {
   return key;
 }
 
+interface Place {
+  place: number;
+  name: string;
+  url: string;
+  tags: readonly string[];
+  /** What a search looks through; empty until somebody searches. */
+  text: string;
+}
+
 /**
  * Rows in the order of their names. Comparing names is what costs most of sorting a long list, and
- * they hardly ever change: the order is remembered until one does.
+ * they hardly ever change: the order is remembered until one does. So is what a search looks through.
  */
 export class NameOrder {
-  private readonly places = new Map<number, { place: number; name: string }>();
+  private readonly places = new Map<number, Place>();
+
+  /** Name, address and tags of a row that was sorted, in small letters. */
+  text(row: Row): string {
+    const at = this.places.get(row.id);
+    const text = () => `${row.name} ${row.url} ${row.tags.join(" ")}`.toLowerCase();
+    if (!at) return text();
+    if (!at.text || at.url !== row.url || at.tags !== row.tags) {
+      // Every delta brings a list of its own: mostly the same tags, mostly none.
+      if (!at.text || at.url !== row.url || at.tags.join() !== row.tags.join()) at.text = text();
+      at.url = row.url;
+      at.tags = row.tags;
+    }
+    return at.text;
+  }
 
   sort(rows: readonly Row[]): Row[] {
     const sorted = new Array<Row>(rows.length);
@@ -77,8 +100,8 @@ export class NameOrder {
     };
     const sorted = [...rows].sort((a, b) => compare(a, b) || a.id - b.id);
     this.places.clear();
-    sorted.forEach(({ id, name }, i) => {
-      this.places.set(id, { place: i, name });
+    sorted.forEach(({ id, name, url, tags }, i) => {
+      this.places.set(id, { place: i, name, url, tags, text: "" });
     });
     return sorted;
   }
@@ -91,12 +114,14 @@ export function arrange(rows: readonly Row[], wish: Wish, order = new NameOrder(
     if (wish.state && row.state !== wish.state) return false;
     if (!wish.tags.every((tag) => row.tags.includes(tag))) return false;
     if (words.length === 0) return true;
-    const text = `${row.name} ${row.url} ${row.tags.join(" ")}`.toLowerCase();
+    const text = order.text(row);
     return words.every((word) => text.includes(word));
   });
   if (wish.sort === "slow") matches.sort((a, b) => (b.p50_us ?? -1) - (a.p50_us ?? -1));
-  if (wish.sort === "state") matches.sort((a, b) => (rank.get(a.state) ?? 0) - (rank.get(b.state) ?? 0));
-  return matches;
+  if (wish.sort !== "state") return matches;
+  const byState = states.map((): Row[] => []);
+  for (const row of matches) byState[rank.get(row.state) ?? 0]?.push(row);
+  return byState.flat();
 }
 
 export interface Shown {

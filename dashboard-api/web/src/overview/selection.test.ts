@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changes, inTurn, nothing, patchOf, preview, select } from "./selection";
+import { changes, inParts, inTurn, nothing, patchOf, preview, select } from "./selection";
 
 describe("a selection", () => {
   const shown = [5, 3, 8, 1];
@@ -15,6 +15,49 @@ describe("a selection", () => {
   it("takes one when there is nothing to begin a range at", () => {
     expect([...select(nothing, shown, 8, true).ids]).toEqual([8]);
     expect([...select({ ids: new Set([9]), anchor: 9 }, shown, 8, true).ids]).toEqual([9, 8]);
+  });
+});
+
+describe("many by parts", () => {
+  const items = [1, 2, 3, 4, 5].map((id) => ({ id }));
+  it("says which were refused, goes on after a part that failed, and ends when it is stopped", async () => {
+    const parts: number[][] = [];
+    const seen: [number, number][] = [];
+    const result = await inParts(
+      items,
+      async (part) => {
+        parts.push(part.map(({ id }) => id));
+        if (parts.length === 2) throw new Error("away");
+        return new Map([[1, "taken"]]);
+      },
+      (done, failed) => seen.push([done, failed]),
+      () => false,
+      2,
+    );
+    expect(parts).toEqual([[1, 2], [3, 4], [5]]);
+    expect(result.done.map(({ id }) => id)).toEqual([2, 5]);
+    expect(result.failed.map(({ item, error }) => [item.id, String(error)])).toEqual([
+      [1, "taken"],
+      [3, "Error: away"],
+      [4, "Error: away"],
+    ]);
+    expect(seen).toEqual([
+      [1, 1],
+      [1, 3],
+      [2, 3],
+    ]);
+    let asked = 0;
+    const halted = await inParts(
+      items,
+      async () => {
+        asked++;
+        return new Map();
+      },
+      () => {},
+      () => asked === 1,
+      2,
+    );
+    expect(halted.done.map(({ id }) => id)).toEqual([1, 2]);
   });
 });
 

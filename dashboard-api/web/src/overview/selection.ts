@@ -51,6 +51,32 @@ export async function inTurn<T>(
   return { done, failed };
 }
 
+/** Runs over many by parts, one after the other; what is refused, or a part that fails, does not stop the rest. */
+export async function inParts<T extends { id: number }>(
+  items: readonly T[],
+  act: (part: readonly T[]) => Promise<ReadonlyMap<number, unknown>>,
+  onProgress: (done: number, failed: number) => void,
+  stopped: () => boolean,
+  size: number,
+): Promise<{ done: T[]; failed: { item: T; error: unknown }[] }> {
+  const done: T[] = [];
+  const failed: { item: T; error: unknown }[] = [];
+  for (let at = 0; at < items.length && !stopped(); at += size) {
+    const part = items.slice(at, at + size);
+    try {
+      const refused = await act(part);
+      for (const item of part) {
+        if (refused.has(item.id)) failed.push({ item, error: refused.get(item.id) });
+        else done.push(item);
+      }
+    } catch (error) {
+      for (const item of part) failed.push({ item, error });
+    }
+    onProgress(done.length, failed.length);
+  }
+  return { done, failed };
+}
+
 export interface Editable {
   interval_s: number;
   timeout_ms: number;

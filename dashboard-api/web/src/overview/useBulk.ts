@@ -1,13 +1,14 @@
 import { useCallback, useRef, useState } from "react";
+import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
-import type { TargetInput } from "../api/types";
+import type { BatchSet, TargetInput } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { testTarget } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { briefly } from "../ui/problems";
 import { t } from "../words/t";
-import { changes, type Edit, inTurn, patchOf } from "./selection";
+import { changes, type Edit, inParts, inTurn, patchOf } from "./selection";
 
 /** What is said of doing something to many: meanwhile, of those it was done to, and of the others. */
 const acts = {
@@ -58,7 +59,10 @@ export const MOST_UNDONE = 100;
 /** An account may ask for so many checks a minute. */
 export const MOST_TESTS = 30;
 
-/** What is done to many targets: a few at a time, with progress, an end to it, and a way back where there is one. */
+/** So many are changed by one request: there is progress to see, and others can write meanwhile. */
+const PART = 1_000;
+
+/** What is done to many targets: a few or a part at a time, with progress, an end to it, and a way back where there is one. */
 export function useBulk() {
   const { store } = useLive();
   const toast = useToast();
@@ -66,6 +70,33 @@ export function useBulk() {
   const stopped = useRef(false);
   const stop = useCallback(() => {
     stopped.current = true;
+  }, []);
+
+  /** Says how something went that was done to many. */
+  const tell = useCallback(
+    (
+      said: Omit<Act, "what">,
+      { done, failed }: Awaited<ReturnType<typeof inTurn<TargetView>>>,
+      undo?: (done: TargetView[]) => void,
+    ) => {
+      setProgress(null);
+      if (failed.length > 0) {
+        const first = failed[0];
+        toast({
+          bad: true,
+          text: `${said.failed(failed.length)} ${t("{name}: {why}", { name: first?.item.name, why: briefly(first?.error) })}`,
+        });
+      }
+      if (done.length === 0) return;
+      toast({ text: said.done(done.length), ...(undo && { action: { label: t("Undo"), run: () => undo(done) } }) });
+    },
+    [toast],
+  );
+  const begin = useCallback((what: string, of: number) => {
+    stopped.current = false;
+    const show = (done: number, failed: number) => setProgress({ what, done, failed, of });
+    show(0, 0);
+    return show;
   }, []);
 
   const run = useCallback(
@@ -76,67 +107,86 @@ export function useBulk() {
       undo?: (target: TargetView) => Promise<void>,
     ) => {
       if (targets.length === 0) return toast({ text: t("Nothing to change.") });
-      stopped.current = false;
-      setProgress({ what, done: 0, failed: 0, of: targets.length });
-      const { done, failed } = await inTurn(
-        targets,
-        act,
-        (ready, bad) => setProgress({ what, done: ready, failed: bad, of: targets.length }),
-        () => stopped.current,
-      );
-      setProgress(null);
-      if (failed.length > 0) {
-        const first = failed[0];
-        toast({
-          bad: true,
-          text: `${said.failed(failed.length)} ${t("{name}: {why}", { name: first?.item.name, why: briefly(first?.error) })}`,
-        });
-      }
-      if (done.length === 0) return;
-      toast({
-        text: said.done(done.length),
-        ...(undo && {
-          action: { label: t("Undo"), run: () => void run(acts.undo, done, undo) },
-        }),
-      });
+      const went = await inTurn(targets, act, begin(what, targets.length), () => stopped.current);
+      tell(said, went, undo && ((done) => void run(acts.undo, done, undo)));
     },
-    [toast],
+    [toast, begin, tell],
   );
 
-  const setActive = useCallback(
-    async (target: TargetView, active: boolean) => store.applySaved(await api.updateTarget(target.id, { active })),
-    [store],
+  /** The same change of all: shown at once, and taken back of those that the server does not change. */
+  const setAll = useCallback(
+    async (
+      { what, ...said }: Act,
+      targets: readonly TargetView[],
+      set: BatchSet,
+      undo?: (done: TargetView[]) => void,
+    ) => {
+      if (targets.length === 0) return toast({ text: t("Nothing to change.") });
+      const show = begin(what, targets.length);
+      const { regions: _, ...assumed } = set; // which regions look at it is the server's to say
+      store.assume(
+        targets.map(({ id }) => id),
+        assumed,
+      );
+      const act = async (part: readonly TargetView[]) => {
+        const ids = part.map(({ id }) => id);
+        try {
+          const { refused } = await api.changeTargets(ids, set);
+          const why = new Map(refused.map(({ id, problem }) => [id, new ApiError(problem)]));
+          store.settle([...why.keys()], false);
+          store.settle(ids, true);
+          return why;
+        } catch (error) {
+          store.settle(ids, false);
+          throw error;
+        }
+      };
+      const went = await inParts(targets, act, show, () => stopped.current, PART);
+      store.settle(
+        targets.map(({ id }) => id),
+        false,
+      ); // those that it was stopped before
+      tell(said, went, undo);
+    },
+    [store, toast, begin, tell],
   );
   const activity = useCallback(
     (targets: readonly TargetView[], active: boolean) =>
-      run(
+      setAll(
         active ? acts.resume : acts.pause,
         targets.filter((target) => target.active !== active),
-        (target) => setActive(target, active),
-        (target) => setActive(target, !active),
+        { active },
+        (done) => void setAll(acts.undo, done, { active: !active }),
       ),
-    [run, setActive],
+    [setAll],
   );
   const test = useCallback(
     (targets: readonly TargetView[]) => run(acts.test, targets, async (target) => void (await testTarget(target.id))),
     [run],
   );
   const edit = useCallback(
-    (targets: readonly TargetView[], wanted: Edit) =>
-      run(
+    (targets: readonly TargetView[], wanted: Edit) => {
+      const others = targets.filter((target) => changes(target, wanted));
+      const { add_tags, remove_tags, ...same } = wanted;
+      const putBack = async ({ id, interval_s, timeout_ms, regions, tags }: TargetView) => {
+        const before: TargetInput = {};
+        if (wanted.interval_s !== undefined) before.interval_s = interval_s;
+        if (wanted.timeout_ms !== undefined) before.timeout_ms = timeout_ms;
+        if (wanted.regions !== undefined) before.regions = regions;
+        if (add_tags || remove_tags) before.tags = tags;
+        store.applySaved(await api.updateTarget(id, before));
+      };
+      // The tags of each are other ones: they are replaced one by one.
+      if (!add_tags && !remove_tags)
+        return setAll(acts.edit, others, same, (done) => void run(acts.undo, done, putBack));
+      return run(
         acts.edit,
-        targets.filter((target) => changes(target, wanted)),
+        others,
         async (target) => store.applySaved(await api.updateTarget(target.id, patchOf(target, wanted))),
-        async ({ id, interval_s, timeout_ms, regions, tags }) => {
-          const before: TargetInput = {};
-          if (wanted.interval_s !== undefined) before.interval_s = interval_s;
-          if (wanted.timeout_ms !== undefined) before.timeout_ms = timeout_ms;
-          if (wanted.regions !== undefined) before.regions = regions;
-          if (wanted.add_tags || wanted.remove_tags) before.tags = tags;
-          store.applySaved(await api.updateTarget(id, before));
-        },
-      ),
-    [run, store],
+        putBack,
+      );
+    },
+    [run, setAll, store],
   );
   /** Nothing is deleted before the message with its way back is gone; all at once, as the page may be on its way out. */
   const remove = useCallback(

@@ -1,0 +1,214 @@
+package targetstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/schedulestore"
+	"github.com/probefleet/probefleet/internal/uptime"
+)
+
+// Asked names one of many targets. An IfVersion other than 0 must be its spec version.
+type Asked struct{ ID, IfVersion int64 }
+
+// Outcome is what became of one of them.
+type Outcome struct {
+	ID      int64
+	Target  uptime.Target // as it is now; of a dry run as it would be, but for the version
+	Changed bool
+	Err     error // why it stays as it was: ErrNotFound, ErrConflict, *HostRateError or what change said
+}
+
+// UpdateMany has change edit many targets, and stores all that it could edit in one transaction:
+// each with a version of its own, as if they had been saved one after the other in the order asked
+// for. One that is refused does not keep the others from being stored; an error is of the
+// transaction, of which nothing is stored then. Only when, from where and for how long it is checked
+// (Active, Interval, Timeout, Regions) is change's to edit: whatever else it does is dropped. The
+// ids must differ. A dry run judges everything and stores nothing.
+func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change func(*uptime.Target) error) ([]Outcome, error) {
+	var outcomes []Outcome
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
+		outcomes = make([]Outcome, len(asked))
+		there, err := takeMany(ctx, tx, asked)
+		if err != nil {
+			return err
+		}
+		hosts := hostSums{rate: s.rate, tx: tx}
+		var changed []row
+		var schedules []uptime.Schedule
+		now := time.Now().UnixMilli()
+		for i, a := range asked {
+			before, found := there[a.ID]
+			o := &outcomes[i]
+			o.ID = a.ID
+			switch {
+			case !found:
+				o.Err = ErrNotFound
+				continue
+			case a.IfVersion != 0 && a.IfVersion != before.SpecVersion:
+				o.Err = ErrConflict
+				continue
+			}
+			if o.Target, err = before.target(); err != nil {
+				return err
+			}
+			edited := o.Target
+			if o.Err = change(&edited); o.Err != nil {
+				continue
+			}
+			after := before
+			after.Active, after.IntervalS, after.TimeoutMS = edited.Active, int64(edited.Interval/time.Second), edited.Timeout.Milliseconds()
+			if after.Regions, err = schedulestore.EncodeRegions(edited.Regions); err != nil {
+				return err
+			}
+			if after == before {
+				continue
+			}
+			after.Host = uptime.HostOf(after.URL)
+			refused, err := hosts.judge(ctx, before, after)
+			if err != nil {
+				return err
+			}
+			if o.Err = refused; refused != nil {
+				continue
+			}
+			after.SpecVersion, after.UpdatedAtMS = seq+int64(len(changed)), now
+			if dry {
+				after.SpecVersion, after.UpdatedAtMS = before.SpecVersion, before.UpdatedAtMS
+			}
+			after.HostSeq = after.SpecVersion
+			if o.Target.Regions, err = schedulestore.DecodeRegions(after.Regions); err != nil {
+				return err
+			}
+			o.Target.Active, o.Target.Interval, o.Target.Timeout = after.Active, time.Duration(after.IntervalS)*time.Second, time.Duration(after.TimeoutMS)*time.Millisecond
+			o.Target.SpecVersion, o.Target.UpdatedAt = after.SpecVersion, time.UnixMilli(after.UpdatedAtMS).UTC()
+			o.Changed = true
+			changed = append(changed, after)
+			schedules = append(schedules, schedule(after, o.Target.Regions))
+		}
+		if dry || len(changed) == 0 {
+			return errUnchanged
+		}
+		for chunk := range slices.Chunk(changed, idsPerStatement) {
+			if err := reschedule(ctx, tx, chunk); err != nil {
+				return err
+			}
+		}
+		return schedulestore.AppendAll(ctx, tx, seq, schedules)
+	})
+	if err != nil && !errors.Is(err, errUnchanged) {
+		return nil, fmt.Errorf("update %d targets: %w", len(asked), err)
+	}
+	return outcomes, nil
+}
+
+// takeMany reads targets inside a Change, whose counter keeps other writers out.
+func takeMany(ctx context.Context, tx *gorm.DB, asked []Asked) (map[int64]row, error) {
+	there := make(map[int64]row, len(asked))
+	for chunk := range slices.Chunk(asked, idsPerStatement) {
+		ids := make([]int64, len(chunk))
+		for i, a := range chunk {
+			ids[i] = a.ID
+		}
+		rows, err := gorm.G[row](tx).Where("id IN ?", ids).Find(ctx)
+		if err != nil {
+			return nil, database.Translate(ctx, err)
+		}
+		for _, r := range rows {
+			there[r.ID] = r
+		}
+	}
+	return there, nil
+}
+
+// reschedule writes what UpdateMany may change of these targets in one statement.
+func reschedule(ctx context.Context, tx *gorm.DB, rows []row) error {
+	values, fields := make([]string, len(rows)), make([]any, 0, 7*len(rows))
+	for i, r := range rows {
+		values[i] = "(CAST(? AS BIGINT), CAST(? AS BOOLEAN), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT))"
+		fields = append(fields, r.ID, r.Active, r.IntervalS, r.TimeoutMS, r.Regions, r.Host, r.SpecVersion)
+	}
+	result := tx.WithContext(ctx).Exec("WITH edited (id, active, interval_s, timeout_ms, regions, host, seq) AS (VALUES "+strings.Join(values, ", ")+") "+
+		"UPDATE targets SET active = edited.active, interval_s = edited.interval_s, timeout_ms = edited.timeout_ms, regions = edited.regions, "+
+		"host = edited.host, host_seq = edited.seq, spec_version = edited.seq, updated_at_ms = ? FROM edited WHERE targets.id = edited.id", append(fields, rows[0].UpdatedAtMS)...)
+	if result.Error != nil {
+		return database.Translate(ctx, result.Error)
+	}
+	if result.RowsAffected != int64(len(rows)) {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// hostSums judges many saves of one transaction in their order. What a host is asked for is summed up
+// when somebody asks for more of it, before any of them is written.
+type hostSums struct {
+	rate    HostRate
+	tx      *gorm.DB
+	regions int                // how many there are; 0: not read yet
+	stored  map[string]float64 // what is asked of a host by what is stored
+	added   map[string]float64 // by the saves that were judged well
+}
+
+// judge says why the target after is refused, as HostRate.judge does.
+func (h *hostSums) judge(ctx context.Context, before, after row) (refused, err error) {
+	if h.rate.Limit <= 0 || after.Host == "" || h.rate.Exempt != nil && h.rate.Exempt(after.Host) {
+		return nil, nil
+	}
+	if h.stored == nil {
+		if h.regions, err = schedulestore.CountRegions(ctx, h.tx); err != nil {
+			return nil, err
+		}
+		h.stored, h.added = map[string]float64{}, map[string]float64{}
+	}
+	had, err := h.wants(before)
+	if err != nil {
+		return nil, err
+	}
+	wants, err := h.wants(after)
+	if err != nil {
+		return nil, err
+	}
+	if wants > had+tolerance {
+		others, err := h.of(ctx, after.Host)
+		if err != nil {
+			return nil, err
+		}
+		if others -= had; others+wants > h.rate.Limit+tolerance {
+			return &HostRateError{Field: moreOf(before, after), Others: others, With: others + wants, Limit: h.rate.Limit}, nil
+		}
+	}
+	h.added[after.Host] += wants - had
+	return nil, nil
+}
+
+func (h *hostSums) wants(r row) (float64, error) {
+	if !r.Active {
+		return 0, nil
+	}
+	return demand{r.IntervalS, r.Regions, 1}.rate(h.regions)
+}
+
+func (h *hostSums) of(ctx context.Context, host string) (float64, error) {
+	stored, known := h.stored[host]
+	if !known {
+		if len(h.stored) == 0 {
+			if err := nameHosts(ctx, h.tx); err != nil {
+				return 0, err
+			}
+		}
+		var err error
+		if stored, err = hostRate(ctx, h.tx, host, 0, h.regions); err != nil {
+			return 0, err
+		}
+		h.stored[host] = stored
+	}
+	return stored + h.added[host], nil
+}
