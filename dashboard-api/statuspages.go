@@ -30,12 +30,16 @@ func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, told 
 }
 
 // Senders at once, of a node: a mail server is asked gently, and webhooks that hang hold up no others.
+// Requests to confirm, which anybody may cause, are apart.
 const (
-	mailers = 8
-	hookers = 64
+	mailers     = 8
+	hookers     = 64
+	requesters  = 2
+	challengers = 8
 )
 
-// subscribers is what tells those who subscribed to pages: mails and webhooks apart.
+// subscribers is what tells those who subscribed to pages: mails and webhooks apart, and of both
+// what they are to confirm.
 type subscribers struct {
 	store   *subscriberstore.Store
 	workers []*notify.Worker
@@ -46,13 +50,15 @@ func newSubscribers(cfg Config, stores *stores, deliverer *notify.Deliverer, box
 	t := &subscribers{store: subscriberstore.New(stores.database, box), log: s.Log}
 	server, _ := notify.Server(cfg.SMTPURL, cfg.SMTPFrom) // was judged with the configuration
 	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: toReaders(cfg, deliverer, box), Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
-	add := func(kind, of string, most int) {
-		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Holder: node, Of: of, Most: most, Outbox: t.store.Outbox(kind), Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
+	add := func(outbox notify.Outbox, of string, most int, tryFor time.Duration) {
+		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Holder: node, Of: of, Most: most, TryFor: tryFor, Outbox: outbox, Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
 	}
 	if !cfg.SMTPURL.IsZero() {
-		add(subscriberstore.Email, "subscriber_mail", mailers)
+		add(t.store.Outbox(subscriberstore.Email), "subscriber_mail", mailers, 0)
+		add(t.store.Requests(subscriberstore.Email), "subscriber_mail_request", requesters, 0)
 	}
-	add(subscriberstore.Webhook, "subscriber_webhook", hookers)
+	add(t.store.Outbox(subscriberstore.Webhook), "subscriber_webhook", hookers, 0)
+	add(t.store.Requests(subscriberstore.Webhook), "subscriber_challenge", challengers, statuspage.ChallengeFor)
 	return t
 }
 

@@ -46,6 +46,7 @@ type Settlement struct {
 	Status  int
 	Excerpt string
 	Again   time.Time      // of those to retry
+	Rest    time.Time      // until then the provider wants to be left alone; zero: it has not said so
 	Follow  []Notification // reminders to enqueue, unless the incident is over or acknowledged
 }
 

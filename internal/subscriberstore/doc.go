@@ -28,6 +28,7 @@ import (
 var (
 	ErrNotFound = errors.New("subscriber not found")
 	ErrNoWish   = errors.New("there is nothing to confirm")
+	ErrCrowded  = errors.New("too many requests at this moment")
 )
 
 // Kinds of subscribers.
@@ -40,6 +41,8 @@ const (
 const WishFor = 48 * time.Hour
 
 const (
+	mostAsked       = 2000 // requests to confirm of a kind, of the installation, in askedWithin
+	askedWithin     = time.Hour
 	mostRequests    = 3 // to an address, in requestsWithin
 	requestsWithin  = 24 * time.Hour
 	mostSubscribers = 100_000 // of a page, confirmed or not

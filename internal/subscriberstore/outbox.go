@@ -18,6 +18,7 @@ import (
 
 const (
 	astray      = 10 * time.Minute // a lease that ends later was made by a clock that was ahead
+	longestRest = 2 * time.Hour    // likewise of what a webhook asked for
 	mostWaiting = 500              // subscribers that are looked at in one go
 )
 
@@ -61,22 +62,30 @@ SELECT s.id, ?, '', s.kind, ?, ?, 0, '', '', 0, '' FROM status_page_subscribers 
 		id, last.At.UnixMilli(), last.At.UnixMilli(), page.ID, page.Terms.ByEmail, page.Terms.ByWebhook, len(p.Body.Components) == 0, chosen).Error
 }
 
-// Outbox is what waits for subscribers of one kind. What it calls channels are subscribers.
+// Outbox is what waits for subscribers of one kind: letters, or requests to confirm. What it
+// calls channels are subscribers.
 type Outbox struct {
 	*Store
-	kind string
+	kind  string
+	which string // condition on o: which of both
 }
 
-// Outbox gives that of a kind.
-func (s *Store) Outbox(kind string) *Outbox { return &Outbox{s, kind} }
+// Outbox gives the letters of a kind.
+func (s *Store) Outbox(kind string) *Outbox { return &Outbox{s, kind, "o.letter_id IS NOT NULL"} }
 
-// free is what nobody works on, whose time has come, and before which nothing of its post waits.
+// Requests gives the requests to confirm of a kind: anybody may cause them, and so no letter
+// waits for one.
+func (s *Store) Requests(kind string) *Outbox { return &Outbox{s, kind, "o.letter_id IS NULL"} }
+
+// free is what nobody works on, whose time has come, before which nothing of its post waits,
+// and of a subscriber who has not asked to be left alone: so those take nobody's place.
 const free = `o.settled_at_ms IS NULL AND o.next_attempt_at_ms <= @now AND (o.lease_until_ms IS NULL OR o.lease_until_ms <= @now OR o.lease_until_ms > @astray)
  AND NOT EXISTS (SELECT 1 FROM status_page_outbox e JOIN status_page_letters x ON x.id = e.letter_id JOIN status_page_letters y ON y.id = o.letter_id
- WHERE e.subscriber_id = o.subscriber_id AND e.settled_at_ms IS NULL AND x.post_id = y.post_id AND x.number < y.number)`
+ WHERE e.subscriber_id = o.subscriber_id AND e.settled_at_ms IS NULL AND x.post_id = y.post_id AND x.number < y.number)
+ AND NOT EXISTS (SELECT 1 FROM status_page_subscribers r WHERE r.id = o.subscriber_id AND r.rests_until_ms > @now AND r.rests_until_ms <= @rested)`
 
 func named(now time.Time) map[string]any {
-	return map[string]any{"now": now.UnixMilli(), "astray": now.Add(astray).UnixMilli()}
+	return map[string]any{"now": now.UnixMilli(), "astray": now.Add(astray).UnixMilli(), "rested": now.Add(longestRest).UnixMilli()}
 }
 
 // Waiting gives subscribers for whom something is due and nobody works on it: the ones first
@@ -89,7 +98,7 @@ func (o *Outbox) Waiting(ctx context.Context, now time.Time) (ids []int64, err e
 		err := rows.Scan(&id, &since)
 		ids = append(ids, id)
 		return err
-	}, "SELECT o.subscriber_id, MIN(o.next_attempt_at_ms) FROM status_page_outbox o WHERE o.kind = @kind AND "+free+" GROUP BY o.subscriber_id ORDER BY 2, 1 LIMIT @most", args)
+	}, "SELECT o.subscriber_id, MIN(o.next_attempt_at_ms) FROM status_page_outbox o WHERE o.kind = @kind AND "+o.which+" AND "+free+" GROUP BY o.subscriber_id ORDER BY 2, 1 LIMIT @most", args)
 	return ids, database.Failed(ctx, "find subscribers to tell", err)
 }
 
@@ -101,7 +110,7 @@ func (o *Outbox) Claim(ctx context.Context, holder string, id int64, _ int, now,
 			return err
 		}
 		var sending int
-		if err := tx.Raw("SELECT COUNT(*) FROM status_page_outbox WHERE subscriber_id = ? AND settled_at_ms IS NULL AND lease_until_ms > ? AND lease_until_ms <= ?",
+		if err := tx.Raw("SELECT COUNT(*) FROM status_page_outbox o WHERE subscriber_id = ? AND "+o.which+" AND settled_at_ms IS NULL AND lease_until_ms > ? AND lease_until_ms <= ?",
 			id, now.UnixMilli(), now.Add(astray).UnixMilli()).Row().Scan(&sending); err != nil || sending > 0 {
 			return err
 		}
@@ -113,7 +122,7 @@ func (o *Outbox) Claim(ctx context.Context, holder string, id int64, _ int, now,
 		errand := &Errand{}
 		row := tx.Raw("SELECT "+subscriberColumns+`, o.id, o.created_at_ms, o.attempts, o.sealed, COALESCE(o.letter_id, 0), COALESCE(l.body, '') FROM status_page_outbox o
 JOIN status_page_subscribers s ON s.id = o.subscriber_id LEFT JOIN status_page_letters l ON l.id = o.letter_id
-WHERE o.subscriber_id = @subscriber AND `+free+" ORDER BY o.id LIMIT 1", args).Row()
+WHERE o.subscriber_id = @subscriber AND `+o.which+" AND "+free+" ORDER BY o.id LIMIT 1", args).Row()
 		errand.Subscriber, err = o.scan(row, &next.entry, &next.created, &attempts, &sealed, &next.letter, &body)
 		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, gorm.ErrRecordNotFound) {
 			return nil
@@ -172,6 +181,12 @@ func (o *Outbox) Settle(ctx context.Context, holder string, b incidentstore.Batc
 	id, ended := b.Notifications[0].ID, end.At.Add(end.Took).UnixMilli()
 	db := o.db.Write().WithContext(ctx)
 	var err error
+	if !end.Rest.IsZero() {
+		err = db.Exec("UPDATE status_page_subscribers SET rests_until_ms = ? WHERE id = ?", end.Rest.UnixMilli(), b.Channel.ID).Error
+	}
+	if err != nil {
+		return database.Failed(ctx, "have a subscriber rest", err)
+	}
 	if end.Outcome == incidentstore.OutcomeRetry {
 		err = db.Exec("UPDATE status_page_outbox SET next_attempt_at_ms = ?, lease_until_ms = NULL, status = ?, excerpt = ? WHERE id = ? AND settled_at_ms IS NULL AND holder = ?", end.Again.UnixMilli(), end.Status, end.Excerpt, id, holder).Error
 	} else {
@@ -189,7 +204,7 @@ func (o *Outbox) Rule(context.Context, int64) (incidentstore.Rule, error) {
 // Backlog is how much is due and not settled, and since when the first is.
 func (o *Outbox) Backlog(ctx context.Context, now time.Time) (n int64, since time.Time, err error) {
 	var first sql.NullInt64
-	err = o.db.Read().WithContext(ctx).Raw("SELECT COUNT(*), MIN(created_at_ms) FROM status_page_outbox WHERE kind = ? AND settled_at_ms IS NULL AND created_at_ms <= ?", o.kind, now.UnixMilli()).Row().Scan(&n, &first)
+	err = o.db.Read().WithContext(ctx).Raw("SELECT COUNT(*), MIN(created_at_ms) FROM status_page_outbox o WHERE "+o.which+" AND kind = ? AND settled_at_ms IS NULL AND created_at_ms <= ?", o.kind, now.UnixMilli()).Row().Scan(&n, &first)
 	if first.Valid {
 		since = at(first.Int64)
 	}

@@ -60,12 +60,18 @@ func hash(token string) string {
 
 // Ask notes a wish and enqueues the request to confirm it. What was confirmed before goes on
 // until then; a wish of before is forgotten. Whether the address is known, has confirmed or
-// was asked too often makes no difference to the caller.
+// was asked too often makes no difference to the caller; ErrCrowded is about the installation.
 func (s *Store) Ask(ctx context.Context, w Wish, now time.Time) error {
 	key, token := s.addressKey(w.Kind, w.Terms.Address), rand.Text()+rand.Text()
 	sealedToken := string(s.box.Seal(secret.New(token)))
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		var requests, there int
+		var asked, requests, there int
+		if err := tx.Raw("SELECT COUNT(*) FROM status_page_outbox WHERE letter_id IS NULL AND kind = ? AND created_at_ms > ?", w.Kind, now.Add(-askedWithin).UnixMilli()).Row().Scan(&asked); err != nil {
+			return err
+		}
+		if asked >= mostAsked {
+			return ErrCrowded
+		}
 		if err := tx.Raw(`SELECT COUNT(*) FROM status_page_outbox o JOIN status_page_subscribers s ON s.id = o.subscriber_id
 WHERE s.address_key = ? AND o.letter_id IS NULL AND o.created_at_ms > ?`, key, now.Add(-requestsWithin).UnixMilli()).Row().Scan(&requests); err != nil {
 			return err

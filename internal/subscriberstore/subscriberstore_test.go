@@ -58,14 +58,18 @@ func TestFromWishToLetter(t *testing.T) {
 		if err := s.Ask(t.Context(), wish, noon); err != nil {
 			t.Fatal(err)
 		}
-		b, errand := claim(t, o, "one", noon)
+		if ids, err := o.Waiting(t.Context(), noon); err != nil || len(ids) != 0 {
+			t.Errorf("a request in the queue of letters: %v %v", ids, err)
+		}
+		requests := s.Requests(subscriberstore.Email)
+		b, errand := claim(t, requests, "one", noon)
 		if errand.Letter != nil || errand.Page.Terms.Title != "Acme" || errand.Subscriber.Terms.Address.Reveal() != "Ann@example.com" {
 			t.Errorf("%+v", errand)
 		}
-		if ids, err := o.Waiting(t.Context(), noon); err != nil || len(ids) != 0 {
+		if ids, err := requests.Waiting(t.Context(), noon); err != nil || len(ids) != 0 {
 			t.Errorf("leased, and waiting: %v %v", ids, err)
 		}
-		settle(t, o, b, noon, incidentstore.OutcomeDelivered)
+		settle(t, requests, b, noon, incidentstore.OutcomeDelivered)
 		if err := s.Confirm(t.Context(), subscriberstore.Email, "made up", noon); !errors.Is(err, subscriberstore.ErrNoWish) {
 			t.Errorf("%v", err)
 		}
@@ -155,9 +159,9 @@ func TestFromWishToLetter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var requests int
-		if err := db.Read().Raw("SELECT COUNT(*) FROM status_page_outbox WHERE letter_id IS NULL").Row().Scan(&requests); err != nil || requests != 3 {
-			t.Errorf("%d requests in a day, %v", requests, err)
+		var asked int
+		if err := db.Read().Raw("SELECT COUNT(*) FROM status_page_outbox WHERE letter_id IS NULL").Row().Scan(&asked); err != nil || asked != 3 {
+			t.Errorf("%d requests in a day, %v", asked, err)
 		}
 		if err := s.Prune(t.Context(), now.Add(49*time.Hour)); err != nil {
 			t.Fatal(err)
@@ -168,6 +172,79 @@ func TestFromWishToLetter(t *testing.T) {
 		var left int
 		if err := db.Read().Raw("SELECT (SELECT COUNT(*) FROM status_page_subscribers) + (SELECT COUNT(*) FROM status_page_letters)").Row().Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d left, %v", left, err)
+		}
+	})
+}
+
+// A webhook that asks to be left alone takes nobody's place in the queue meanwhile, whatever else
+// is written; many of them neither. A rest that a clock was ahead for is none.
+func TestWebhooksThatAskToWait(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		box, err := seal.New("the SECRET_KEY of the test of subscribers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := subscriberstore.New(db, box)
+		pages, o := pagestore.New(db, s), s.Outbox(subscriberstore.Webhook)
+		page, err := pages.Create(t.Context(), pagestore.Page{Slug: "main", Published: true, Terms: pagestore.Terms{Title: "Acme", ByWebhook: true}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ask(t.Context(), subscriberstore.Wish{PageID: page.ID, Kind: subscriberstore.Webhook, Terms: subscriberstore.Terms{Address: secret.New("https://hook.example/"), Key: secret.New("k")}}, noon); err != nil {
+			t.Fatal(err)
+		}
+		b, errand := claim(t, s.Requests(subscriberstore.Webhook), "one", noon)
+		settle(t, s.Requests(subscriberstore.Webhook), b, noon, incidentstore.OutcomeDelivered)
+		if err := s.Confirm(t.Context(), subscriberstore.Webhook, errand.Token.Reveal(), noon); err != nil {
+			t.Fatal(err)
+		}
+		const restless = 600
+		if err := db.Write().Exec(`INSERT INTO status_page_subscribers (page_id, kind, address_key, terms, wish, wish_until_ms, all_components, created_at_ms, confirmed_at_ms)
+SELECT page_id, kind, 'other ' || i, terms, '', 0, TRUE, 0, 1 FROM status_page_subscribers, (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n) many`, restless).Error; err != nil {
+			t.Fatal(err)
+		}
+		post := func(at time.Time) {
+			t.Helper()
+			if _, err := pages.CreatePost(t.Context(), pagestore.Post{PageID: page.ID, BegunAt: at, Body: pagestore.Body{Title: "Slow", Updates: []pagestore.Update{{At: at, State: pagestore.Investigating, Text: "x"}}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// All but the last, and newest, of them have asked to wait.
+		var last int64
+		if err := db.Read().Raw("SELECT MAX(id) FROM status_page_subscribers").Row().Scan(&last); err != nil {
+			t.Fatal(err)
+		}
+		post(noon)
+		now, hour := noon.Add(time.Second), noon.Add(time.Hour)
+		for id := last - restless; id < last; id++ {
+			b, found, err := o.Claim(t.Context(), "one", id, 4, now, now.Add(time.Minute))
+			if err != nil || !found {
+				t.Fatalf("%d: %v %v", id, found, err)
+			}
+			if err := o.Settle(t.Context(), "one", b, incidentstore.Settlement{At: now, Outcome: incidentstore.OutcomeRetry, Again: hour, Rest: hour}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		post(now.Add(time.Second))
+		now = now.Add(2 * time.Second)
+		if ids, err := o.Waiting(t.Context(), now); err != nil || len(ids) != 1 || ids[0] != last {
+			t.Errorf("%d wait, %v", len(ids), err)
+		}
+		if _, found, err := o.Claim(t.Context(), "one", last-1, 4, now, now.Add(time.Minute)); found || err != nil {
+			t.Errorf("claimed of one that rests: %v %v", found, err)
+		}
+		if ids, err := o.Waiting(t.Context(), hour.Add(time.Second)); err != nil || len(ids) != 500 {
+			t.Errorf("%d wait after it, %v", len(ids), err)
+		}
+		if ids, err := o.Waiting(t.Context(), noon.Add(-24*time.Hour)); err != nil || len(ids) != 0 {
+			t.Errorf("%d wait before it was written, %v", len(ids), err)
+		}
+		if err := db.Write().Exec("UPDATE status_page_subscribers SET rests_until_ms = ?", now.Add(24*time.Hour).UnixMilli()).Error; err != nil {
+			t.Fatal(err)
+		}
+		if ids, err := o.Waiting(t.Context(), now); err != nil || len(ids) != 500 {
+			t.Errorf("%d wait with rests of a clock that was ahead, %v", len(ids), err)
 		}
 	})
 }

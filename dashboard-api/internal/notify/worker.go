@@ -51,9 +51,10 @@ type Health interface {
 
 // WorkerOptions are what a Worker stands on.
 type WorkerOptions struct {
-	Holder  string // different in every process
-	Of      string // what is sent, in names of metrics and of what is unwell; "": notification
-	Most    int    // senders at once, of all channels together; 0: any number
+	Holder  string        // different in every process
+	Of      string        // what is sent, in names of metrics and of what is unwell; "": notification
+	Most    int           // senders at once, of all channels together; 0: any number
+	TryFor  time.Duration // 0: a day
 	Outbox  Outbox
 	Sender  Sender
 	Health  Health
@@ -83,6 +84,9 @@ func NewWorker(o WorkerOptions) *Worker {
 	}
 	if o.Of == "" {
 		o.Of = theirs
+	}
+	if o.TryFor == 0 {
+		o.TryFor = tryFor
 	}
 	return &Worker{o: o, metrics: newMetrics(o.Metrics, o.Of), wake: make(chan struct{}, 1), busy: map[int64]int{}, rests: map[int64]time.Time{}}
 }
@@ -242,10 +246,11 @@ func (w *Worker) judge(b incidentstore.Batch, sent Sent, now time.Time) incident
 	end.Outcome, end.Again = incidentstore.OutcomeRetry, now.Add(wait)
 	if f.After > 0 {
 		w.mu.Lock()
-		w.rests[b.Channel.ID] = now.Add(min(f.After, longestRest))
+		end.Rest = now.Add(min(f.After, longestRest))
+		w.rests[b.Channel.ID] = end.Rest
 		w.mu.Unlock()
 	}
-	if f.ForGood || end.Again.Sub(head.DueAt) > tryFor {
+	if f.ForGood || end.Again.Sub(head.DueAt) > w.o.TryFor {
 		end.Outcome = incidentstore.OutcomeFailed
 	}
 	return end

@@ -18,6 +18,10 @@ import (
 	"github.com/probefleet/probefleet/internal/subscriberstore"
 )
 
+// ChallengeFor is for how long a webhook's challenge is tried that was not answered: half a dozen
+// times. Who has just subscribed is there; at anybody else's address it is a nuisance.
+const ChallengeFor = 5 * time.Minute
+
 // CourierOptions are what a Courier stands on.
 type CourierOptions struct {
 	Deliverer interface {

@@ -98,7 +98,13 @@ func (p *Pages) subscribe(w http.ResponseWriter, r *http.Request, q request) {
 		p.form(w, http.StatusUnprocessableEntity, d)
 		return
 	}
-	if err := p.Subscribers.Ask(r.Context(), wish, p.Now()); err != nil {
+	switch err := p.Subscribers.Ask(r.Context(), wish, p.Now()); {
+	case errors.Is(err, subscriberstore.ErrCrowded): // of the installation: it says nothing of the address
+		w.Header().Set("Retry-After", "3600")
+		d.What, d.Message, d.Problem = "", "too_often", true
+		p.form(w, http.StatusTooManyRequests, d)
+		return
+	case err != nil:
 		p.unavailable(w)
 		return
 	}

@@ -38,6 +38,8 @@ type office struct {
 	smtp *testbackend.MailServer
 	told *subscriberstore.Store
 	box  *seal.Box
+
+	tryFor time.Duration
 }
 
 func newOffice(t *testing.T) *office {
@@ -59,7 +61,11 @@ type noHealth struct{}
 func (noHealth) Set(string, service.Level, string) {}
 
 // work has everything sent that is due, as one node would.
-func (o *office) work(kind string) { o.workWith(kind, o.told.Outbox(kind)) }
+func (o *office) work(kind string) {
+	o.Helper()
+	o.workWith(kind, o.told.Requests(kind))
+	o.workWith(kind, o.told.Outbox(kind))
+}
 
 func (o *office) workWith(kind string, outbox notify.Outbox) {
 	o.Helper()
@@ -69,13 +75,13 @@ func (o *office) workWith(kind string, outbox notify.Outbox) {
 		o.Fatal(err)
 	}
 	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: deliverer, Subscribers: o.told, Server: server, PublicURL: "https://pf.example", Fingerprint: o.box.Fingerprint, Now: o.now})
-	w := notify.NewWorker(notify.WorkerOptions{Holder: "one", Of: "subscriber_" + kind, Most: 3, Outbox: outbox, Sender: courier, Health: noHealth{}, Now: o.now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	w := notify.NewWorker(notify.WorkerOptions{Holder: "one", Of: "subscriber_" + kind, Most: 3, TryFor: o.tryFor, Outbox: outbox, Sender: courier, Health: noHealth{}, Now: o.now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { _ = w.Run(ctx); close(ended) }()
 	w.Wake()
 	for begun := time.Now(); ; {
-		due, err := o.told.Outbox(kind).Waiting(ctx, o.now())
+		due, err := outbox.Waiting(ctx, o.now())
 		if err != nil || time.Since(begun) > time.Minute {
 			o.Fatal("still waiting: ", due, err)
 		}

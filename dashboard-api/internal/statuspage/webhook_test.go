@@ -12,10 +12,12 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/secret"
@@ -119,5 +121,69 @@ func TestSubscribingByWebhook(t *testing.T) {
 	var stored string
 	if err := o.db.Read().Raw("SELECT group_concat(terms || wish || address_key || coalesce(wish_hash, '')) FROM status_page_subscribers").Row().Scan(&stored); err != nil || strings.Contains(stored, "canary") || strings.Contains(stored, key) || strings.Contains(stored, "127.0.0.1") {
 		t.Errorf("in clear: %s %v", stored, err)
+	}
+}
+
+// A challenge that is not answered is tried a few times within minutes, whatever the webhook says
+// instead, and not again; the letters of others do not wait for it.
+func TestAChallengeThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"says yes to everything": http.StatusOK, "is unwell": http.StatusServiceUnavailable} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.tryFor = statuspage.ChallengeFor
+			page := o.open(pagestore.Terms{})
+			var heard atomic.Int32
+			deaf := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				heard.Add(1)
+				w.WriteHeader(status)
+			}))
+			t.Cleanup(deaf.Close)
+			o.askHook(deaf.URL, "a signing key of tests", "192.0.2.1")
+			for range 15 {
+				o.work("webhook")
+				o.pass(time.Minute)
+			}
+			if n := heard.Load(); n < 2 || n > 8 {
+				t.Errorf("tried %d times", n)
+			}
+			heard.Store(0)
+			for range 5 {
+				o.pass(5 * time.Hour)
+				o.work("webhook")
+			}
+			if n := heard.Load(); n != 0 {
+				t.Errorf("tried %d times the day after", n)
+			}
+			if who, err := o.told.List(t.Context(), page.ID, 0, 10); err != nil || len(who) > 1 || len(who) == 1 && !who[0].ConfirmedAt.IsZero() {
+				t.Errorf("%+v %v", who, err)
+			}
+		})
+	}
+}
+
+// The form says that there are too many requests, whoever asks.
+func TestTheInstallationIsAskedTooOften(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.open(pagestore.Terms{})
+	o.subscribed("ann@example.com", "192.0.2.1")
+	if err := o.db.Write().Exec(`INSERT INTO status_page_outbox (subscriber_id, sealed, kind, created_at_ms, next_attempt_at_ms, attempts, holder, settled_at_ms, outcome, status, excerpt)
+SELECT 1, '', 'email', ?, 0, 0, '', 1, '', 0, '' FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i FROM n) many`, o.now().UnixMilli()).Error; err != nil {
+		t.Fatal(err)
+	}
+	for i, address := range []string{"ann@example.com", "bob@example.com"} {
+		if got := o.ask(address, fmt.Sprintf("192.0.2.%d", 10+i)); got.Code != http.StatusTooManyRequests || got.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", address, got.Code, got.Body)
+		}
+	}
+	const key = "a signing key of tests"
+	if got := o.askHook("https://hook.example/", key, "192.0.2.20"); got.Code != http.StatusOK {
+		t.Errorf("a webhook: %d", got.Code)
+	}
+	o.pass(time.Hour)
+	if got := o.ask("bob@example.com", "192.0.2.21"); got.Code != http.StatusOK {
+		t.Errorf("an hour later: %d %s", got.Code, got.Body)
 	}
 }
