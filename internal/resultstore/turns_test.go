@@ -2,9 +2,11 @@ package resultstore
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/probefleet/probefleet/internal/availability"
@@ -87,6 +89,46 @@ func TestTurns(t *testing.T) {
 	}
 	if turns, err := s.Turns(t.Context(), 3, minute(0), minute(10), nil); err != nil || turns != nil {
 		t.Errorf("of no target: %v, %v", turns, err)
+	}
+}
+
+// What is found does not depend on how long a target has been watched: no more is read than the day of
+// the failure and what was right before, though it was degraded, or bad, for longer in some regions.
+func TestTurnsReadNoLongHistories(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	from := time.Now().UTC().Truncate(time.Minute).Add(-time.Hour)
+	const rows = 90_000 // a region: ten days and more, every ten seconds
+	for _, region := range []string{"eu", "us", "ap"} {
+		err := s.conn.Exec(t.Context(), `INSERT INTO results (target_id, region, scheduled_at, checked_at, status, prober, revision)
+SELECT 1, {region:String}, fromUnixTimestamp64Milli({from:Int64} - 10000 * number, 'UTC') AS at, at, if({region:String} = 'ap' AND number < 5000, 'degraded', 'up'), 'p', bitShiftLeft(toUInt64(2), 62) + toUInt64(toUnixTimestamp64Micro(at)) FROM numbers(1, {rows:UInt64})`,
+			clickhouse.Named("region", region), clickhouse.Named("from", from.UnixMilli()), clickhouse.Named("rows", uint64(rows)))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert(t, s, batchOf(bad(1, "eu", from, uptime.StatusDown), bad(1, "us", from, uptime.StatusDegraded), bad(1, "ap", from, uptime.StatusDegraded), bad(1, "ap", from.Add(10*time.Second), uptime.StatusDown)))
+	var read atomic.Uint64
+	ctx := clickhouse.Context(t.Context(), clickhouse.WithProgress(func(p *clickhouse.Progress) { read.Add(p.Rows) }))
+	began := time.Now()
+	turns, err := s.Turns(ctx, 1, from, from.Add(time.Hour), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%v, %d of %d rows read", time.Since(began).Round(time.Millisecond), read.Load(), 3*rows)
+	var got []string
+	for _, turn := range turns {
+		got = append(got, fmt.Sprint(turn.Bad.Region, " ", turn.Good.Status, " ", turn.Good.ScheduledAt.Sub(from), ", ", turn.Bad.Status, " ", turn.Bad.ScheduledAt.Sub(from)))
+	}
+	if diff := cmp.Diff([]string{"eu up -10s, down 0s", "us up -10s, degraded 0s", "ap degraded 0s, down 10s"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if read.Load() > rows/3 {
+		t.Errorf("%d rows were read", read.Load())
+	}
+	read.Store(0)
+	if turns, err = s.Turns(ctx, 1, from.Add(time.Hour), from.Add(2*time.Hour), nil); err != nil || turns != nil || read.Load() > rows/3 {
+		t.Errorf("of nothing: %v, %v, %d rows read", turns, err, read.Load())
 	}
 }
 

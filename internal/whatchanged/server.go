@@ -43,6 +43,11 @@ func (c *comparison) apart(of func(url string) string) Why {
 	return NotReached
 }
 
+// plain says whether both visits ended at the same server without TLS: what they saw of it was of a hop before.
+func (c *comparison) plain() bool {
+	return c.kind == uptime.KindHTTP && c.was != nil && c.is != nil && strings.HasPrefix(c.is.URL, "http://") && origin(c.was.URL) == origin(c.is.URL)
+}
+
 // origin is scheme, host and port of a URL that is shown.
 func origin(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")

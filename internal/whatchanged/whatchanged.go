@@ -81,7 +81,7 @@ func Between(kind uptime.Kind, good, bad *uptime.Result) ([]Difference, []Gap) {
 	c.address()
 	c.certificate()
 	c.redirect()
-	if c.elsewhere() == "" && c.secured() && (bad.Seen.TLSVersion != 0 || c.answered()) {
+	if c.elsewhere() == "" && !c.plain() && c.secured() && (bad.Seen.TLSVersion != 0 || c.answered()) {
 		c.differ(TLS, tlsName(good.Seen.TLSVersion), tlsName(bad.Seen.TLSVersion))
 	}
 	if bad.Seen.Protocol != "" && good.Seen.Protocol != "" {
@@ -141,6 +141,9 @@ func (c *comparison) unknown(leftOut uptime.Unsteady) Why {
 func (c *comparison) certificate() {
 	if c.good.Seen.TLSVersion == 0 && c.bad.Seen.TLSVersion == 0 && c.good.CertNotAfter.IsZero() && c.bad.CertNotAfter.IsZero() {
 		return // there was never one
+	}
+	if c.plain() {
+		return
 	}
 	why := c.unknown(uptime.UnsteadyAll)
 	if at := c.elsewhere(); at != "" {

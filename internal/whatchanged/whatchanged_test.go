@@ -131,6 +131,14 @@ func TestBetween(t *testing.T) {
 			},
 			want: []string{failed, status, `certificate "one" > "two"`, `expiry "2026-09-01T00:00:00Z" > "2026-12-01T00:00:00Z"`},
 		},
+		"another server before a last hop without TLS": {
+			good: func(r *uptime.Result) { r.Print.URL = "http://a.example/in" },
+			bad: func(r *uptime.Result) {
+				r.CertNotAfter, r.Seen.TLSVersion, r.Evidence.Certificates[0] = renewed, 0x0303, certificate("two", renewed)
+				r.Evidence.Hops[0].URL, r.Evidence.Hops[1].URL = "https://b.example/", "http://a.example/in"
+			},
+			want: []string{failed, status},
+		},
 		"no TLS any more": {
 			bad: func(r *uptime.Result) {
 				r.CertNotAfter, r.Seen.TLSVersion, r.Evidence.Certificates = time.Time{}, 0, nil

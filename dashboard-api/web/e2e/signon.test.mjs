@@ -74,7 +74,9 @@ test("a session that ends while a page is open: the login page once, and back", 
   await page.locator('[data-link="live"]').first().waitFor();
   const before = await depth(page);
   const seen = ways(page);
-  const ended = await page.evaluate(() => fetch("/api/v1/session", { method: "DELETE" }).then((answer) => answer.status));
+  const ended = await page.evaluate(() =>
+    fetch("/api/v1/session", { method: "DELETE" }).then((answer) => answer.status),
+  );
   assert.equal(ended, 204);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   assert.deepEqual(seen, [loginOf(deep)]);

@@ -13,6 +13,8 @@ const (
 	printAgain = 7 * 24 * time.Hour
 	// printsUntil is how many prints are stored of a target in that time before what changes is left out, step by step.
 	printsUntil = 8
+	// printsMost is how many there are at most: one more than what leaves out everything, and some that were lost and made again.
+	printsMost = 4 * printsUntil
 )
 
 // printSeed makes the hashes of this process.
@@ -22,8 +24,9 @@ var printSeed = maphash.MakeSeed() //nolint:gochecknoglobals // never written ag
 // week it was stored in, and 8 that count the prints of this week. Zero: none.
 type printed struct{ last atomic.Uint64 }
 
-// forget is for a print that was lost.
-func (p *printed) forget() { p.last.Store(0) }
+// forget is for a print that was lost: the next visit makes one. It counts as one of the week, else what
+// changes all the time could be stored without end.
+func (p *printed) forget() { p.last.And(0xffffff) }
 
 // print is what a visit that was up saw, if it differs from what the last one did or was not
 // stored for a week; else nil, without an allocation.
@@ -36,6 +39,9 @@ func (s *sighting) print(p *plan) *uptime.Print {
 	count := last & 0xff
 	if last>>8&0xffff != week {
 		count = 0
+	}
+	if count >= printsMost {
+		return nil
 	}
 	unsteady := uptime.Unsteady(min(count/printsUntil, uint64(uptime.UnsteadyAll)))
 	mark := s.steadyHash(unsteady)&^0xffffff | week<<8

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,47 @@ func TestPrintsOfWhatIsUnsteadyAreFew(t *testing.T) {
 	visit(anURL, "one", "x")
 	if last := stored[len(stored)-1]; last.Unsteady != uptime.Steady || len(last.Headers) != 1 {
 		t.Errorf("a week later: %+v", last)
+	}
+}
+
+// However a site flaps, a week has a bounded number of prints, and seven days at most those of two: also
+// where prints are lost and made again, and visits in between are not up.
+func TestPrintsOfAFlappingSiteAreBounded(t *testing.T) {
+	t.Parallel()
+	p, at := &plan{url: anURL}, time.Unix(1_800_000_000, 0)
+	weeks, stored := map[uint64]int{}, []time.Time{}
+	for i := range 4 * 7 * 24 * 60 { // four weeks, every minute
+		at = at.Add(time.Minute)
+		if i%3 == 1 {
+			continue // down: there is evidence
+		}
+		name := strconv.Itoa(i)
+		s := answerOf(at, anURL+name, name, http.Header{"Server": {name}})
+		if s.print(p) != nil {
+			weeks[s.week(p)]++
+			stored = append(stored, at)
+		}
+		if i%5 == 0 {
+			p.printed.forget()
+		}
+	}
+	most := 0
+	for i := range stored {
+		n := 0
+		for _, other := range stored[i:] {
+			if other.Sub(stored[i]) < printAgain {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	if len(weeks) != 5 || most > 2*printsMost {
+		t.Errorf("%v, %d in seven days", weeks, most)
+	}
+	for week, n := range weeks {
+		if n > printsMost {
+			t.Errorf("week %d: %d prints", week, n)
+		}
 	}
 }
 
