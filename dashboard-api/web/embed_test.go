@@ -69,7 +69,7 @@ func TestFilesAreCompressedForWhoTakesIt(t *testing.T) {
 		{"/icons/ok.png", "gzip", "", "image/png", "picture"},
 	} {
 		for range 2 { // made, and kept
-			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://localhost"+c.path, nil)
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://localhost"+c.path, nil)
 			r.Header.Set("Accept-Encoding", c.takes)
 			served.ServeHTTP(w, r)
 			body := io.Reader(w.Body)

@@ -21,7 +21,7 @@ const (
 	providerCookie    = "pf_provider"
 	providerLasts     = 10 * time.Minute // people are asked for passwords and codes there
 	longestName       = 120
-	wholeSeconds      = 2 * time.Second // that what a provider says of time is rounded to
+	rounding          = 2 * time.Second // that what a provider says of time is rounded to
 )
 
 // What can be wrong with signing in with a provider.
@@ -130,7 +130,7 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if person.Told {
 		proven = s.now().Add(-person.Age)
 	}
-	if !j.Again.IsZero() && proven.Before(j.Again.Add(-wholeSeconds)) {
+	if !j.Again.IsZero() && proven.Before(j.Again.Add(-rounding)) {
 		return arrival, ErrNotAskedAgain
 	}
 	var bind *accountstore.Identity
