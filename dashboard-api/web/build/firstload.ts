@@ -31,7 +31,8 @@ export function fileOf(): (id: string, context: { getModuleInfo(id: string): Mod
       name,
       reached(base + root, (one) => context.getModuleInfo(one)),
     ]);
-    return sets.find(([, modules]) => modules.has(id))?.[0] ?? null;
+    // Who waits for `start` cannot lie in a file that `start` imports: it would wait for ever.
+    return id === base + roots.words ? null : (sets.find(([, modules]) => modules.has(id))?.[0] ?? null);
   };
 }
 
@@ -42,6 +43,7 @@ export interface Built {
   source?: string | Uint8Array;
   imports?: readonly string[];
   facadeModuleId?: string | null;
+  moduleIds?: readonly string[];
   viteMetadata?: { importedCss: ReadonlySet<string> };
 }
 
@@ -102,6 +104,10 @@ export function holdFirstLoad(most = MOST): Plugin {
     generateBundle(_, bundle) {
       const built = bundle as unknown as Record<string, Built>;
       const files = firstLoad(String(built["index.html"]?.source), built, (name) => readFileSync(`public/${name}`));
+      const entry = Object.values(built).find((file) => file.moduleIds?.some((id) => id.endsWith(roots.words)));
+      const before = reached(startOf(built).fileName, (name) => ({ importedIds: built[name]?.imports ?? [] }));
+      if (!entry || before.has(entry.fileName))
+        throw new Error(`${roots.start} waits for ${roots.words}, which waits for it`);
       if (!files.has(startOf(built).fileName)) throw new Error(`the document does not name the file of ${roots.start}`);
       const size = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
       const text = [

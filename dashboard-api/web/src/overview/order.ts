@@ -118,10 +118,8 @@ export function arrange(rows: readonly Row[], wish: Wish, order = new NameOrder(
     return words.every((word) => text.includes(word));
   });
   if (wish.sort === "slow") matches.sort((a, b) => (b.p50_us ?? -1) - (a.p50_us ?? -1));
-  if (wish.sort !== "state") return matches;
-  const byState = states.map((): Row[] => []);
-  for (const row of matches) byState[rank.get(row.state) ?? 0]?.push(row);
-  return byState.flat();
+  if (wish.sort === "state") matches.sort((a, b) => (rank.get(a.state) ?? 0) - (rank.get(b.state) ?? 0));
+  return matches;
 }
 
 export interface Shown {
