@@ -106,7 +106,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-frames.C:
 			h.flush()
 		case <-stale.C:
-			h.refold()
+			h.Refold()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -138,6 +138,12 @@ func (h *Hub) Upsert(target uptime.Target) {
 		h.entries[target.ID] = e
 	}
 	now := h.now()
+	switch {
+	case target.Active:
+		e.paused = time.Time{}
+	case found && e.target.Active, !found && target.UpdatedAt.Equal(target.CreatedAt):
+		e.paused = target.UpdatedAt
+	}
 	e.target = target
 	e.surround(h)
 	e.judgeBy(h.active, now)
@@ -328,8 +334,9 @@ func (h *Hub) frame() {
 	}
 }
 
-// refold turns targets whose evidence went stale, and forgets old orphans.
-func (h *Hub) refold() {
+// Refold turns targets whose evidence went stale, and forgets old orphans. Run does it every second;
+// whoever drives a hub by a clock of their own does it instead.
+func (h *Hub) Refold() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()
