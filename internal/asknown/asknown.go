@@ -15,7 +15,6 @@ package asknown
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -54,13 +53,23 @@ type Past struct {
 	From     time.Time // rows of slots from then on are given; zero: all there are
 	TargetID int64
 	Kind     uptime.Kind
+	Born     bool               // the target was made after From: there was nothing before
 	Rules    verdict.Rules      // as they were
+	Earlier  []Earlier          // what they had been since From, the oldest first; nil: the same
 	Around   verdict.Conditions // as it was known
+	Learnt   []time.Time        // when each of Around.Blind came to be known; nil: when it began
 	Grace    time.Duration      // how late a heartbeat's ping may be
 	PausedAt time.Time          // when it was paused; zero: it was not
 	Rows     []Row              // of slots up to the instant
+	Older    []Row              // of slots before From, if any: the last that were measured
 	Looks    []uptime.Look      // of regions that were asked to look again
 	Incident *Incident          // open by then; nil: none
+}
+
+// Earlier is what a target was judged by before.
+type Earlier struct {
+	Until time.Time
+	verdict.Rules
 }
 
 // Told is how the target was.
@@ -85,8 +94,11 @@ func Fold(p Past) Told {
 	})
 	t.Slots = slots(rows)
 	var seen []evidence
+	for i := range p.Older {
+		rows = append(rows, p.asOf(p.Older[i]))
+	}
 	for _, r := range rows {
-		if r.Known && r.Status.Measured() && !r.Late && p.counts(r.Region) {
+		if r.Known && r.Status.Measured() && !r.Late {
 			o := verdict.Observed(&r.Result)
 			o.Said = r.Said(p.Kind)
 			seen = append(seen, evidence{r, o})
@@ -99,7 +111,7 @@ func Fold(p Past) Told {
 			TargetID: p.TargetID, Region: l.Region, ScheduledAt: o.ScheduledAt, CheckedAt: o.CheckedAt, Status: l.Status, Failure: l.Failure, HTTPStatus: l.HTTPStatus, TotalUS: l.TotalUS,
 			IngestedAt: l.CheckedAt.Add(time.Duration(l.TotalUS) * time.Microsecond),
 		}}
-		if o.Status.Measured() && p.counts(l.Region) && !r.IngestedAt.After(p.At) {
+		if o.Status.Measured() && !r.IngestedAt.After(p.At) {
 			seen = append(seen, evidence{r, o})
 		}
 	}
@@ -109,8 +121,10 @@ func Fold(p Past) Told {
 }
 
 // counts says whether what a region measures counts.
-func (p *Past) counts(region string) bool {
-	return uptime.Outside(region) || slices.Contains(p.Rules.Regions, region)
+func (p *Past) counts(region string) bool { return counts(&p.Rules, region) }
+
+func counts(rules *verdict.Rules, region string) bool {
+	return uptime.Outside(region) || slices.Contains(rules.Regions, region)
 }
 
 // lost says whether a row may have counted that is not kept. What came next may as well have been
@@ -126,36 +140,21 @@ type evidence struct {
 	o verdict.Observation
 }
 
-// judge takes everything in, in the order in which it was told. The newest measurements say it
-// all, unless the policy counts results in a row: as live.
+// judge takes everything in, in the order in which it was told.
 func (p *Past) judge(t *Told, seen []evidence) {
 	slices.SortStableFunc(seen, func(a, b evidence) int {
 		return cmp.Or(a.r.IngestedAt.Compare(b.r.IngestedAt), a.o.ScheduledAt.Compare(b.o.ScheduledAt), cmp.Compare(a.o.Region, b.o.Region))
 	})
-	state := verdict.NewState(p.TargetID)
-	newest := map[string]evidence{}
+	s := newStory(p)
 	for i := range seen {
-		state, _ = verdict.Step(state, p.Rules, p.Around, verdict.Event{At: seen[i].r.IngestedAt, Result: &seen[i].o})
-		if one := seen[i]; !one.o.ScheduledAt.Before(newest[one.o.Region].o.ScheduledAt) {
-			newest[one.o.Region] = one
+		s.take(&seen[i])
+	}
+	t.Verdict = s.end()
+	for _, one := range s.newest {
+		if p.counts(one.o.Region) {
+			t.Regions = append(t.Regions, one.r)
 		}
 	}
-	if len(seen) > 0 {
-		state, _ = verdict.Step(state, p.Rules, p.Around, verdict.Tick(p.At))
-	}
-	var believed []verdict.Observation
-	for _, region := range slices.Sorted(maps.Keys(newest)) {
-		one := newest[region]
-		t.Regions = append(t.Regions, one.r)
-		if !p.Around.BlindAt(region, one.o.ScheduledAt) {
-			believed = append(believed, one.o)
-		}
-	}
-	if p.Rules.Policy.Counts() {
-		t.Verdict = state.Verdict(p.Rules, p.Around, p.At)
-		return
-	}
-	t.Verdict = verdict.Fold(p.Rules, p.Around, believed, verdict.Verdict{State: state.State, Since: state.Since}, p.At)
 }
 
 // settle says since when, where rows do not reach as far back, and lets what was decided stand
@@ -169,7 +168,7 @@ func (p *Past) settle(t *Told) {
 	switch {
 	case t.State == verdict.StatePaused:
 		t.Since = p.PausedAt
-	case !p.From.IsZero() && t.State == t.Observed && t.State != verdict.StateNoData && t.Since.Before(edge):
+	case !p.From.IsZero() && !p.Born && t.State == t.Observed && t.State != verdict.StateNoData && t.Since.Before(edge):
 		t.Since = time.Time{}
 	}
 	switch {

@@ -57,3 +57,35 @@ func (s *Store) Known(ctx context.Context, ids []int64, n int, since, at time.Ti
 	}
 	return all, nil
 }
+
+const lastKnownSQL = `SELECT ` + tickColumns + ` FROM results
+WHERE target_id = {id:UInt64} AND status <= 'down' AND bitShiftRight(revision, 62) = 2 AND bitAnd(revision, 4611686018427387903) <= {at:UInt64}
+ AND scheduled_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+ORDER BY scheduled_at DESC, revision DESC LIMIT 1 BY region`
+
+// LastKnown gives the newest measurement in [since, before) that had been told by an instant, of each
+// of a target's regions that has one: looked for further and further back until these regions have.
+func (s *Store) LastKnown(ctx context.Context, id int64, regions []string, since, before, at time.Time) (all []asknown.Row, err error) {
+	wanted := map[string]bool{}
+	for _, region := range regions {
+		wanted[region] = true
+	}
+	since, to := s.keptRange(since, before)
+	found := map[string]bool{}
+	for window := firstWindow; since.Before(to) && len(wanted) > 0; window *= windowGrowth {
+		from := later(since, to.Add(-window))
+		rows, err := s.ticks(ctx, pageBound, len(wanted), lastKnownSQL, []any{
+			clickhouse.Named("id", uint64(id)), clickhouse.Named("at", uint64(at.UnixMicro())), millis("from", from), millis("to", to),
+		}, scanTick)
+		if err != nil {
+			return nil, fmt.Errorf("read what was known last: %w", err)
+		}
+		for _, r := range rows {
+			if delete(wanted, r.Region); !found[r.Region] {
+				found[r.Region], all = true, append(all, asknown.Row{Result: r, Known: true})
+			}
+		}
+		to = from
+	}
+	return all, nil
+}

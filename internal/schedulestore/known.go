@@ -17,6 +17,19 @@ type Known struct {
 	uptime.Schedule
 	PausedAt  time.Time // when it was paused; zero: it was active
 	ChangedAt time.Time // when the target was changed next, in whatever way; zero: it was not
+	Earlier   []Earlier // what it had been before, the oldest first
+}
+
+// Earlier is the schedule of a target as it was wanted until an instant.
+type Earlier struct {
+	uptime.Schedule
+	Until time.Time
+}
+
+// Regions are those that had joined and not left from an instant on.
+type Regions struct {
+	From   time.Time // zero: the beginning
+	Active []string
 }
 
 // KnownAt gives the schedules of targets as they were wanted at an instant, adopted or not. Every
@@ -37,6 +50,9 @@ func (s *Store) KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int
 					k.ChangedAt = made
 				}
 			default:
+				if found {
+					k.Earlier = append(k.Earlier, Earlier{k.Schedule, made})
+				}
 				if k.Regions, err = DecodeRegions(row.Regions); err != nil {
 					return nil, err
 				}
@@ -54,19 +70,21 @@ func (s *Store) KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int
 	return all, nil
 }
 
-// RegionsAt are the regions that had joined by an instant and had not left, adopted or not.
-func (s *Store) RegionsAt(ctx context.Context, at time.Time) ([]string, error) {
+// RegionsUntil are the regions that had joined and had not left, adopted or not: from the beginning
+// to an instant, whose own are the last.
+func (s *Store) RegionsUntil(ctx context.Context, at time.Time) ([]Regions, error) {
 	rows, err := gorm.G[regionRow](s.db.Read()).Where("created_at_ms <= ?", at.UnixMilli()).Order("seq").Find(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read regions: %w", database.Translate(ctx, err))
 	}
-	var active []string
+	all := []Regions{{}}
 	for _, row := range rows {
-		active = slices.DeleteFunc(active, func(name string) bool { return name == row.Region })
+		active := slices.DeleteFunc(slices.Clone(all[len(all)-1].Active), func(name string) bool { return name == row.Region })
 		if row.Active {
 			active = append(active, row.Region)
 		}
+		slices.Sort(active)
+		all = append(all, Regions{time.UnixMilli(row.CreatedAtMS).UTC(), active})
 	}
-	slices.Sort(active)
-	return active, nil
+	return all, nil
 }

@@ -277,12 +277,17 @@ func TestSchedulesAsTheyWereKnown(t *testing.T) {
 			}
 		}
 		after := func(minutes int) time.Time { return born.Add(time.Duration(minutes) * time.Minute) }
+		was := []schedulestore.Earlier{
+			{Schedule: uptime.Schedule{TargetID: 7, Interval: time.Minute, Active: true}, Until: after(10)},
+			{Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}, Active: true}, Until: after(20)},
+			{Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}}, Until: after(30)},
+		}
 		for minutes, want := range map[int]schedulestore.Known{
 			-1: {Schedule: uptime.Schedule{TargetID: 7, Interval: time.Minute, Active: true}, ChangedAt: after(10)}, // a moment before it was written down
 			9:  {Schedule: uptime.Schedule{TargetID: 7, Interval: time.Minute, Active: true}, ChangedAt: after(10)},
-			10: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}, Active: true}, ChangedAt: after(20)},
-			29: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}}, PausedAt: after(20), ChangedAt: after(30)},
-			99: {Schedule: uptime.Schedule{TargetID: 7, Interval: 3 * time.Minute}, PausedAt: after(20)},
+			10: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}, Active: true}, ChangedAt: after(20), Earlier: was[:1]},
+			29: {Schedule: uptime.Schedule{TargetID: 7, Interval: 2 * time.Minute, Regions: []string{"eu"}}, PausedAt: after(20), ChangedAt: after(30), Earlier: was[:2]},
+			99: {Schedule: uptime.Schedule{TargetID: 7, Interval: 3 * time.Minute}, PausedAt: after(20), Earlier: was},
 		} {
 			got, err := store.KnownAt(t.Context(), []int64{7, 9}, after(minutes))
 			if err != nil || len(got) != 1 || !reflect.DeepEqual(got[7], want) {
@@ -306,11 +311,15 @@ func TestRegionsAsTheyWereThere(t *testing.T) {
 		if err := db.Write().Exec("UPDATE region_versions SET created_at_ms = ? + seq * 1000", noon.UnixMilli()).Error; err != nil {
 			t.Fatal(err)
 		}
-		for second, want := range map[int][]string{0: nil, 1: {"us"}, 2: {"eu", "us"}, 3: {"eu"}, 4: nil, 6: {"eu", "us"}} {
-			got, err := store.RegionsAt(t.Context(), noon.Add(time.Duration(second)*time.Second))
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("after %d seconds: %v, %v; want %v", second, got, err, want)
-			}
+		all, err := store.RegionsUntil(t.Context(), noon.Add(3*time.Second))
+		at := func(second int) time.Time { return noon.Add(time.Duration(second) * time.Second) }
+		want := []schedulestore.Regions{{}, {From: at(1), Active: []string{"us"}}, {From: at(2), Active: []string{"eu", "us"}}, {From: at(3), Active: []string{"eu"}}}
+		if err != nil || !reflect.DeepEqual(all, want) {
+			t.Errorf("after 3 seconds: %v, %v; want %v", all, err, want)
+		}
+		all, err = store.RegionsUntil(t.Context(), at(6))
+		if err != nil || len(all) != 7 || len(all[4].Active) != 0 || !slices.Equal(all[6].Active, []string{"eu", "us"}) {
+			t.Errorf("after all of it: %v, %v", all, err)
 		}
 	})
 }

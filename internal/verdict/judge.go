@@ -32,6 +32,7 @@ type voice struct {
 type tally struct {
 	fresh, down, degraded []*voice
 	need                  int
+	heard                 time.Time // until when those were who are not asked any more
 	lastGood              time.Time // newest slot of those who were good and are not asked any more
 }
 
@@ -50,6 +51,26 @@ func Fold(rules Rules, c Conditions, observations []Observation, previous Verdic
 	return v
 }
 
+// Shown is what is shown of a target whose newest results say it all. What it would be without
+// maintenance goes on beneath: at the end of it, that is what has been since.
+type Shown struct {
+	Verdict
+	Beneath Verdict
+}
+
+// Next brings it up to now: whenever a result came, and whenever time or anything else may have
+// changed it.
+func (s Shown) Next(rules Rules, c Conditions, believed []Observation, now time.Time) (next Shown) {
+	without := c
+	without.Maintenance = nil
+	next.Beneath = Fold(rules, without, believed, s.Beneath, now)
+	next.Verdict = next.Beneath
+	if c.maintained(now) {
+		next.Verdict = Fold(rules, c, believed, s.Verdict, now)
+	}
+	return next
+}
+
 // judge holds the rules of a state, once. It leaves Why to those who need it.
 func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.Time) (Verdict, tally) {
 	v, t := Verdict{}, tally{fresh: make([]*voice, 0, len(voices))}
@@ -59,7 +80,14 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 		if o.ScheduledAt.After(v.LastResultAt) {
 			v.LastResultAt = o.ScheduledAt
 		}
-		if c.BlindAt(o.Region, now) || r.FreshUntil(o.ScheduledAt).Before(now) {
+		heard, blind := r.FreshUntil(o.ScheduledAt), c.BlindAt(o.Region, now)
+		if blind || heard.Before(now) {
+			if since := c.blindSince(o.Region, now); blind && since.Before(heard) {
+				heard = since
+			}
+			if heard.After(t.heard) {
+				t.heard = heard
+			}
 			if !one.failing && o.ScheduledAt.After(t.lastGood) {
 				t.lastGood = o.ScheduledAt
 			}
@@ -121,10 +149,8 @@ func (r *Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now ti
 			}
 		}
 		return from
-	case v.State == StateNoData && v.FreshUntil.After(now):
-		return now // the regions are blind
 	case v.State == StateNoData:
-		return v.FreshUntil
+		return t.heard
 	case previous.State == "":
 		return time.Time{} // no history at hand: the state may be older than the newest result
 	case v.State == StatePaused, v.State == StateUp:

@@ -142,6 +142,16 @@ func (c *Conditions) BlindAt(region string, t time.Time) bool {
 	return false
 }
 
+// blindSince is since when a region cannot be believed that cannot be at an instant.
+func (c *Conditions) blindSince(region string, t time.Time) (since time.Time) {
+	for i := range c.Blind {
+		if b := &c.Blind[i]; b.Region == region && b.Holds(t) && (since.IsZero() || b.From.Before(since)) {
+			since = b.From
+		}
+	}
+	return since
+}
+
 func (c Conditions) maintained(t time.Time) bool {
 	for _, s := range c.Maintenance {
 		if s.Holds(t) {

@@ -94,6 +94,10 @@ func (f *fakeResults) Known(context.Context, []int64, int, time.Time, time.Time)
 	return nil, f.err
 }
 
+func (f *fakeResults) LastKnown(context.Context, int64, []string, time.Time, time.Time, time.Time) ([]asknown.Row, error) {
+	return nil, f.err
+}
+
 func (f *fakeResults) FiguresSince() time.Time { return testNow.AddDate(-5, 0, 0) }
 
 func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]uptime.Result, error) {

@@ -26,7 +26,7 @@ type History interface {
 type Schedules interface {
 	Intervals(ctx context.Context, ids []int64) (map[int64]availability.Intervals, error)
 	KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int64]schedulestore.Known, error)
-	RegionsAt(ctx context.Context, at time.Time) ([]string, error)
+	RegionsUntil(ctx context.Context, at time.Time) ([]schedulestore.Regions, error)
 }
 
 // Corrections knows which hours with slots in [from, to) changed after they had closed: the

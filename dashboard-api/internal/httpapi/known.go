@@ -76,10 +76,11 @@ func stamp(t time.Time) string {
 type around struct {
 	at        time.Time
 	schedules map[int64]schedulestore.Known
-	active    []string // regions
+	regions   []schedulestore.Regions
 	windows   []maintenancestore.Window
 	laid      maintenancestore.Laid
 	blind     []verdict.Blindness
+	learnt    []time.Time // when each of them was found out
 }
 
 // recall answers about an instant while ClickHouse does, a few at a time.
@@ -100,7 +101,7 @@ func (a *api) around(ctx context.Context, targets []uptime.Target, at time.Time)
 	if r.schedules, err = a.Schedules.KnownAt(ctx, idsOf(targets), at); err != nil {
 		return r, err
 	}
-	if r.active, err = a.Schedules.RegionsAt(ctx, at); err != nil {
+	if r.regions, err = a.Schedules.RegionsUntil(ctx, at); err != nil {
 		return r, err
 	}
 	from := at.Add(-maintenance.MaxDuration)
@@ -113,7 +114,7 @@ func (a *api) around(ctx context.Context, targets []uptime.Target, at time.Time)
 		t, rules := r.as(t)
 		reach = max(reach, countsFor(rules), (asknown.MostSlots+1)*t.Interval)
 	}
-	r.blind, err = a.blindKnown(ctx, at.Add(-reach), at)
+	r.blind, r.learnt, err = a.blindKnown(ctx, at.Add(-reach), at)
 	return r, err
 }
 
@@ -128,8 +129,8 @@ func (a *api) windowsKnown(ctx context.Context, since, at time.Time) (known []ma
 	return known, err
 }
 
-// blindKnown is the blindness since an instant that was known at another.
-func (a *api) blindKnown(ctx context.Context, since, at time.Time) (known []verdict.Blindness, err error) {
+// blindKnown is the blindness since an instant that was known at another, and since when each was.
+func (a *api) blindKnown(ctx context.Context, since, at time.Time) (known []verdict.Blindness, learnt []time.Time, err error) {
 	blind, err := a.Blind.List(ctx, blindstore.Filter{From: since, To: at.Add(time.Millisecond), Limit: allBlind})
 	for _, w := range blind {
 		if w.OpenedAt.After(at) {
@@ -138,17 +139,51 @@ func (a *api) blindKnown(ctx context.Context, since, at time.Time) (known []verd
 		if w.To.After(at) {
 			w.To = time.Time{}
 		}
-		known = append(known, w.Blindness)
+		known, learnt = append(known, w.Blindness), append(learnt, w.OpenedAt)
 	}
-	return known, err
+	return known, learnt, err
 }
 
 // as is a target as it was planned; what else it was is not kept.
 func (r *around) as(t uptime.Target) (uptime.Target, verdict.Rules) {
 	if s, found := r.schedules[t.ID]; found {
-		t.Interval, t.Regions, t.Active = s.Interval, s.Regions, s.Active
+		t = planned(t, s.Schedule)
 	}
-	return t, live.RulesOf(t, r.active)
+	return t, live.RulesOf(t, r.regions[len(r.regions)-1].Active)
+}
+
+func planned(t uptime.Target, s uptime.Schedule) uptime.Target {
+	t.Interval, t.Regions, t.Active = s.Interval, s.Regions, s.Active
+	return t
+}
+
+// before is what a target was judged by since an instant, before it was as it was: by its schedules
+// and the regions of those times.
+func (r *around) before(t uptime.Target, since time.Time) (all []asknown.Earlier) {
+	schedules := r.schedules[t.ID].Earlier
+	var edges []time.Time
+	for _, s := range schedules {
+		edges = append(edges, s.Until)
+	}
+	for _, s := range r.regions[1:] {
+		edges = append(edges, s.From)
+	}
+	slices.SortFunc(edges, time.Time.Compare)
+	for _, edge := range slices.CompactFunc(edges, time.Time.Equal) {
+		if !edge.After(since) || edge.After(r.at) {
+			continue
+		}
+		then, _ := r.as(t)
+		if i := slices.IndexFunc(schedules, func(s schedulestore.Earlier) bool { return !s.Until.Before(edge) }); i >= 0 {
+			then = planned(t, schedules[i].Schedule)
+		}
+		i := slices.IndexFunc(r.regions, func(s schedulestore.Regions) bool { return !s.From.Before(edge) })
+		if i < 0 {
+			i = len(r.regions)
+		}
+		all = append(all, asknown.Earlier{Until: edge, Rules: live.RulesOf(then, r.regions[max(0, i-1)].Active)})
+	}
+	return all
 }
 
 // countsFor is for how long a measurement counts.
@@ -206,7 +241,14 @@ func (a *api) pastTargets(ctx context.Context, targets []uptime.Target, r around
 					return nil, context.Cause(ctx)
 				}
 				p := all[id]
-				p.fold(r, rows[id], looks[id])
+				p.fold(r, rows[id], looks[id], nil)
+				if silent := p.silent(); slots && len(silent) > 0 {
+					older, err := a.Results.LastKnown(ctx, id, silent, p.target.CreatedAt, p.since, r.at)
+					if err != nil {
+						return nil, down(clickHouse, err)
+					}
+					p.fold(r, rows[id], looks[id], older)
+				}
 				all[id] = p
 			}
 		}
@@ -234,12 +276,23 @@ func (a *api) pastLooks(ctx context.Context, rows map[int64][]asknown.Row, from,
 	return a.Confirmations.ConfirmationsOf(ctx, failed, from, to, maxConfirmations)
 }
 
-func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Confirmation) {
+// silent are the regions that were to check it, and of which no measurement was read.
+func (p *pastTarget) silent() (regions []string) {
+	for _, region := range p.rules.Regions {
+		if !slices.ContainsFunc(p.Regions, func(r asknown.Row) bool { return r.Region == region }) {
+			regions = append(regions, region)
+		}
+	}
+	return regions
+}
+
+func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Confirmation, older []asknown.Row) {
 	id := p.target.ID
 	past := asknown.Past{
-		At: r.at, From: p.since, TargetID: id, Kind: p.target.Kind, Rules: p.rules, PausedAt: p.schedule.PausedAt,
+		At: r.at, From: p.since, Born: p.target.CreatedAt.After(p.since), TargetID: id, Kind: p.target.Kind, Rules: p.rules, Earlier: r.before(p.target, p.since), PausedAt: p.schedule.PausedAt,
 		Rows:   slices.DeleteFunc(rows, func(r asknown.Row) bool { return r.ScheduledAt.Before(p.since) }),
-		Around: verdict.Conditions{Maintenance: r.laid.Of(id), Blind: r.blind},
+		Older:  older,
+		Around: verdict.Conditions{Maintenance: r.laid.Of(id), Blind: r.blind}, Learnt: r.learnt,
 	}
 	if h := p.target.Spec.Heartbeat; h != nil {
 		past.Grace = h.Grace()
@@ -251,7 +304,7 @@ func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Con
 		}
 	}
 	for _, c := range looks {
-		if !c.CheckedAt.Before(r.at.Add(-countsFor(p.rules))) {
+		if !c.CheckedAt.Before(p.since) {
 			past.Looks = append(past.Looks, uptime.Look{Region: c.Region, CheckedAt: c.CheckedAt, Status: c.Status, Failure: c.Failure, HTTPStatus: c.HTTPStatus, TotalUS: c.TotalUS, Message: c.Message})
 		}
 	}

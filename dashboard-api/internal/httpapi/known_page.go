@@ -192,7 +192,7 @@ func (a *api) termsKnown(ctx context.Context, targets []uptime.Target, window av
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.blindKnown(ctx, window.From, at)
+	known, _, err := a.blindKnown(ctx, window.From, at)
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type Results interface {
 	Turns
 	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
 	Known(ctx context.Context, ids []int64, n int, since, at time.Time) (map[int64][]asknown.Row, error)
+	LastKnown(ctx context.Context, id int64, regions []string, since, before, at time.Time) ([]asknown.Row, error)
 	KeptSince() time.Time    // from when on results are there
 	RawKept() time.Duration  // how long results are kept, as it is set now
 	FiguresSince() time.Time // from when on there are surely figures

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // quarterOf is a cell of the quarter hour that begins at an instant.
@@ -200,5 +202,77 @@ func TestRangesAreOfWholeMilliseconds(t *testing.T) {
 				t.Errorf("%v after %v: %v", beyond, at, got)
 			}
 		}
+	}
+}
+
+// One slot that several regions report is one check of the target as a whole, and one interval of
+// downtime where most of those that measured found it down, by a cron expression, too. The sums of the
+// regions count each report; their downtime is that of the target.
+func TestSlotsThatSeveralRegionsReport(t *testing.T) {
+	t.Parallel()
+	j := newJourney(t)
+	day := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -4)
+	spec := uptime.HeartbeatSpec{Cron: "0 0,6 * * *", GraceS: 60} // six and eighteen hours apart
+	target, err := j.targets.Create(t.Context(), uptime.Target{Name: "backup", URL: "heartbeat://backup", Kind: uptime.KindHeartbeat, Interval: 18 * time.Hour, Timeout: 10 * time.Second, Active: true, Spec: uptime.Spec{Heartbeat: &spec}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"targets", "schedule_versions"} {
+		if err := j.db.Write().Exec("UPDATE "+table+" SET created_at_ms = ?", day.AddDate(0, 0, -1).UnixMilli()).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := func(hour int, region string, status uptime.Status) uptime.Result {
+		slot := day.Add(time.Duration(hour) * time.Hour)
+		r := uptime.Result{TargetID: target.ID, Region: region, ScheduledAt: slot, CheckedAt: slot, Status: status, Attempt: 1, Prober: "p", IngestedAt: slot.Add(time.Second)}
+		switch status {
+		case uptime.StatusDown:
+			r.Failure = uptime.FailureTimeout
+		case uptime.StatusMissed:
+			r.Reason, r.CheckedAt = uptime.ReasonLost, time.Time{}
+		}
+		return r
+	}
+	err = j.store.Insert(t.Context(), resultstore.Batch{Token: "slots", Prober: "p", Region: uptime.RegionPush, Attempt: 1, Rows: []uptime.Result{
+		row(0, uptime.RegionPush, uptime.StatusDown), row(0, "ext-a", uptime.StatusDown), // down
+		row(6, uptime.RegionPush, uptime.StatusDown), row(6, "ext-a", uptime.StatusUp), // half is no majority: degraded
+		row(24, uptime.RegionPush, uptime.StatusMissed), row(24, "ext-a", uptime.StatusDown), // down for all that measured
+		row(30, uptime.RegionPush, uptime.StatusUp), row(30, "ext-a", uptime.StatusUp), row(30, "ext-b", uptime.StatusMissed),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type figures struct {
+		Checks, Planned, Up, Degraded, Down uint64
+		Minutes                             float64 `json:"downtime_minutes"`
+	}
+	var got struct {
+		figures
+		Folded  figures
+		Regions []struct {
+			Region string
+			figures
+		}
+	}
+	path := fmt.Sprintf("/api/v1/targets/%d/uptime?from=%s&to=%s", target.ID, day.Format(time.RFC3339), day.AddDate(0, 0, 2).Format(time.RFC3339))
+	answer := j.do("GET", path, "", as(viewerKey))
+	if answer.Code != http.StatusOK {
+		t.Fatalf("%d %s", answer.Code, answer.text)
+	}
+	answer.into(t, &got)
+	shown := func(f figures) string {
+		return fmt.Sprintf("%d checks of %d, %d up, %d degraded, %d down, %v min", f.Checks, f.Planned, f.Up, f.Degraded, f.Down, f.Minutes)
+	}
+	lines := []string{"whole: " + shown(got.Folded), "sums: " + shown(got.figures)}
+	for _, r := range got.Regions {
+		lines = append(lines, r.Region+": "+shown(r.figures))
+	}
+	want := []string{
+		"whole: 4 checks of 4, 1 up, 1 degraded, 2 down, 720 min",
+		"sums: 7 checks of 9, 3 up, 0 degraded, 4 down, 720 min",
+		"ext-a: 4 checks of 4, 2 up, 0 degraded, 2 down, 720 min", "ext-b: 0 checks of 1, 0 up, 0 degraded, 0 down, 0 min", "push: 3 checks of 4, 1 up, 0 degraded, 2 down, 1440 min",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 }

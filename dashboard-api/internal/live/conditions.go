@@ -60,19 +60,13 @@ func (e *entry) fold(now time.Time) bool {
 	if e.rules.Policy.Counts() {
 		e.verdict = e.state.Verdict(e.rules, e.around, now)
 	} else {
-		believed, without := e.believed(), e.around
-		without.Maintenance = nil
-		e.beneath = verdict.Fold(e.rules, without, believed, e.beneath, now)
-		e.verdict = e.beneath
-		if e.maintained(now) {
-			e.verdict = verdict.Fold(e.rules, e.around, believed, before, now)
-		}
+		e.shown = e.shown.Next(e.rules, e.around, e.believed(), now)
+		e.verdict = e.shown.Verdict
+	}
+	if e.verdict.State == verdict.StatePaused {
+		e.verdict.Since = e.paused
 	}
 	return before.State != e.verdict.State || before.Why != e.verdict.Why
-}
-
-func (e *entry) maintained(now time.Time) bool {
-	return slices.ContainsFunc(e.around.Maintenance, func(s verdict.Span) bool { return s.Holds(now) })
 }
 
 // lapsed says whether time alone may have made the verdict another one since it was folded.

@@ -124,7 +124,7 @@ func (h *Hub) Run(ctx context.Context) error {
 			frames.Reset(frameEvery)
 			due, sent = nil, time.Now()
 		case <-stale.C:
-			h.refold()
+			h.Refold()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -156,6 +156,12 @@ func (h *Hub) Upsert(target uptime.Target) {
 		h.entries[target.ID] = e
 	}
 	now := h.now()
+	switch {
+	case target.Active:
+		e.paused = time.Time{}
+	case found && e.target.Active, !found && target.UpdatedAt.Equal(target.CreatedAt):
+		e.paused = target.UpdatedAt
+	}
 	e.target = target
 	e.surround(h)
 	e.judgeBy(h.active, now)
@@ -356,8 +362,9 @@ func (h *Hub) frame() {
 	}
 }
 
-// refold turns targets whose evidence went stale, and forgets old orphans.
-func (h *Hub) refold() {
+// Refold turns targets whose evidence went stale, and forgets old orphans. Run does it every second;
+// whoever drives a hub by a clock of their own does it instead.
+func (h *Hub) Refold() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.now()

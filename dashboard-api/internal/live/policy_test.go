@@ -79,7 +79,7 @@ func TestShownIsWhatTheRulesDecide(t *testing.T) {
 			o := verdict.Observed(&r)
 			state, _ = verdict.Step(state, rules, verdict.Conditions{}, verdict.Event{At: now, Result: &o})
 			h.Apply([]uptime.Result{r})
-			h.refold()
+			h.Refold()
 			want, got := state.Verdict(rules, verdict.Conditions{}, now), h.Snapshot().Items[0]
 			if got.State != want.State || got.Why != want.Why {
 				t.Fatalf("seed %d, result %d, policy %+v: %s, %q\nwant %s, %q", seed, i, policy, got.State, got.Why, want.State, want.Why)
@@ -139,7 +139,7 @@ func TestPolicyIsChangedOnTheWay(t *testing.T) {
 	shown("by default again", verdict.StateUp, 5)
 	save(verdict.Policy{DownAfter: 2})
 	now = now.Add(3 * one.Interval)
-	h.refold()
+	h.Refold()
 	shown("without fresh evidence", verdict.StateNoData, 5)
 }
 

@@ -79,9 +79,10 @@ type entry struct {
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
 	fresh   []Tick                // arrived since the last frame
 	verdict verdict.Verdict
-	beneath verdict.Verdict // what it would be without maintenance, where the newest results say it all
-	folded  time.Time       // when the verdict was last brought up to date
-	parent  string          // the name of what it depends on, while that is down
+	shown   verdict.Shown // the same, where the newest results say it all
+	paused  time.Time     // since when it is; zero: it is not, or nobody knows
+	folded  time.Time     // when the verdict was last brought up to date
+	parent  string        // the name of what it depends on, while that is down
 	dirty   bool
 	changed time.Time   // by something else than a result
 	removed atomic.Bool // read outside the hub's lock
@@ -271,7 +272,7 @@ func (h *Hub) Heartbeats() (ids []int64) {
 }
 
 // item shows the target as it is at now: after the process was frozen it is asked
-// before the next round of refold.
+// before the next round of Refold.
 func (e *entry) item(now time.Time, ticks []Tick) Target {
 	if e.lapsed(now) {
 		e.fold(now)
