@@ -40,6 +40,7 @@ export function AsKnownAt({ at, onAt }: Asking) {
       <input
         key={`${at} ${name}`}
         id={field}
+        className="input"
         name="at"
         type="datetime-local"
         step={1}

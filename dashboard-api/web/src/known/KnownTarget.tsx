@@ -33,6 +33,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
       <Link to="/" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
+      {!known.data && <h1 className="sr">{t("As known at…")}</h1>}
       <Frozen at={at} onAt={go} />
       {known.data ? (
         <Told known={known.data} />
