@@ -149,7 +149,7 @@ var mapping = [...]struct {
 		return problem(http.StatusUnauthorized, "bad_credentials", "the e-mail address or the password is wrong")
 	}},
 	{session.ErrDisabled, func(error) *Problem {
-		return problem(http.StatusForbidden, "account_disabled", "this account is switched off: an owner can switch it on again")
+		return problem(http.StatusForbidden, "account_disabled", "this account is disabled: an owner can enable it again")
 	}},
 	{session.ErrWrongPassword, func(error) *Problem {
 		return mistakes([]Mistake{{Pointer: "/current_password", Code: "wrong_password", Message: "this is not your password"}})

@@ -161,7 +161,7 @@ func (a *api) patchUser(ctx context.Context, in *struct {
 		case f.Disabled == nil:
 			return judgeRole(f.Role)
 		case f.Role != nil || null["role"]:
-			return []Mistake{{Pointer: "/role", Code: codeInvalidType, Message: "change the role, or switch the account off or on: one at a time"}}
+			return []Mistake{{Pointer: "/role", Code: codeInvalidType, Message: "change the role, or disable or enable the account: one at a time"}}
 		}
 		return nil
 	})
