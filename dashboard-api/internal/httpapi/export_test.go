@@ -182,7 +182,9 @@ func TestExportsTakeConstantMemory(t *testing.T) {
 	if lines != rows+1 || !strings.Contains(last, "complete") {
 		t.Errorf("%d lines, the last is %q", lines, last)
 	}
-	if least, most := slices.Min(heap), slices.Max(heap); most > least+16<<10 {
+	// Pages that are read and written at that moment make it swing by some 16 MiB; half of the rows would be hundreds.
+	first, second := slices.Min(heap[:5]), slices.Min(heap[5:])
+	if second > first+8<<10 || slices.Max(heap) > first+32<<10 {
 		t.Errorf("the heap grows, in KiB: %v", heap)
 	}
 	t.Logf("live heap in KiB every 100,000 rows: %v", heap)
