@@ -113,7 +113,7 @@ export function useBulk() {
     [toast, begin, tell],
   );
 
-  /** The same change of all: shown at once, and taken back of those that the server does not change. */
+  /** The same change of all: shown as it is asked for, and taken back of those that the server does not change. */
   const setAll = useCallback(
     async (
       { what, ...said }: Act,
@@ -124,12 +124,9 @@ export function useBulk() {
       if (targets.length === 0) return toast({ text: t("Nothing to change.") });
       const show = begin(what, targets.length);
       const { regions: _, ...assumed } = set; // which regions look at it is the server's to say
-      store.assume(
-        targets.map(({ id }) => id),
-        assumed,
-      );
       const act = async (part: readonly TargetView[]) => {
         const ids = part.map(({ id }) => id);
+        store.assume(ids, assumed);
         try {
           const { refused } = await api.changeTargets(ids, set);
           const why = new Map(refused.map(({ id, problem }) => [id, new ApiError(problem)]));
@@ -141,12 +138,8 @@ export function useBulk() {
           throw error;
         }
       };
-      const went = await inParts(targets, act, show, () => stopped.current, PART);
-      store.settle(
-        targets.map(({ id }) => id),
-        false,
-      ); // those that it was stopped before
-      tell(said, went, undo);
+      await new Promise((ready) => setTimeout(ready)); // that it has begun is shown before anything is done
+      tell(said, await inParts(targets, act, show, () => stopped.current, PART), undo);
     },
     [store, toast, begin, tell],
   );
