@@ -39,6 +39,7 @@ type Config struct {
 	SpoolVolatile    bool           `env:"API_SPOOL_VOLATILE" default:"false" help:"allow a spool folder that does not survive a restart of the machine: a temporary folder or one in memory"`
 	SocketsMax       int            `env:"API_SOCKETS_MAX" default:"20000" min:"1" help:"live connections that this node takes; more are answered 503 and come back later"`
 	SocketsOfAccount int            `env:"API_SOCKETS_PER_ACCOUNT" default:"500" min:"1" help:"live connections that one session or API key may have on this node"`
+	PageReaders      int            `env:"API_PAGE_READERS_PER_ADDRESS" default:"50" min:"1" help:"live connections to status pages that one address (of IPv6: one /64) may have on this node; more are answered 429, and their pages ask every 10 seconds instead"`
 	DeadmanURL       secret.Text    `env:"API_DEADMAN_URL" help:"URL of an alarm outside that rings when it is not called: it is posted to every 20 seconds while the whole fleet is well; let it wait for 60"`
 	DeadmanFail      secret.Text    `env:"API_DEADMAN_FAIL_URL" help:"URL that is posted to instead while something is wrong, with what it is as plain text; empty: nothing is sent then"`
 	OIDCIssuer       string         `env:"API_OIDC_ISSUER" help:"issuer of single sign-on (OpenID Connect), such as https://accounts.google.com, to the letter as it calls itself; empty: there is none. Its redirect URI is API_PUBLIC_URL/api/v1/session/provider/callback"`

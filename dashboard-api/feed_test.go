@@ -231,6 +231,26 @@ func TestSpoolsOfLiveProbersAddUp(t *testing.T) {
 	}
 }
 
+// What a prober says of its clock, its canaries and its end is passed on; one that says nothing
+// of them, such as an older one, is shown without.
+func TestFleetSaysHowProbersAre(t *testing.T) {
+	t.Parallel()
+	at, ahead := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), -2500*time.Millisecond
+	for want, h := range map[string]checkstream.Heartbeat{
+		`"spool_bytes":8192,"allow_cidrs":[],"clock_offset_ms":-2500,"canaries":{"state":"bad","answered":2,"all":5},"started_at":"2026-03-01T12:00:00.000Z","last_exit":{"cause":"signal","signal":"KILL","at":"2026-03-01T11:59:00.000Z"}`: {
+			SpoolBytes: 8192, ClockOffset: &ahead, Canaries: "bad", CanariesAnswered: 2, CanariesAll: 5, StartedAt: at,
+			LastExit: &checkstream.LastExit{Cause: "signal", Signal: "KILL", At: at.Add(-time.Minute)},
+		},
+		`"spool_bytes":0,"allow_cidrs":[],"clock_offset_ms":null,"canaries":{"state":"","answered":0,"all":0},"started_at":null,"last_exit":null`: {StartedAt: time.UnixMilli(0)},
+	} {
+		h.Region = "eu"
+		text, err := json.Marshal(fleetRegions([]checkstream.Heartbeat{h}, nil))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("the fleet does not say %s: %s %v", want, text, err)
+		}
+	}
+}
+
 // Rows on a disk are there whether Redis can be asked for heartbeats or not.
 func TestSpoolsOutliveRedis(t *testing.T) {
 	t.Parallel()

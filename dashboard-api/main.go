@@ -160,7 +160,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
 	options := httpapi.Options{
-		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis),
+		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis), DeadLetters: checkstream.NewDeadLetters(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: accounts,
 		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
@@ -201,13 +201,18 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	return err
 }
 
-// serve answers requests until ctx ends, then lets go of the sockets and finishes
-// the requests under way.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, sockets *wsconn.Server, log *slog.Logger) error {
-	server := &http.Server{
+// newServer bounds how long whoever asks may take, and how much they may say before it is judged.
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+}
+
+// serve answers requests until ctx ends, then lets go of the sockets and finishes
+// the requests under way.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, sockets *wsconn.Server, log *slog.Logger) error {
+	server := newServer(handler, log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

@@ -25,7 +25,7 @@ func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, told 
 	return statuspage.New(statuspage.Options{
 		Store: store, Incidents: o.Incidents, Windows: o.Maintenance, Live: hub, Daily: httpapi.Daily(o), Fingerprint: o.Box.Fingerprint,
 		Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Asked: told.wake,
-		Secure: sessions.Secure, TrustProxy: cfg.TrustProxy, PublicURL: cfg.PublicURL, Socket: sockets.Only, Next: web.Handler(), Log: o.Log,
+		Secure: sessions.Secure, TrustProxy: cfg.TrustProxy, PublicURL: cfg.PublicURL, Socket: sockets.Only, MostOfAddress: cfg.PageReaders, Next: web.Handler(), Log: o.Log,
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -27,14 +29,21 @@ func TestBlindProber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = canary.Close() }()
-	prober, ended, log, ops := startProber(t, "REDIS_URL="+around.redisURL, "CLICKHOUSE_URL="+around.clickHouseURL, "PROBER_SPOOL_DIR="+t.TempDir(), "PROBER_CANARIES="+canary.Addr().String())
+	exit := filepath.Join(t.TempDir(), "last_exit")
+	if err := service.NewLastExit(service.ResultWatchdog, "killed", "KILL", time.Now(), time.Hour).Write(exit); err != nil {
+		t.Fatal(err)
+	}
+	prober, ended, log, ops := startProber(t, "LAST_EXIT_FILE="+exit, "REDIS_URL="+around.redisURL, "CLICKHOUSE_URL="+around.clickHouseURL, "PROBER_SPOOL_DIR="+t.TempDir(), "PROBER_CANARIES="+canary.Addr().String())
 	says := func(word string) func() bool {
 		return func() bool {
 			probers, err := fleet.Probers(t.Context())
-			return err == nil && len(probers) == 1 && probers[0].Canaries == word
+			return err == nil && len(probers) == 1 && probers[0].Canaries == word && probers[0].CanariesAll == 1 && (probers[0].CanariesAnswered == 1) == (word == "good") && probers[0].ClockOffset != nil
 		}
 	}
 	awaitOrEnd(t, "a good round in the heartbeat", ended, log, says("good"))
+	if heard, err := fleet.Probers(t.Context()); err != nil || heard[0].LastExit == nil || heard[0].LastExit.Cause != "unresponsive" || heard[0].LastExit.Signal != "KILL" || heard[0].LastExit.At.IsZero() {
+		t.Errorf("the life before ended so: %+v, %v", heard, err)
+	}
 
 	// slot publishes a good and a failing check and gives their rows.
 	seq := int64(0)

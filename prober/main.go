@@ -136,7 +136,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Capacity: capacity, Places: size.Places, Room: runqueue.Room(), ReclaimIdle: cfg.ReclaimIdle,
 		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
-		Believe:   canaries.Believe, Canaries: canaries.Word,
+		Believe:   canaries.Believe, Canaries: canaries.Word, CanariesSeen: canaries.Seen, LastExit: lastExit(s.LastExit),
 		Redis:    func(err error) { redisState(err, s.Health) },
 		Clock:    func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
 		Joined:   s.Health.Ready,
@@ -195,8 +195,17 @@ func storeState(rows recorder.State) consumer.Store {
 	}
 	if waiting := rows.Spool; waiting != nil {
 		state.Spooled, state.SpoolFirst, state.SpoolLast = int64(waiting.Rows), waiting.First, waiting.Last
+		state.SpoolBytes = waiting.Bytes
 	}
 	return state
+}
+
+// lastExit says how the life before this one ended, to the heartbeat.
+func lastExit(last *service.LastExit) *checkstream.LastExit {
+	if last == nil {
+		return nil
+	}
+	return &checkstream.LastExit{Cause: last.Cause, Signal: last.Signal, At: last.At}
 }
 
 func redisState(err error, health *service.Health) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,6 +137,12 @@ func TestWholeProber(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(spoolDir, "watchdog.txt")); err != nil {
 		t.Errorf("no file for the watchdog: %v", err)
+	}
+	// Whoever reaches the port of its metrics cannot have it visit an address (as in CVE-2020-16248).
+	for _, path := range []string{"/probe?target=", "/probe?module=http_2xx&target=", "/check?url=", "/?target="} {
+		if text := get(t, "http://"+ops+path+url.QueryEscape(l.URL()+"/ok")); text != "404 page not found\n" {
+			t.Errorf("%s answers %.100q", path, text)
+		}
 	}
 	if got := metric(t, ops, "probefleet_prober_illegal_transitions_total"); got != "0" {
 		t.Errorf("%s illegal transitions", got)

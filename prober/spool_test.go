@@ -105,7 +105,9 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 	}
 	awaitOrEnd(t, "the heartbeat", ended, log, func() bool { return r.heartbeat(t).Name == "eu-1" })
 	at := r.publish(t, checks)
-	awaitOrEnd(t, "the acknowledgements", ended, log, func() bool { return r.unsettled(t, 0) && r.heartbeat(t).Spooled == checks })
+	awaitOrEnd(t, "the acknowledgements", ended, log, func() bool {
+		return r.unsettled(t, 0) && r.heartbeat(t).Spooled == checks && r.heartbeat(t).SpoolBytes > 0
+	})
 	beat := r.heartbeat(t)
 	if beat.ClickHouse != "down" || beat.Breaker == "closed" || !beat.SpoolFirst.Equal(at) || !beat.SpoolLast.Equal(at) {
 		t.Errorf("%+v, want the rows of %v", beat, at)
@@ -121,7 +123,9 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	awaitOrEnd(t, "the spool to be replayed", ended, log, func() bool { return r.heartbeat(t).Spooled == 0 && r.heartbeat(t).ClickHouse == "ok" })
+	awaitOrEnd(t, "the spool to be replayed", ended, log, func() bool {
+		return r.heartbeat(t).Spooled == 0 && r.heartbeat(t).SpoolBytes == 0 && r.heartbeat(t).ClickHouse == "ok"
+	})
 	for id := int64(1); id <= checks; id++ {
 		rows, err := store.Results(t.Context(), resultstore.ResultQuery{TargetID: id, From: at, To: at.Add(time.Second), Limit: 10})
 		if err != nil || len(rows) != 1 || rows[0].Status != uptime.StatusUp {

@@ -21,6 +21,7 @@ type AuditEntry struct {
 	Operation string // id of the API's operation
 	Address   string
 	RequestID string
+	Changes   string // JSON: what it changed of a target; "": not kept
 }
 
 type auditRow struct {
@@ -33,6 +34,7 @@ type auditRow struct {
 	Operation string `gorm:"column:operation"`
 	Address   string `gorm:"column:address"`
 	RequestID string `gorm:"column:request_id"`
+	Changes   string `gorm:"column:changes"`
 }
 
 func (auditRow) TableName() string { return "audit_log" }
@@ -62,7 +64,7 @@ func (s *Store) AuditAll(ctx context.Context, entries []AuditEntry) error {
 func (e AuditEntry) row(atMS int64) auditRow {
 	return auditRow{
 		AtMS: atMS, Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
-		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID,
+		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID, Changes: e.Changes,
 	}
 }
 
@@ -70,7 +72,9 @@ func (e AuditEntry) row(atMS int64) auditRow {
 type AuditQuery struct {
 	Actor    string
 	Action   string // or operation
+	Actions  []string
 	Object   string
+	Changed  bool      // without those that are known to have changed nothing
 	From, To time.Time // half open
 	BeforeID int64
 	Limit    int
@@ -84,6 +88,12 @@ func (s *Store) AuditLog(ctx context.Context, q AuditQuery) ([]AuditEntry, error
 	}
 	if q.Action != "" {
 		query = query.Where("action = ? OR operation = ?", q.Action, q.Action)
+	}
+	if len(q.Actions) > 0 {
+		query = query.Where("action IN ?", q.Actions)
+	}
+	if q.Changed {
+		query = query.Where("changes <> '[]'")
 	}
 	if q.Object != "" {
 		query = query.Where("object = ?", q.Object)
@@ -103,7 +113,7 @@ func (s *Store) AuditLog(ctx context.Context, q AuditQuery) ([]AuditEntry, error
 	}
 	all := make([]AuditEntry, len(rows))
 	for i, r := range rows {
-		all[i] = AuditEntry{ID: r.ID, At: at(r.AtMS), Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail, Operation: r.Operation, Address: r.Address, RequestID: r.RequestID}
+		all[i] = AuditEntry{ID: r.ID, At: at(r.AtMS), Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail, Operation: r.Operation, Address: r.Address, RequestID: r.RequestID, Changes: r.Changes}
 	}
 	return all, nil
 }

@@ -23,12 +23,24 @@ type Heartbeat struct {
 	InFlight, Waiting     int64
 	Spooled               int64     // rows that wait on its disk
 	SpoolFirst, SpoolLast time.Time // their slots; zero: none
+	SpoolBytes            int64     // what they take of its disk
 	StartedAt             time.Time
-	ClickHouse            string // ok or down
-	Breaker               string // closed, half_open or open
-	Canaries              string // good, bad or off: whether it can be believed; empty: it does not say
+	LastExit              *LastExit // how its life before this one ended; nil: this is the first, or nobody keeps count
+	ClickHouse            string    // ok or down
+	Breaker               string    // closed, half_open or open
+	Canaries              string    // good, bad or off: whether it can be believed; empty: it does not say
+	CanariesAnswered      int64     // how many of Canaries answered when they were visited last
+	CanariesAll           int64
+	ClockOffset           *time.Duration // how far its machine's clock is ahead of that of Redis; nil: it does not say
 	LatenessP50MS         float64
 	LatenessP99MS         float64
+}
+
+// LastExit is how a life of a prober ended, as its supervisor wrote it down.
+type LastExit struct {
+	Cause  string    `json:"cause"`            // one of a closed set: see service.LastExit
+	Signal string    `json:"signal,omitempty"` // what ended it, if a signal did
+	At     time.Time `json:"at"`
 }
 
 // Live says whether the prober was heard lately.
@@ -50,14 +62,26 @@ type beatJSON struct {
 	ClickHouse  string   `json:"clickhouse"`
 	LatenessP50 float64  `json:"lateness_p50_ms"`
 	LatenessP99 float64  `json:"lateness_p99_ms"`
+
+	SpoolBytes       int64     `json:"spool_bytes,omitempty"`
+	LastExit         *LastExit `json:"last_exit,omitempty"`
+	CanariesAnswered int64     `json:"canaries_answered,omitempty"`
+	CanariesAll      int64     `json:"canaries_all,omitempty"`
+	ClockOffsetMS    *int64    `json:"clock_offset_ms,omitempty"`
 }
 
 func (h Heartbeat) encode() ([]byte, error) {
+	var offset *int64
+	if h.ClockOffset != nil {
+		ms := h.ClockOffset.Milliseconds()
+		offset = &ms
+	}
 	return json.Marshal(beatJSON{
 		Version: h.Version, StartedAtMS: h.StartedAt.UnixMilli(), AllowCIDRs: h.AllowCIDRs,
 		InFlight: h.InFlight, Waiting: h.Waiting, Spooled: h.Spooled, ClickHouse: h.ClickHouse,
 		SpoolFirst: milli(h.SpoolFirst), SpoolLast: milli(h.SpoolLast), Breaker: h.Breaker, Canaries: h.Canaries,
 		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS),
+		SpoolBytes: h.SpoolBytes, LastExit: h.LastExit, CanariesAnswered: h.CanariesAnswered, CanariesAll: h.CanariesAll, ClockOffsetMS: offset,
 	})
 }
 
@@ -71,11 +95,17 @@ func decodeBeat(field, text string, now time.Time) Heartbeat {
 		b = beatJSON{}
 	}
 	at := time.UnixMilli(b.AtMS).UTC()
+	var offset *time.Duration
+	if b.ClockOffsetMS != nil {
+		d := time.Duration(*b.ClockOffsetMS) * time.Millisecond
+		offset = &d
+	}
 	return Heartbeat{
 		Region: region, Name: name, Version: b.Version, At: at, Age: now.Sub(at).Abs(), AllowCIDRs: b.AllowCIDRs,
 		InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, SpoolFirst: instant(b.SpoolFirst), SpoolLast: instant(b.SpoolLast),
 		StartedAt: time.UnixMilli(b.StartedAtMS).UTC(), ClickHouse: b.ClickHouse, Breaker: b.Breaker, Canaries: b.Canaries,
 		LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
+		SpoolBytes: b.SpoolBytes, LastExit: b.LastExit, CanariesAnswered: b.CanariesAnswered, CanariesAll: b.CanariesAll, ClockOffset: offset,
 	}
 }
 

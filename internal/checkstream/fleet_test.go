@@ -12,10 +12,12 @@ import (
 func TestHeartbeatRoundTrip(t *testing.T) {
 	t.Parallel()
 	slot := time.UnixMilli(1_800_000_000_123).UTC()
+	ahead := -1500 * time.Millisecond
 	onBoth(t, func(t *testing.T, r *Redis) {
 		for name, want := range map[string]Heartbeat{
 			"p1": {Version: "1.2", AllowCIDRs: []string{"10.0.0.0/8"}, InFlight: 3, Waiting: 4, Spooled: 5, SpoolFirst: slot, SpoolLast: slot.Add(time.Hour),
-				StartedAt: slot, ClickHouse: "down", Breaker: "half_open", LatenessP50MS: 1.5, LatenessP99MS: math.NaN()},
+				StartedAt: slot, ClickHouse: "down", Breaker: "half_open", LatenessP50MS: 1.5, LatenessP99MS: math.NaN(),
+				SpoolBytes: 8192, CanariesAnswered: 2, CanariesAll: 5, ClockOffset: &ahead, LastExit: &LastExit{Cause: "signal", Signal: "KILL", At: slot.Truncate(time.Second)}},
 			"p2": {StartedAt: slot, ClickHouse: "ok", Breaker: "closed"},
 		} {
 			c, _ := consumer(r, "eu", name)

@@ -11,6 +11,7 @@ import (
 // webFigures are what docs/bench-web.json holds. The aims are those of each table line.
 type webFigures struct {
 	At       time.Time  `json:"at"`
+	Partly   *time.Time `json:"partly_at,omitempty"` // when a part was measured anew
 	CPU      string     `json:"cpu"`
 	Load     string     `json:"load"`
 	Chromium string     `json:"chromium"`
@@ -35,6 +36,7 @@ type loadsWeb struct {
 	FirstData     float64 `json:"first_data_ms"`
 	FirstDataP50  float64 `json:"first_data_p50_ms"`
 	FirstAfter    float64 `json:"first_data_after_load_ms"`
+	FirstAfterP50 float64 `json:"first_data_after_load_p50_ms"`
 	LiveAt        float64 `json:"live_ms"`
 	LiveP50       float64 `json:"live_p50_ms"`
 	LoadingTaskMS float64 `json:"loading_longest_task_ms"`
@@ -117,7 +119,7 @@ func (f *webFigures) table() (text string, missed []string) {
 		{What: fmt.Sprintf("growth of the heap in %.1f min, of %.1f MB", l.Heap.Minutes, l.Heap.Start), Is: l.Heap.Slope * l.Heap.Minutes, Unit: "MB", Bound: max(1, l.Heap.Start/20)},
 		{What: fmt.Sprintf("end of a check to the frame that shows it, p99 of %d", f.Changes.Changes), Is: f.Changes.P99, Unit: "ms", Bound: 250},
 		{What: fmt.Sprintf("the same of %d that went down, with up to 1 s for canaries", f.Changes.ToDown.Changes), Is: f.Changes.ToDown.P99, Unit: "ms", Bound: 1250},
-		{What: fmt.Sprintf("%d targets: first rows after the load event, worst of %d", m.Targets, m.Loads), Is: m.FirstAfter, Unit: "ms", Bound: 500},
+		{What: fmt.Sprintf("%d targets: first rows after the load event, worst of %d without a cache (median %.0f)", m.Targets, m.Loads, m.FirstAfterP50), Is: m.FirstAfter, Unit: "ms", Bound: 500},
 		{What: "search, a key", Is: m.Search, Unit: "ms", Bound: 200},
 		{What: "filter by state", Is: m.Filter, Unit: "ms", Bound: 200},
 		{What: "sort", Is: m.Sort, Unit: "ms", Bound: 200},

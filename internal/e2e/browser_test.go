@@ -3,41 +3,21 @@
 package e2e
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 )
 
 // TestBrowser runs the browser tests of the dashboard against the real programs:
 // a fresh installation with two regions, and a local lab to watch. Then a third
-// region joins and its only prober is killed, for those of what to do about that.
+// region joins whose only prober is held up for a while, for those of open pages, and then killed,
+// for those of what to do about that.
 func TestBrowser(t *testing.T) {
 	server := startLab(t)
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
-	link, err := os.ReadFile(filepath.Join(s.dir, "setup_link"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web, err := filepath.Abs(filepath.Join("..", "..", "dashboard-api", "web"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(script string) {
-		t.Helper()
-		node := exec.Command("npm", "run", "--silent", script)
-		node.Dir = web
-		node.Env = append(os.Environ(), "BASE_URL="+s.url, "API_KEY="+apiKey, "SETUP_LINK="+strings.TrimSpace(string(link)), "LAB_URL="+server.URL(), "GONE_REGION=gone")
-		out, err := node.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	run("e2e")
+	lab := "LAB_URL=" + server.URL()
+	s.browse("e2e", lab, "GONE_REGION=gone")
 
 	prober := s.prober("gone")
 	s.await(40*time.Second, "the prober is heard", func() bool {
@@ -55,9 +35,10 @@ func TestBrowser(t *testing.T) {
 		}
 		return false
 	})
+	s.browse("e2e/regions.test.mjs", lab, "GONE_REGION=gone", "PROBER_PID="+strconv.Itoa(prober.Process.Pid))
 	if err := prober.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	run("e2e:fleet")
+	s.browse("e2e:fleet", lab, "GONE_REGION=gone", "REDIS_URL="+s.run().RedisURL)
 }

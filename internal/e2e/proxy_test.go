@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,6 +14,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -100,7 +103,42 @@ func TestBehindProxies(t *testing.T) {
 			if _, response, err := websocket.Dial(t.Context(), p.url+"/api/v1/live", p.dial(jar, "https://evil.example")); err == nil || response == nil || response.StatusCode != http.StatusForbidden {
 				t.Errorf("a foreign page opens a socket: %v", err)
 			}
-			_, _ = ask("GET", "/api/v1/heartbeats/"+token, "") // of nobody: the path is logged all the same
+			if response, text := ask("POST", "/api/v1/status-pages", `{"slug":"main","title":"Acme","published":true,"groups":[{"components":[{"name":"Site","rule":"manual","state":"up"}]}]}`); response.StatusCode != http.StatusCreated {
+				t.Fatalf("a page: %s %s", response.Status, text)
+			}
+			dashboard, public := p.events(t, jar, "/api/v1/live/events?ch=targets"), p.events(t, jar, "/s/main/events")
+			if response, text := ask("POST", "/api/v1/targets", `{"name":"streamed","url":"https://example.com/streamed"}`); response.StatusCode != http.StatusCreated {
+				t.Fatalf("another target: %s %s", response.Status, text)
+			}
+			dashboard(`"streamed"`)
+			public(`"ch":"page:main"`)
+
+			known := map[string]string{}
+			for what, path := range map[string]string{ // of nobody: the path is logged all the same
+				"the token of a heartbeat":    "/api/v1/heartbeats/%s",
+				"the token of a confirmation": "/s/-/confirm/%s?lang=en",
+				"what ends a subscription":    "/s/-/unsubscribe/12.%s?lang=en",
+				"the token of an invitation":  "/invite?lang=en&token=%s",
+				"the code of single sign-on":  "/api/v1/session/provider/callback?state=aside&code=%s",
+				"the state of single sign-on": "/api/v1/session/provider/callback?code=aside&state=%s",
+			} {
+				known[what] = rand.Text()
+				path = fmt.Sprintf(path, known[what])
+				_, _ = ask("GET", path, "", "Referer", p.url+path)
+				_, _ = ask("POST", path, "", "Referer", p.url+path)
+				plain, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.plain+path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := http.DefaultTransport.RoundTrip(plain)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = response.Body.Close()
+				if to := response.Header.Get("Location"); response.StatusCode/100 != 3 || !strings.HasPrefix(to, "https://") {
+					t.Errorf("without TLS: %s to %q", response.Status, to)
+				}
+			}
 			p.stop()
 			log, err := os.ReadFile(p.log)
 			if err != nil {
@@ -116,13 +154,16 @@ func TestBehindProxies(t *testing.T) {
 				t.Fatalf("cookies: %v", secrets)
 			}
 			secrets["the token of the set-up"] = token
+			maps.Copy(secrets, known)
 			for what, secret := range secrets {
 				if strings.Contains(string(log), secret) {
 					t.Errorf("the access log has %s:\n%s", what, log)
 				}
 			}
-			if !strings.Contains(string(log), "/api/v1/setup") {
-				t.Errorf("the access log lacks what was asked:\n%s", log)
+			for _, asked := range []string{"/api/v1/setup", "/s/-/confirm/REDACTED", "/s/-/unsubscribe/REDACTED", "/api/v1/session/provider/callback?REDACTED"} {
+				if !strings.Contains(string(log), asked) {
+					t.Errorf("the access log lacks %s:\n%s", asked, log)
+				}
 			}
 		})
 	}
@@ -131,6 +172,7 @@ func TestBehindProxies(t *testing.T) {
 // proxy is one in front of an installation.
 type proxy struct {
 	url   string
+	plain string // where it sends those on who come without TLS
 	log   string
 	trust *tls.Config
 	stop  func()
@@ -160,6 +202,44 @@ func (p proxy) socket(t *testing.T, jar http.CookieJar, origin string) *websocke
 		if bytes.Contains(message, []byte(`"t":"ok"`)) {
 			return conn
 		}
+	}
+}
+
+// events reads an event stream as a page does whose websockets fail; the function it gives waits
+// for an event that has a text in it.
+func (p proxy) events(t *testing.T, jar http.CookieJar, path string) func(want string) {
+	t.Helper()
+	limited, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	request.Header.Set("Accept-Encoding", "gzip") // a browser takes it, and what is compressed may be held back
+	response, err := (&http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: p.trust, ForceAttemptHTTP2: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if got := response.Header.Get("Content-Type"); got != "text/event-stream" || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %q", path, response.Status, got)
+	}
+	var body io.Reader = response.Body
+	if response.Header.Get("Content-Encoding") == "gzip" {
+		if body, err = gzip.NewReader(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := bufio.NewScanner(body)
+	return func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "data: ") && strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("%s: no %s: %v", path, want, lines.Err())
 	}
 }
 
@@ -193,11 +273,12 @@ func caddy(t *testing.T, s *system) proxy {
 	dir, port := t.TempDir(), freePort(t)
 	shipped := filepath.Join(deployed(t), "caddy", "Caddyfile")
 	settings := filepath.Join(dir, "Caddyfile")
-	global := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\thttp_port %d\n}\nimport %s\n", freePort(t), shipped)
+	plain := freePort(t)
+	global := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\thttp_port %d\n}\nimport %s\n", plain, shipped)
 	if err := os.WriteFile(settings, []byte(global), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), log: filepath.Join(dir, "access.log")}
+	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), plain: fmt.Sprintf("http://localhost:%d", plain), log: filepath.Join(dir, "access.log")}
 	cmd := exec.Command("caddy", "run", "--config", settings, "--adapter", "caddyfile")
 	cmd.Env = append(os.Environ(), "PROBEFLEET_SITE="+p.url, fmt.Sprintf("PROBEFLEET_UPSTREAM=127.0.0.1:%d", s.port), "PROBEFLEET_ACCESS_LOG="+p.log,
 		"XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
@@ -214,11 +295,12 @@ func nginx(t *testing.T, s *system) proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), log: filepath.Join(dir, "access.log")}
+	plain := freePort(t)
+	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), plain: fmt.Sprintf("http://localhost:%d", plain), log: filepath.Join(dir, "access.log")}
 	certificate, key := selfSigned(t, dir)
 	settings := string(content)
 	for shipped, here := range map[string]string{
-		"server 127.0.0.1:8080;": fmt.Sprintf("server 127.0.0.1:%d;", s.port), "listen 80;": fmt.Sprintf("listen 127.0.0.1:%d;", freePort(t)), "listen 443 ssl": fmt.Sprintf("listen 127.0.0.1:%d ssl", port),
+		"server 127.0.0.1:8080;": fmt.Sprintf("server 127.0.0.1:%d;", s.port), "listen 80;": fmt.Sprintf("listen 127.0.0.1:%d;", plain), "listen 443 ssl": fmt.Sprintf("listen 127.0.0.1:%d ssl", port),
 		"server_name probefleet.example.com;": "server_name localhost;", "/var/log/nginx/probefleet.log": p.log,
 		"/etc/letsencrypt/live/probefleet.example.com/fullchain.pem": certificate, "/etc/letsencrypt/live/probefleet.example.com/privkey.pem": key,
 	} {

@@ -57,21 +57,23 @@ func (w *world) SlotsSeen(_ context.Context, from, to time.Time, fn func(uptime.
 	return nil
 }
 
-func (w *world) Outcomes(_ context.Context, from, to time.Time, fn func(int64, string, [6]uint64) error) error {
+func (w *world) Outcomes(_ context.Context, from, to time.Time, fn func(int64, string, uptime.Reason, [6]uint64) error) error {
 	type key struct {
 		id     int64
 		region string
+		reason uptime.Reason
 	}
 	counts := map[key][6]uint64{}
 	for slot, r := range w.rows {
 		if !slot.ScheduledAt.Before(from) && slot.ScheduledAt.Before(to) {
-			c := counts[key{slot.TargetID, slot.Region}]
+			k := key{slot.TargetID, slot.Region, r.Reason}
+			c := counts[k]
 			c[r.Status]++
-			counts[key{slot.TargetID, slot.Region}] = c
+			counts[k] = c
 		}
 	}
 	for k, c := range counts {
-		if err := fn(k.id, k.region, c); err != nil {
+		if err := fn(k.id, k.region, k.reason, c); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -120,6 +122,40 @@ func TestSurplusElsewhereDoesNotMask(t *testing.T) {
 	lines, err := ledger.Report(t.Context(), from, to, time.Time{})
 	if err != nil || len(lines) != 1 || lines[0].Unexplained != 5 || lines[0].Unplanned != 5 || lines[0].Planned != 120 {
 		t.Fatalf("%+v %v", lines, err)
+	}
+}
+
+// Every slot that is no measurement has its reason on the account, and they add up, whatever
+// the target and however many reasons it has.
+func TestReasonsAddUp(t *testing.T) {
+	t.Parallel()
+	w := one(10*time.Second, 1, 2)
+	from, to := epoch, epoch.Add(10*time.Minute)
+	state := func(slot uptime.Slot, status uptime.Status, reason uptime.Reason) {
+		w.rows[slot] = uptime.Result{TargetID: slot.TargetID, Region: slot.Region, ScheduledAt: slot.ScheduledAt, Status: status, Reason: reason}
+	}
+	n := map[int64]int{}
+	for slot := range w.planned(from, to) {
+		switch n[slot.TargetID]++; {
+		case n[slot.TargetID] <= 3:
+			state(slot, uptime.StatusMissed, uptime.ReasonRegionDown)
+		case n[slot.TargetID] <= 5:
+			state(slot, uptime.StatusUnknown, uptime.ReasonProbeBlind)
+		case n[slot.TargetID] == 6 && slot.TargetID == 2:
+			state(slot, uptime.StatusMissed, uptime.ReasonExpired)
+		default:
+			w.up(slot)
+		}
+	}
+	state(uptime.Slot{TargetID: 99, Region: "eu", ScheduledAt: from.Add(time.Second)}, uptime.StatusMissed, uptime.ReasonLost) // it has left the ledger
+	ledger := New(w, w, nil)
+	ledger.now = func() time.Time { return to.Add(time.Hour) }
+	lines, err := ledger.Report(t.Context(), from, to, time.Time{})
+	want := []Line{{Region: "eu", Planned: 120, Up: 109, Unknown: 4, Missed: 7, Reasons: []Stated{
+		{uptime.StatusMissed, uptime.ReasonRegionDown, 6}, {uptime.StatusUnknown, uptime.ReasonProbeBlind, 4}, {uptime.StatusMissed, uptime.ReasonExpired, 1},
+	}}}
+	if diff := cmp.Diff(want, lines); diff != "" || err != nil {
+		t.Errorf("%s %v", diff, err)
 	}
 }
 

@@ -3,9 +3,10 @@ package ledger
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -42,10 +43,10 @@ func TestRowsThatNobodyPublished(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Fatalf("%+v %v", lines, err)
 	}
-	if want := (Line{Region: uptime.RegionPush, Planned: 10, Up: 3, Spooled: 2, InFlight: 4, Unexplained: 1}); lines[2] != want {
+	if want := (Line{Region: uptime.RegionPush, Planned: 10, Up: 3, Spooled: 2, InFlight: 4, Unexplained: 1}); !cmp.Equal(lines[2], want) {
 		t.Errorf("%+v, want %+v", lines[2], want)
 	}
-	if want := (Line{Region: "ext-office", Planned: 3, Down: 3}); lines[1] != want {
+	if want := (Line{Region: "ext-office", Planned: 3, Down: 3}); !cmp.Equal(lines[1], want) {
 		t.Errorf("%+v, want %+v", lines[1], want)
 	}
 	if lines[0].Unplanned != 0 || lines[0].Unexplained != 60 {
@@ -59,7 +60,7 @@ func TestRowsThatNobodyPublished(t *testing.T) {
 	lines, err = ledger.Report(t.Context(), epoch, epoch.Add(10*time.Minute), time.Time{})
 	want := []Line{probed, {Region: "ext-elsewhere", Planned: 2, Spooled: 2}, {Region: "ext-office", Planned: 10, Down: 3, Spooled: 7},
 		{Region: uptime.RegionPush, Planned: 15, Up: 3, Spooled: 7, InFlight: 4, Unexplained: 1}}
-	if err != nil || !slices.Equal(lines, want) {
+	if err != nil || !cmp.Equal(lines, want) {
 		t.Errorf("with rows on a disk: %+v %v", lines, err)
 	}
 	if want := epoch.Add(time.Hour - DefaultSettle - time.Minute); !p.owed.Equal(want) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,10 +17,10 @@ const DefaultSettle = 120 * time.Second
 // SweepEvery is the time between two sweeps that wait settle for a row.
 func SweepEvery(settle time.Duration) time.Duration { return min(time.Minute, settle) }
 
-// OutcomeSource counts the rows in [from, to) per target and region; counts are
-// indexed by uptime.Status.
+// OutcomeSource counts the rows in [from, to) per target, region and reason; counts are
+// indexed by uptime.Status. It may speak of a target and region several times.
 type OutcomeSource interface {
-	Outcomes(ctx context.Context, from, to time.Time, fn func(targetID int64, region string, counts [6]uint64) error) error
+	Outcomes(ctx context.Context, from, to time.Time, fn func(targetID int64, region string, reason uptime.Reason, counts [6]uint64) error) error
 }
 
 // Line is one region's account of a window.
@@ -35,6 +36,15 @@ type Line struct {
 	Spooled     int64 // no row though one is owed, and a live prober has as many on its disk; from outside: taken in, and on a disk
 	Unexplained int64 // no row though one is owed: must be 0
 	Unplanned   int64 // rows of slots that nobody planned: must be 0
+
+	Reasons []Stated // why Unknown and Missed are what they are, the most frequent first; they add up to these
+}
+
+// Stated is how often a reason was given for a status.
+type Stated struct {
+	Status uptime.Status
+	Reason uptime.Reason
+	Count  int64
 }
 
 // Ledger compares the plan with the rows.
@@ -96,9 +106,9 @@ func (l *Ledger) Report(ctx context.Context, from, to, published time.Time) ([]L
 	}
 	a := newAccount(plan, now, published, l.settle, spools)
 	for _, part := range a.parts {
-		seen := make([]uint64, (len(plan.targets)*len(plan.Regions)+63)/64)
-		err := l.outcomes.Outcomes(ctx, time.UnixMilli(part.from), time.UnixMilli(part.to), func(id int64, region string, counts [6]uint64) error {
-			a.take(part, seen, id, region, counts)
+		seen := make([]uint32, len(plan.targets)*len(plan.Regions)) // rows of each target and region
+		err := l.outcomes.Outcomes(ctx, time.UnixMilli(part.from), time.UnixMilli(part.to), func(id int64, region string, reason uptime.Reason, counts [6]uint64) error {
+			a.take(seen, id, region, reason, counts)
 			return nil
 		})
 		if err != nil {
@@ -116,7 +126,9 @@ func (l *Ledger) Report(ctx context.Context, from, to, published time.Time) ([]L
 	}
 	lines := make([]Line, 0, len(a.lines))
 	for _, name := range slices.Sorted(maps.Keys(a.lines)) {
-		lines = append(lines, *a.lines[name])
+		line := *a.lines[name]
+		line.Reasons = a.stated(name)
+		lines = append(lines, line)
 	}
 	return lines, nil
 }
@@ -127,6 +139,15 @@ type account struct {
 	parts []part
 	kept  map[string]*keptRows
 	lines map[string]*Line
+
+	reasons map[stating]int64
+}
+
+// stating is what reasons are counted by.
+type stating struct {
+	region string
+	status uptime.Status
+	reason uptime.Reason
 }
 
 // part is a stretch of the window in which a missing row is owed or not: by
@@ -138,7 +159,7 @@ type part struct {
 }
 
 func newAccount(plan *Plan, now, published time.Time, settle time.Duration, spools map[string]Spool) *account {
-	a := &account{plan: plan, kept: keptIn(spools), lines: map[string]*Line{}}
+	a := &account{plan: plan, kept: keptIn(spools), lines: map[string]*Line{}, reasons: map[stating]int64{}}
 	late := settle + SweepEvery(settle)
 	all := earlier(published, now.Add(-uptime.Expiry(uptime.MaxInterval)-late)).UnixMilli()
 	short := earlier(published, now.Add(-uptime.Expiry(uptime.MinInterval)-late)).UnixMilli()
@@ -166,7 +187,7 @@ func (a *account) line(region string) *Line {
 	return a.lines[region]
 }
 
-func (a *account) take(p part, seen []uint64, id int64, region string, counts [6]uint64) {
+func (a *account) take(seen []uint32, id int64, region string, reason uptime.Reason, counts [6]uint64) {
 	at, known := a.plan.index[id]
 	if !known {
 		return // deleted, or never there
@@ -177,6 +198,11 @@ func (a *account) take(p part, seen []uint64, id int64, region string, counts [6
 	line.Down += int64(counts[uptime.StatusDown])
 	line.Unknown += int64(counts[uptime.StatusUnknown])
 	line.Missed += int64(counts[uptime.StatusMissed])
+	for _, status := range [...]uptime.Status{uptime.StatusUnknown, uptime.StatusMissed} {
+		if n := counts[status]; n > 0 {
+			a.reasons[stating{region, status, reason}] += int64(n)
+		}
+	}
 	rows := int64(0)
 	for _, n := range counts {
 		rows += int64(n)
@@ -190,9 +216,20 @@ func (a *account) take(p part, seen []uint64, id int64, region string, counts [6
 		line.Unplanned += rows
 		return
 	}
-	bit := int(at)*len(a.plan.Regions) + r
-	seen[bit/64] |= 1 << (bit % 64)
-	a.settle(p, &a.plan.targets[at], r, rows)
+	seen[int(at)*len(a.plan.Regions)+r] += uint32(rows)
+}
+
+// stated gives the reasons of a region, the most frequent first.
+func (a *account) stated(region string) (all []Stated) {
+	for of, n := range a.reasons {
+		if of.region == region {
+			all = append(all, Stated{of.status, of.reason, n})
+		}
+	}
+	slices.SortFunc(all, func(x, y Stated) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Status, y.Status), cmp.Compare(x.Reason, y.Reason))
+	})
+	return all
 }
 
 // received adds what was taken in from outside and lies on a disk yet. Nobody planned it,
@@ -220,13 +257,11 @@ func (a *account) push(waiting, expected, overdue int64) {
 	line.Unexplained += overdue
 }
 
-// close adds the targets and regions of which there was no row at all.
-func (a *account) close(p part, seen []uint64) {
+// close compares the rows of each target and region with its plan, also where there were none.
+func (a *account) close(p part, seen []uint32) {
 	for i := range a.plan.targets {
 		for r := range a.plan.Regions {
-			if bit := i*len(a.plan.Regions) + r; seen[bit/64]&(1<<(bit%64)) == 0 {
-				a.settle(p, &a.plan.targets[i], r, 0)
-			}
+			a.settle(p, &a.plan.targets[i], r, int64(seen[i*len(a.plan.Regions)+r]))
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestLostAnswersCountOnce(t *testing.T) {
 		}
 	}
 	var total uint64
-	err = store.Outcomes(t.Context(), slot.Add(-time.Minute), slot.Add(time.Second), func(_ int64, _ string, counts [6]uint64) error {
+	err = store.Outcomes(t.Context(), slot.Add(-time.Minute), slot.Add(time.Second), func(_ int64, _ string, _ uptime.Reason, counts [6]uint64) error {
 		total += counts[uptime.StatusUp]
 		return nil
 	})

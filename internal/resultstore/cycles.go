@@ -52,6 +52,22 @@ func (s *Store) InsertCycles(ctx context.Context, token string, cycles []Cycle) 
 	return nil
 }
 
+// Cycled is what became of the slots of a time, as the publisher noted it.
+type Cycled struct{ Due, Published, Missed int64 }
+
+// Cycles sums up the notes of the seconds in [from, to).
+func (s *Store) Cycles(ctx context.Context, from, to time.Time) (sum Cycled, err error) {
+	const sql = `SELECT toInt64(sum(due)), toInt64(sum(published)), toInt64(sum(missed)) FROM cycles FINAL
+WHERE tick >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND tick < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`
+	err = s.query(ctx, pageBound, sql, []any{millis("from", ceilMilli(from)), millis("to", ceilMilli(to))}, func(rows driver.Rows) error {
+		return rows.Scan(&sum.Due, &sum.Published, &sum.Missed)
+	})
+	if err != nil {
+		return Cycled{}, fmt.Errorf("read cycles: %w", err)
+	}
+	return sum, nil
+}
+
 // LastCycle is the newest second that was noted; false when there is none.
 func (s *Store) LastCycle(ctx context.Context) (second time.Time, ok bool, err error) {
 	err = s.query(ctx, pageBound, `SELECT tick FROM cycles ORDER BY tick DESC LIMIT 1`, nil, func(rows driver.Rows) error {

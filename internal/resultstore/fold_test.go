@@ -86,7 +86,9 @@ func TestOutcomesSlotsAndUptime(t *testing.T) {
 	down := up(1, "eu", from.Add(time.Minute))
 	down.Status, down.Failure = uptime.StatusDown, uptime.FailureReset
 	lost := missed(1, "eu", from) // outranked by the measurement of the same slot
-	rows := []uptime.Result{up(1, "eu", from), down, missed(1, "us", from), up(2, "eu", from.Add(30*time.Second))}
+	blind := missed(1, "us", from.Add(time.Minute))
+	blind.Status, blind.Reason = uptime.StatusUnknown, uptime.ReasonProbeBlind
+	rows := []uptime.Result{up(1, "eu", from), down, missed(1, "us", from), blind, up(2, "eu", from.Add(30*time.Second))}
 	outside := []uptime.Result{up(1, "eu", from.Add(-time.Millisecond)), up(1, "eu", from.Add(2*time.Minute))}
 	insert(t, s, batchOf(rows...), batchOf(lost), batchOf(rows[1:]...), batchOf(outside...))
 	to := from.Add(2 * time.Minute)
@@ -94,15 +96,16 @@ func TestOutcomesSlotsAndUptime(t *testing.T) {
 	type key struct {
 		id     int64
 		region string
+		reason uptime.Reason
 	}
 	outcomes := map[key][6]uint64{}
-	if err := s.Outcomes(t.Context(), from, to, func(id int64, region string, counts [6]uint64) error {
-		outcomes[key{id, region}] = counts
+	if err := s.Outcomes(t.Context(), from, to, func(id int64, region string, reason uptime.Reason, counts [6]uint64) error {
+		outcomes[key{id, region, reason}] = counts
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := map[key][6]uint64{{1, "eu"}: {1: 1, 3: 1}, {1, "us"}: {5: 1}, {2, "eu"}: {1: 1}}
+	want := map[key][6]uint64{{1, "eu", ""}: {1: 1, 3: 1}, {1, "us", lost.Reason}: {5: 1}, {1, "us", uptime.ReasonProbeBlind}: {4: 1}, {2, "eu", ""}: {1: 1}}
 	for k, counts := range want {
 		if outcomes[k] != counts {
 			t.Errorf("%v: %v, want %v", k, outcomes[k], counts)
@@ -130,7 +133,7 @@ func TestOutcomesSlotsAndUptime(t *testing.T) {
 	}
 
 	many, err := s.UptimeMany(t.Context(), []int64{1, 2, 3}, from, to)
-	if err != nil || len(many) != 2 || many[1] != (Uptime{Up: 1, Down: 1, Missed: 1}) || many[2] != (Uptime{Up: 1}) {
+	if err != nil || len(many) != 2 || many[1] != (Uptime{Up: 1, Down: 1, Unknown: 1, Missed: 1}) || many[2] != (Uptime{Up: 1}) {
 		t.Errorf("uptime %+v, %v", many, err)
 	}
 }
@@ -184,6 +187,14 @@ func TestCycles(t *testing.T) {
 	}
 	if got := count(t, s, `SELECT toUInt64(sum(due)) FROM cycles`); got != 20 {
 		t.Errorf("due %d", got)
+	}
+	for from, want := range map[time.Time]Cycled{last.Add(-time.Second): {20, 19, 1}, last: {10, 10, 0}, last.Add(time.Second): {}} {
+		if got, err := s.Cycles(t.Context(), from, last.Add(2*time.Second)); err != nil || got != want {
+			t.Errorf("cycles from %v: %+v, %v", from, got, err)
+		}
+	}
+	if got, err := s.Cycles(t.Context(), last.Add(-time.Hour), last); err != nil || got.Due != 10 {
+		t.Errorf("cycles before the last: %+v, %v", got, err)
 	}
 	if err := s.InsertCycles(t.Context(), token, []Cycle{{Second: last, Due: -1}}); !IsPermanent(err) {
 		t.Errorf("a negative count: %v", err)

@@ -1,6 +1,7 @@
 package resultstore
 
 import (
+	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -179,6 +180,35 @@ func TestLastMeasuredLooksPastReasons(t *testing.T) {
 	}
 	if !reflect.DeepEqual(newest, all) {
 		t.Errorf("newest %+v, current %+v", newest, all)
+	}
+}
+
+func TestCertificatesSeenLast(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	slot := base()
+	cert := func(id int64, region string, ago time.Duration, ends time.Time) uptime.Result {
+		r := up(id, region, slot.Add(-ago))
+		r.CertNotAfter = ends
+		return r
+	}
+	ends := func(days int) time.Time { return slot.AddDate(0, 0, days).Truncate(time.Second) }
+	rows := []uptime.Result{
+		cert(1, "eu", 3*time.Minute, ends(1)), // renewed since
+		cert(1, "eu", 2*time.Minute, ends(90)),
+		cert(1, "us", 4*time.Minute, ends(60)),  // another server has an older one
+		cert(1, "eu", time.Minute, time.Time{}), // did not get through
+		cert(2, "eu", time.Minute, time.Time{}),
+		cert(3, "eu", 2*time.Hour, ends(5)), // too long ago
+		cert(4, "eu", time.Minute, ends(7)), // not asked for
+	}
+	insert(t, s, batchOf(rows...))
+	got, err := s.Certificates(t.Context(), []int64{1, 2, 3}, slot.Add(-time.Hour))
+	if want := map[int64]time.Time{1: ends(60)}; err != nil || !maps.EqualFunc(got, want, time.Time.Equal) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	if got, err := s.Certificates(t.Context(), nil, slot); err != nil || len(got) != 0 {
+		t.Errorf("of nobody: %v, %v", got, err)
 	}
 }
 

@@ -180,6 +180,15 @@ func (s *Store) RawKept() time.Duration {
 	return Retention
 }
 
+// LastKept is how long each tier is kept, likewise.
+func (s *Store) LastKept() Retentions {
+	return Retentions{
+		Raw:    s.RawKept(),
+		Hourly: orElse(time.Duration(s.hourly.Load()), hourlyRetention),
+		Daily:  orElse(time.Duration(s.daily.Load()), dailyRetention),
+	}
+}
+
 func orElse(d, other time.Duration) time.Duration {
 	if d == 0 {
 		return other

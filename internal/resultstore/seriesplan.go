@@ -43,6 +43,7 @@ func (e *BoundError) Error() string { return e.Field + ": " + e.Problem }
 type keeps struct {
 	raw, hourly time.Time // results, and hours, are kept from them on
 	rolled      time.Time // rollups are good up to it
+	corrected   time.Time // no hour that began then or later can have been corrected
 }
 
 // seriesPart is a stretch of time that one table answers for.
@@ -57,13 +58,15 @@ type seriesPlan struct {
 	step     time.Duration
 	from, to time.Time // what the answer covers: all of the question, in whole hours or days of its tier
 	parts    []seriesPart
+	// corrected is where what may have been corrected ends: see keeps.
+	corrected time.Time
 }
 
 // planSeries picks the step, unless the question has one, and the tier: results for short
 // windows and for steps that are not whole hours, else hours, or days for steps of whole
 // days. What is not rolled up yet is always from finer tiers.
 func planSeries(q SeriesQuery, have keeps) (seriesPlan, error) {
-	p := seriesPlan{tier: TierRaw, step: q.Step, from: ceilMilli(q.From), to: ceilMilli(q.To)}
+	p := seriesPlan{tier: TierRaw, step: q.Step, from: ceilMilli(q.From), to: ceilMilli(q.To), corrected: have.corrected}
 	length := p.to.Sub(p.from)
 	kept := !p.from.Before(have.raw.Add(-keptSlack))
 	if p.step == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -151,5 +152,44 @@ func TestSeriesPlansCoverTheirWindow(t *testing.T) {
 	}
 	if len(seen) != 3 || refused == 0 || divided == 0 {
 		t.Errorf("seen %v, %d refused, %d divided", seen, refused, divided)
+	}
+}
+
+// Corrections are asked for only of hours that a run may have closed: never of those that are read
+// from results because they are not, unless nobody said lately how far the runs are.
+func TestCorrectionsThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		told   time.Duration // the last run, from the present
+		never  bool
+		length time.Duration
+		want   string
+	}{
+		"a day":                           {told: -time.Minute, length: day, want: "2026-03-17T11:47:13Z to 2026-03-18T11:00:00Z"},
+		"the last hour":                   {told: -time.Minute, length: 40 * time.Minute, want: ""},
+		"90 days":                         {told: -time.Minute, length: 90 * day, want: ""},
+		"90 days, after an old run":       {told: -4 * time.Minute, length: 90 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"90 days, after one of tomorrow":  {told: day, length: 90 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"90 days, and nobody said a word": {never: true, length: 30 * day, want: "2026-02-16T12:00:00Z to 2026-03-18T11:47:13Z"},
+	} {
+		s := &Store{now: func() time.Time { return planNow }}
+		if !c.never {
+			s.RolledUp(planNow.Add(c.told))
+		}
+		q := SeriesQuery{From: planNow.Add(-c.length), To: planNow}
+		plan, err := planSeries(q, s.keeps())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := ""
+		if _, revisions := plan.questions(q, false); revisions != nil {
+			at := func(i int) string {
+				return time.UnixMilli(revisions.args[i].(driver.NamedValue).Value.(int64)).UTC().Format(time.RFC3339)
+			}
+			got = at(3) + " to " + at(4)
+		}
+		if got != c.want {
+			t.Errorf("%s: asked for %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -73,7 +73,8 @@ func (p seriesPlan) questions(q SeriesQuery, byRegion bool) (questions []ask, re
 		}
 		return args
 	}
-	if last := p.parts[len(p.parts)-1]; last.tier == TierRaw {
+	if last := p.parts[len(p.parts)-1]; last.tier == TierRaw && last.from.Before(p.corrected) {
+		last.to = earlier(last.to, p.corrected)
 		revisions = &ask{fmt.Sprintf(revisedHours, name), of(last)}
 	}
 	if p.tier == TierRaw {
@@ -112,13 +113,19 @@ func (p seriesPlan) apart() [][]seriesPart {
 	return [][]seriesPart{{{first.tier, first.from, edge}}, rest}
 }
 
+// rollupsFresh is how old the last run may be that says which hours are not closed, and so
+// cannot have been corrected: later runs may have closed them.
+const rollupsFresh = 3 * time.Minute
+
 // keeps says how far history goes, as far as is known.
 func (s *Store) keeps() keeps {
 	now := s.now()
-	have := keeps{raw: now.Add(-s.RawKept()), hourly: now.Add(-hourlyRetention)}
-	if d := s.hourly.Load(); d != 0 {
-		have.hourly = now.Add(-time.Duration(d))
-	}
+	kept := s.LastKept()
+	have := keeps{raw: now.Add(-kept.Raw), hourly: now.Add(-kept.Hourly)}
 	have.rolled = later(ceilTo(have.raw, hour), s.rolled())
+	have.corrected = now
+	if told := time.UnixMilli(s.rolledUp.Load()); !told.After(now) && now.Sub(told) <= rollupsFresh {
+		have.corrected = told.Add(-CloseAfter).Truncate(hour)
+	}
 	return have
 }

@@ -8,11 +8,7 @@ func (s *Store) KeptSince() time.Time { return s.keeps().raw }
 // FiguresSince is the first day of which figures are surely there, as far as is known: those
 // of older ones may have been dropped, and nothing shows where.
 func (s *Store) FiguresSince() time.Time {
-	daily := dailyRetention
-	if d := s.daily.Load(); d != 0 {
-		daily = time.Duration(d)
-	}
-	return ceilTo(s.now().Add(-daily), day).UTC()
+	return ceilTo(s.now().Add(-s.LastKept().Daily), day).UTC()
 }
 
 // keptWindow is the part of [from, to) of which results are kept, to the millisecond. With

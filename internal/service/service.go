@@ -44,7 +44,8 @@ type Service struct {
 	Log           *slog.Logger
 	Metrics       *prometheus.Registry
 	Health        *Health
-	OpsAddr       string // where the ops server really listens
+	OpsAddr       string    // where the ops server really listens
+	LastExit      *LastExit // how its life before this one ended; nil: this is the first, or nobody keeps count
 }
 
 // Main runs a service and gives its exit code. It prints one clear line when it
@@ -86,6 +87,7 @@ func serve(name, opsDefault string, getenv func(string) string, out *logWriter, 
 	if err != nil {
 		s.Log.Warn("last exit is unknown", "error", err)
 	}
+	s.LastExit = lastExit
 	s.Health.Fact("last_exit", func() any { return lastExit })
 	register(s.Metrics, out, lastExit)
 

@@ -48,33 +48,38 @@ func New(db *database.DB) *Store { return &Store{db: db} }
 // spec version and the times, whatever the argument holds there.
 func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, error) {
 	var created row
-	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
-		t.ID, t.SpecVersion = 0, seq
-		t.CreatedAt = time.Now()
-		t.UpdatedAt = t.CreatedAt
-		r, err := toRow(t)
-		if err != nil {
-			return err
-		}
-		if err := related(ctx, tx, r); err != nil {
-			return err
-		}
-		if err := gorm.G[row](tx).Create(ctx, &r); err != nil {
-			return nameTaken(ctx, err)
-		}
-		if err := s.rate.judge(ctx, tx, row{}, r); err != nil {
-			return err
-		}
-		if err := carry(ctx, tx, r.ID, nil, t.Tags, t.CreatedAt); err != nil {
-			return err
-		}
-		created = r
-		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) (err error) {
+		created, err = s.create(ctx, tx, seq, t)
+		return err
 	})
 	if err != nil {
 		return uptime.Target{}, fmt.Errorf("create target: %w", err)
 	}
 	return created.target()
+}
+
+// create is Create inside a Change.
+func (s *Store) create(ctx context.Context, tx *gorm.DB, seq int64, t uptime.Target) (row, error) {
+	t.ID, t.SpecVersion = 0, seq
+	t.CreatedAt = time.Now()
+	t.UpdatedAt = t.CreatedAt
+	r, err := toRow(t)
+	if err != nil {
+		return row{}, err
+	}
+	if err := related(ctx, tx, r); err != nil {
+		return row{}, err
+	}
+	if err := gorm.G[row](tx).Create(ctx, &r); err != nil {
+		return row{}, nameTaken(ctx, err)
+	}
+	if err := s.rate.judge(ctx, tx, row{}, r); err != nil {
+		return row{}, err
+	}
+	if err := carry(ctx, tx, r.ID, nil, t.Tags, t.CreatedAt); err != nil {
+		return row{}, err
+	}
+	return r, schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
 }
 
 // Update reads a target, lets change edit it and stores it with the next schedule
@@ -84,58 +89,62 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 // id, version and times are not change's to edit.
 func (s *Store) Update(ctx context.Context, id, ifVersion int64, change func(*uptime.Target) error) (uptime.Target, error) {
 	var updated row
-	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
-		before, err := take(ctx, tx, id, ifVersion)
-		if err != nil {
-			return err
-		}
-		updated = before
-		t, err := before.target()
-		if err != nil {
-			return err
-		}
-		if err := change(&t); err != nil {
-			return err
-		}
-		t.ID, t.SpecVersion = before.ID, before.SpecVersion
-		t.CreatedAt, t.UpdatedAt = time.UnixMilli(before.CreatedAtMS), time.UnixMilli(before.UpdatedAtMS)
-		after, err := toRow(t)
-		if err != nil {
-			return err
-		}
-		after.Host, after.HostSeq = before.Host, before.HostSeq
-		if after == before {
-			return errUnchanged
-		}
-		if after.ParentID != before.ParentID {
-			if err := related(ctx, tx, after); err != nil {
-				return err
-			}
-		}
-		after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
-		after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
-		result := tx.Model(&row{}).Where("id = ?", id).
-			Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
-			Updates(after)
-		if result.Error != nil {
-			return nameTaken(ctx, result.Error)
-		}
-		if result.RowsAffected != 1 {
-			return ErrNotFound
-		}
-		if err := s.rate.judge(ctx, tx, before, after); err != nil {
-			return err
-		}
-		if err := carry(ctx, tx, id, tagsOf(before), t.Tags, time.UnixMilli(after.UpdatedAtMS)); err != nil {
-			return err
-		}
-		updated = after
-		return schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)
+	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) (err error) {
+		updated, err = s.update(ctx, tx, seq, id, ifVersion, change)
+		return err
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		return uptime.Target{}, fmt.Errorf("update target %d: %w", id, err)
 	}
 	return updated.target()
+}
+
+// update is Update inside a Change. With errUnchanged it gives the target as it is.
+func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int64, change func(*uptime.Target) error) (row, error) {
+	before, err := take(ctx, tx, id, ifVersion)
+	if err != nil {
+		return row{}, err
+	}
+	t, err := before.target()
+	if err != nil {
+		return row{}, err
+	}
+	if err := change(&t); err != nil {
+		return row{}, err
+	}
+	t.ID, t.SpecVersion = before.ID, before.SpecVersion
+	t.CreatedAt, t.UpdatedAt = time.UnixMilli(before.CreatedAtMS), time.UnixMilli(before.UpdatedAtMS)
+	after, err := toRow(t)
+	if err != nil {
+		return row{}, err
+	}
+	after.Host, after.HostSeq = before.Host, before.HostSeq
+	if after == before {
+		return before, errUnchanged
+	}
+	if after.ParentID != before.ParentID {
+		if err := related(ctx, tx, after); err != nil {
+			return row{}, err
+		}
+	}
+	after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
+	after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
+	result := tx.Model(&row{}).Where("id = ?", id).
+		Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
+		Updates(after)
+	if result.Error != nil {
+		return row{}, nameTaken(ctx, result.Error)
+	}
+	if result.RowsAffected != 1 {
+		return row{}, ErrNotFound
+	}
+	if err := s.rate.judge(ctx, tx, before, after); err != nil {
+		return row{}, err
+	}
+	if err := carry(ctx, tx, id, tagsOf(before), t.Tags, time.UnixMilli(after.UpdatedAtMS)); err != nil {
+		return row{}, err
+	}
+	return after, schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)
 }
 
 // Delete removes a target, writes the version that ends its schedule and notes

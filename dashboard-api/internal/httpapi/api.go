@@ -26,6 +26,7 @@ import (
 // Hub is the live state of this node.
 type Hub interface {
 	Brief(ticks int) live.Snapshot
+	Overview(first int) live.Overview
 	Upsert(uptime.Target)
 	Remove(id int64)
 	Rules(uptime.Target) verdict.Rules
@@ -45,6 +46,7 @@ type Options struct {
 	Deletions   Deletions
 	Regions     Regions
 	Probers     Probers
+	DeadLetters DeadLetters
 	Results     Results
 	History     History
 	Schedules   Schedules
@@ -115,6 +117,7 @@ type api struct {
 	exporting *semaphore.Weighted // a unit an export
 	replaying *semaphore.Weighted // a unit a replay
 	recalling *semaphore.Weighted // a unit an answer as of an instant
+	importing *semaphore.Weighted // a unit an import
 }
 
 // New builds the handler of the API's port. It fails if a route has no policy.
@@ -141,7 +144,7 @@ func newAPI(options Options) (*router, error) {
 		rate: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
 		pings: ratelimit.New(burst, time.Second), begins: ratelimit.New(burst, time.Second),
 		hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller),
-		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls),
+		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls), importing: semaphore.NewWeighted(1),
 	}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	r.again = a.again

@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 )
 
 // Deltas of the channels, by what is in them.
@@ -21,6 +22,8 @@ type (
 	IncidentDelta = live.Delta[IncidentOp]
 	// CheckDelta is a delta of checks:{id}.
 	CheckDelta = live.Delta[CheckOp]
+	// PageDelta is a delta of page:{slug}.
+	PageDelta = live.Delta[PageOp]
 
 	// TargetOp is a change of a target.
 	TargetOp = live.Op[int64, live.Target]
@@ -30,6 +33,8 @@ type (
 	IncidentOp = live.Op[int64, Incident]
 	// CheckOp is a change of a check on demand.
 	CheckOp = live.Op[string, Check]
+	// PageOp is a change of what a status page says.
+	PageOp = live.Op[string, statuspage.Now]
 )
 
 // liveMessages are the messages of the websocket, by the name they have in the documents.
@@ -38,13 +43,13 @@ func liveMessages() (fromBrowser, fromNode map[string]reflect.Type) {
 			"Hello": typeOf[live.Hello](), "Sub": typeOf[live.Sub](), "Unsub": typeOf[live.Unsub](), "Pong": typeOf[live.Pong](),
 		}, map[string]reflect.Type{
 			"Welcome": typeOf[live.Welcome](), "OK": typeOf[live.OK](), "TargetDelta": typeOf[TargetDelta](), "RegionDelta": typeOf[RegionDelta](),
-			"IncidentDelta": typeOf[IncidentDelta](), "CheckDelta": typeOf[CheckDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
+			"IncidentDelta": typeOf[IncidentDelta](), "CheckDelta": typeOf[CheckDelta](), "PageDelta": typeOf[PageDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
 		}
 }
 
 // liveSchemas are the schemas of those messages, and of what is in them.
 func liveSchemas() huma.Registry {
-	names := map[reflect.Type]string{typeOf[TargetOp](): "TargetOp", typeOf[RegionOp](): "RegionOp", typeOf[IncidentOp](): "IncidentOp", typeOf[CheckOp](): "CheckOp"}
+	names := map[reflect.Type]string{typeOf[TargetOp](): "TargetOp", typeOf[RegionOp](): "RegionOp", typeOf[IncidentOp](): "IncidentOp", typeOf[CheckOp](): "CheckOp", typeOf[PageOp](): "PageOp"}
 	browser, node := liveMessages()
 	for _, messages := range []map[string]reflect.Type{browser, node} {
 		for name, t := range messages {
@@ -84,7 +89,7 @@ func asyncAPI(version string) ([]byte, error) {
 	return json.Marshal(object{
 		"asyncapi": "3.0.0",
 		"info": object{"title": "Probefleet, live", "version": version, "description": "Changes as they happen. Take GET /api/v1/live/snapshot, then subscribe to targets from its epoch and seq. " +
-			"Channels: targets, target:{id}, incidents, fleet, checks:{id}. Of the others than targets there is no snapshot: subscribe first, and read what there is after ok. Sequences have no gaps: from_seq of a delta is the seq of the one before. A position of another node is gone on from by its mark: ok has the sequence 0, and the first delta has what was missed. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
+			"Channels: targets, target:{id}, incidents, fleet, checks:{id} (or check:{id}), page:{slug}; whoever may see a status page reads its channel at /s/{slug}/live, too, and no other there. Of the others than targets there is no snapshot: subscribe first, and read what there is after ok. Sequences have no gaps: from_seq of a delta is the seq of the one before. A position of another node is gone on from by its mark: ok has the sequence 0, and the first delta has what was missed. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
 			"license": object{"name": "Apache-2.0"}},
 		"defaultContentType": "application/json",
 		"channels": object{"live": object{

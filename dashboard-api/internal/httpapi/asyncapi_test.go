@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -56,7 +57,7 @@ func TestTheLiveDescriptionIsWhole(t *testing.T) {
 		}
 	}
 	walk(document)
-	if references < 39 { // 13 messages: in the channel, in an operation, their payload
+	if references < 42 { // 14 messages: in the channel, in an operation, their payload
 		t.Errorf("only %d references", references)
 	}
 }
@@ -109,6 +110,10 @@ func TestDeltasAreAsDescribed(t *testing.T) {
 	next("checks:abc", "CheckDelta", func() {
 		hub.Check("abc", NewCheck(jobstore.Job{ID: "abc", State: jobstore.Queued, Kind: uptime.KindHTTP}))
 	})
+	next("page:main", "PageDelta", func() {
+		now := time.Now()
+		hub.Page("main", statuspage.Now{State: "up", EvidenceAt: &now, Tag: "a", Components: []statuspage.ComponentNow{{ID: 1, State: "up"}}})
+	})
 }
 
 // TestLiveTypesCurrent keeps the dashboard's types those of the node.
@@ -145,9 +150,16 @@ func typeScript() string {
 		}
 		out.WriteString("}\n")
 	}
-	fmt.Fprintf(&out, "\nexport type BrowserMessage = %s;\n", strings.Join(slices.Sorted(maps.Keys(browser)), " | "))
-	fmt.Fprintf(&out, "\nexport type NodeMessage = %s;\n", strings.Join(slices.Sorted(maps.Keys(node)), " | "))
+	out.WriteString(unionOf("BrowserMessage", slices.Sorted(maps.Keys(browser))) + unionOf("NodeMessage", slices.Sorted(maps.Keys(node))))
 	return out.String()
+}
+
+// unionOf writes a type that is one of several, in one line if that is not longer than the formatter's.
+func unionOf(name string, of []string) string {
+	if line := fmt.Sprintf("\nexport type %s = %s;\n", name, strings.Join(of, " | ")); len(line) <= 122 {
+		return line
+	}
+	return fmt.Sprintf("\nexport type %s =\n  | %s;\n", name, strings.Join(of, "\n  | "))
 }
 
 func typeOfSchema(s *huma.Schema) string {

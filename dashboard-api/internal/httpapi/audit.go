@@ -53,11 +53,14 @@ func (a *api) entered(pattern string, w *statusWriter, r *http.Request) *http.Re
 
 // audit records a write. The write has happened, so a failure here is logged, not answered.
 func (a *api) audit(ctx context.Context, action, object, detail string) {
-	entry := a.entry(ctx, action, object, detail)
+	a.note(ctx, a.entry(ctx, action, object, detail))
+}
+
+func (a *api) note(ctx context.Context, entry accountstore.AuditEntry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := a.Audit.Audit(ctx, entry); err != nil {
-		a.Log.Error("audit log not written", "request_id", entry.RequestID, "actor", entry.Actor, "action", action, "object", object, "error", err)
+		a.Log.Error("audit log not written", "request_id", entry.RequestID, "actor", entry.Actor, "action", entry.Action, "object", entry.Object, "error", err)
 	}
 }
 

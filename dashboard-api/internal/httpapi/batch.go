@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/livefeed"
@@ -70,7 +69,9 @@ func (a *api) changeMany(ctx context.Context, in *struct{ Body document[BatchInp
 	}
 	set := TargetInput{Active: q.Set.Active, IntervalS: q.Set.IntervalS, TimeoutMS: q.Set.TimeoutMS, Regions: q.Set.Regions}
 	around, dry := a.surroundings(), deref(q.DryRun)
+	before := make(map[int64]uptime.Target, len(asked))
 	outcomes, err := a.Targets.UpdateMany(ctx, asked, dry, func(target *uptime.Target) error {
+		before[target.ID] = *target
 		if p := mistakes(merge(target, set, cleared, around)); p != nil {
 			return p
 		}
@@ -95,7 +96,9 @@ func (a *api) changeMany(ctx context.Context, in *struct{ Body document[BatchInp
 			a.Hub.Upsert(o.Target)
 			a.Recent.Forget(o.ID)
 			a.After.Add(livefeed.Change{TargetID: o.ID, Op: opUpdated, Seq: o.Target.SpecVersion})
-			entries = append(entries, a.entry(ctx, "target."+opUpdated, "target:"+strconv.FormatInt(o.ID, 10), o.Target.Name))
+			entry := a.entry(ctx, "target."+opUpdated, targetObject(o.ID), o.Target.Name)
+			entry.Changes = revised(rescheduled(before[o.ID], o.Target))
+			entries = append(entries, entry)
 		}
 	}
 	a.auditAll(ctx, entries)

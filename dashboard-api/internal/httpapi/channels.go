@@ -24,6 +24,7 @@ type Alerts interface {
 	Channel(ctx context.Context, id int64) (incidentstore.Channel, error)
 	Channels(ctx context.Context, afterID int64, limit int) ([]incidentstore.Channel, error)
 	Deliveries(ctx context.Context, channelID, beforeID int64, limit int) ([]incidentstore.Delivery, error)
+	Tidings(ctx context.Context, targetID, beforeID int64, limit int) ([]incidentstore.Tiding, error)
 	Log(ctx context.Context, d incidentstore.Delivery) error
 	CreateRule(ctx context.Context, r incidentstore.Rule, now time.Time) (incidentstore.Rule, error)
 	UpdateRule(ctx context.Context, id, ifVersion int64, now time.Time, change func(*incidentstore.Rule) error) (incidentstore.Rule, error)

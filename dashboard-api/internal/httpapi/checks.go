@@ -27,7 +27,7 @@ func (a *api) createCheck(ctx context.Context, in *struct {
 	Body checkDocument
 }) (*answer[Check], error) {
 	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
-		target, err := a.unsavedTarget(in.Body)
+		target, err := a.unsavedTarget(ctx, in.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -35,13 +35,24 @@ func (a *api) createCheck(ctx context.Context, in *struct {
 		if wait := a.rate.Allow(actor); wait > 0 {
 			return nil, problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", perMinute)).retryAfter(wait)
 		}
-		job, err := a.Checks.Accept(checkOf(target, actor))
+		asked := checkOf(target, actor)
+		asked.TargetID = 0 // it is no preview of what was saved
+		job, err := a.Checks.Accept(asked)
 		if err != nil {
 			return nil, err
 		}
-		a.audit(ctx, "check.created", "check:"+job.ID, strings.TrimSpace(redact.URL(job.URL)+" from "+strings.Join(job.Regions, ", ")))
+		a.audit(ctx, "check.created", "check:"+job.ID, visitOf(job, target.ID))
 		return &answer[Check]{Status: http.StatusAccepted, Location: "/api/v1/checks/" + job.ID, Body: stored[Check]{value: NewCheck(job)}}, nil
 	})
+}
+
+// visitOf says in the audit log what is visited, from where, and with whose secrets.
+func visitOf(job jobstore.Job, of int64) string {
+	text := redact.URL(job.URL) + " from " + strings.Join(job.Regions, ", ")
+	if of != 0 {
+		text += " as target:" + strconv.FormatInt(of, 10)
+	}
+	return strings.TrimSpace(text)
 }
 
 func checkOf(t uptime.Target, actor string) jobs.Request {

@@ -98,6 +98,86 @@ func TestChecksAreJudgedAsTargets(t *testing.T) {
 	}
 }
 
+// TestCheckOfASavedTarget: it begins with the target as it is, secrets included, and what is
+// given is laid over it as an edit would be. Nothing of that is saved.
+func TestCheckOfASavedTarget(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/a","interval_s":10,"regions":["us"],"assertions":[{"source":"body","op":"contains","value":"ok"}],"http":{"username":"ann","password":"p1"}}`)
+	before := b.stored()[0]
+	for body, want := range map[string]struct{ url, regions, password, assertions string }{
+		`{"target_id":1}`: {"https://example.com/a", "[us]", "p1", "1"},
+		`{"target_id":1,"url":"https://example.com/b","assertions":[],"regions":["eu"]}`:    {"https://example.com/b", "[eu]", "p1", "0"},
+		`{"target_id":1,"http":{"username":"bob","password":"[secret]"}}`:                   {"https://example.com/a", "[us]", "p1", "1"},
+		`{"target_id":1,"http":{"username":"bob","password":"p2"},"url":"https://b.test/"}`: {"https://b.test/", "[us]", "p2", "1"},
+		`{"target_id":1,"http":null,"url":"https://elsewhere.test/","regions":[]}`:          {"https://elsewhere.test/", "[eu us]", "", "1"},
+		`{"target_id":1,"http":null,"assertions":null,"expect":{"status":["503"]}}`:         {"https://example.com/a", "[us]", "", "0"},
+	} {
+		got, c := b.ask(body)
+		if got.Code != http.StatusAccepted || !strings.Contains(got.text, `"target_id":null`) || !strings.Contains(got.text, `"timeout_ms":5000`) {
+			t.Errorf("%s: %d %s", body, got.Code, got.text)
+			continue
+		}
+		job, err := b.checks.Get(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := job.Spec.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		password := ""
+		if spec.HTTP != nil && spec.HTTP.Password != "" {
+			password = b.opened(spec.HTTP.Password)
+		}
+		if job.URL != want.url || fmt.Sprint(job.Regions) != want.regions || password != want.password || fmt.Sprint(len(spec.Assertions)) != want.assertions {
+			t.Errorf("%s: %s from %v with %q and %d assertions", body, job.URL, job.Regions, password, len(spec.Assertions))
+		}
+		if leaked := "p1"; strings.Contains(got.text, leaked) {
+			t.Errorf("%s: the answer says the secret: %s", body, got.text)
+		}
+	}
+	if after := b.stored()[0]; after.SpecVersion != before.SpecVersion || after.URL != before.URL {
+		t.Errorf("the target was changed: %+v", after)
+	}
+	if rows := b.audited(); !strings.HasSuffix(rows[len(rows)-1], " as target:1") {
+		t.Errorf("audited %q", rows[len(rows)-1])
+	}
+}
+
+// TestSecretsOfASavedTargetGoNowhereElse: a check may send them only where an edit could.
+func TestSecretsOfASavedTargetGoNowhereElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/","http":{"username":"ann","password":"p1"}}`)
+	b.create(`{"url":"heartbeat://job","heartbeat":{"period_s":60,"grace_s":10}}`)
+	for body, want := range map[string]struct{ pointer, code string }{
+		`{"target_id":1,"url":"https://other.test/"}`:                                                 {"/url", codeSecretOrigin},
+		`{"target_id":1,"url":"http://example.com/"}`:                                                 {"/url", codeSecretOrigin},
+		`{"target_id":1,"url":"https://example.com:8443/"}`:                                           {"/url", codeSecretOrigin},
+		`{"target_id":1,"url":"https://other.test/","http":{"username":"ann","password":"[secret]"}}`: {"/url", codeSecretOrigin},
+		`{"target_id":1,"http":{"token":"[secret]"}}`:                                                 {"/http/token", codeNoSecret},
+		`{"url":"https://example.com/","http":{"username":"ann","password":"[secret]"}}`:              {"/http/password", codeNoSecret},
+		`{"target_id":1,"assertions":[{"source":"body","op":"matches","value":"("}]}`:                 {"/assertions/0/value", "invalid_pattern"},
+		`{"target_id":2}`:                 {"/url", "not_of_kind"},
+		`{"target_id":99}`:                {"/target_id", codeNotFound},
+		`{"target_id":0}`:                 {"/target_id", codeNotFound},
+		`{"target_id":"1"}`:               {"/target_id", codeInvalidType},
+		`{"target_id":null}`:              {"/target_id", codeInvalidType},
+		`{"target_id":1,"name":"x"}`:      {"/name", codeUnknownField},
+		`{"target_id":1,"interval_s":60}`: {"/interval_s", codeUnknownField},
+	} {
+		got, _ := b.ask(body)
+		p := got.problem(t)
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != want.pointer || p.Errors[0].Code != want.code {
+			t.Errorf("%s: %d %s", body, got.Code, got.text)
+		}
+	}
+	if got := b.do("POST", "/api/v1/checks", `{"target_id":1}`, as(viewerKey)); got.Code != http.StatusForbidden {
+		t.Errorf("who may not edit it: %d %s", got.Code, got.text)
+	}
+}
+
 func TestChecksOfAnAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -273,7 +353,7 @@ func TestCheckIsDescribedAsATargetWithoutAName(t *testing.T) {
 	}
 	b.do("GET", "/api/openapi.json", "").into(t, &document)
 	target, check := document.Components.Schemas["TargetInput"].Properties, document.Components.Schemas["CheckInput"].Properties
-	if target["name"] == nil || check["url"] == nil || len(check) != len(target)-len(onlyOfSaved) {
+	if target["name"] == nil || check["url"] == nil || check["target_id"] == nil || len(check) != len(target)-len(onlyOfSaved)+1 {
 		t.Errorf("%d of a target, %d of a check", len(target), len(check))
 	}
 }

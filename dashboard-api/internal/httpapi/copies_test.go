@@ -26,6 +26,7 @@ func pastRoutes(now time.Time) map[string]string {
 		"results": "/api/v1/targets/1/results?limit=30",
 		"series":  "/api/v1/targets/1/series?step_s=60&" + last,
 		"uptime":  "/api/v1/targets/1/uptime?" + last,
+		"figures": "/api/v1/targets:figures?ids=2,1",
 		"latest":  "/api/v1/results/latest?ids=2,1&n=90",
 		"current": "/api/v1/results/current",
 		"matrix":  "/api/v1/targets/1/matrix?" + last,

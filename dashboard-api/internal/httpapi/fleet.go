@@ -58,7 +58,26 @@ type FleetProber struct {
 	ClickHouse    string  `json:"clickhouse" enum:"ok,down"`
 	Breaker       string  `json:"breaker" doc:"of its way to ClickHouse: closed, half_open, or open: rows go to its disk. Empty when it does not say"`
 	Spool
-	AllowCIDRs []string `json:"allow_cidrs" nullable:"false"`
+	SpoolBytes    int64               `json:"spool_bytes" doc:"what the spooled results take of its disk"`
+	AllowCIDRs    []string            `json:"allow_cidrs" nullable:"false"`
+	ClockOffsetMS nullable[int64]     `json:"clock_offset_ms" doc:"how far the clock of its machine is ahead of that of Redis, which all slots go by; null when it does not say"`
+	Canaries      FleetCanaries       `json:"canaries"`
+	StartedAt     nullable[instant]   `json:"started_at"`
+	LastExit      nullable[FleetExit] `json:"last_exit" doc:"how its life before this one ended; null: this is the first, or its supervisor does not say"`
+}
+
+// FleetCanaries is whether a prober reaches what it must always be able to reach.
+type FleetCanaries struct {
+	State    string `json:"state" doc:"good, bad: what fails there is not believed, or off: it has none. Empty when it does not say, or has not visited them yet"`
+	Answered int64  `json:"answered" doc:"how many of them answered when they were visited last"`
+	All      int64  `json:"all"`
+}
+
+// FleetExit is how a life of a prober ended.
+type FleetExit struct {
+	Cause  string  `json:"cause" doc:"drained, watchdog, gap, spool, dependency, config, failure, unresponsive or signal"`
+	Signal string  `json:"signal" doc:"KILL, SEGV, …: what ended it; empty when no signal did"`
+	At     instant `json:"at"`
 }
 
 // Spool is what waits on disks for ClickHouse.
@@ -114,8 +133,19 @@ func NewFleet(lastTick time.Time, leader string) Fleet {
 
 // NewFleetProber shows a heartbeat.
 func NewFleetProber(h checkstream.Heartbeat) FleetProber {
-	return FleetProber{
+	shown := FleetProber{
 		Name: h.Name, Version: h.Version, HeartbeatAt: instant(h.At), AgeS: h.Age.Seconds(), InFlight: h.InFlight, Waiting: h.Waiting,
 		LatenessP50MS: h.LatenessP50MS, LatenessP99MS: h.LatenessP99MS, ClickHouse: h.ClickHouse, Breaker: h.Breaker, Spool: NewSpool(h.Spooled, h.SpoolFirst, h.SpoolLast), AllowCIDRs: orEmpty(h.AllowCIDRs),
+		SpoolBytes: h.SpoolBytes, Canaries: FleetCanaries{h.Canaries, h.CanariesAnswered, h.CanariesAll},
 	}
+	if h.StartedAt.UnixMilli() > 0 { // one that cannot be read started at no time
+		shown.StartedAt = maybeInstant(h.StartedAt)
+	}
+	if h.ClockOffset != nil {
+		shown.ClockOffsetMS = some(h.ClockOffset.Milliseconds())
+	}
+	if h.LastExit != nil {
+		shown.LastExit = some(FleetExit{h.LastExit.Cause, h.LastExit.Signal, instant(h.LastExit.At)})
+	}
+	return shown
 }

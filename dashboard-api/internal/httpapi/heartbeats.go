@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
-	"strconv"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/heartbeat"
@@ -60,7 +59,7 @@ func (a *api) rotateHeartbeat(ctx context.Context, in *TargetPath) (*heartbeatOu
 	if err := a.Heartbeats.Rotate(ctx, in.ID, NewHeartbeatToken(a.Box)); err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "heartbeat.rotated", "target:"+strconv.FormatInt(in.ID, 10), "")
+	a.audit(ctx, opRotated, targetObject(in.ID), "")
 	return a.shownHeartbeat(ctx, in.ID)
 }
 

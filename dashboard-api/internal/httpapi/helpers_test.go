@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -52,6 +53,7 @@ var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // fakeResults answers what a test put in, or its error.
 type fakeResults struct {
+	cycled resultstore.Cycled
 	rows   []uptime.Result
 	series resultstore.Series
 	matrix map[string]resultstore.Series
@@ -68,6 +70,8 @@ type fakeResults struct {
 	asked  resultstore.ResultQuery
 	since  map[int64]time.Time
 	kept   time.Duration // 0: as usual
+
+	certificates map[int64]time.Time // seen before the rows
 }
 
 func (f *fakeResults) RawKept() time.Duration {
@@ -75,6 +79,10 @@ func (f *fakeResults) RawKept() time.Duration {
 		return f.kept
 	}
 	return resultstore.Retention
+}
+
+func (f *fakeResults) LastKept() resultstore.Retentions {
+	return resultstore.Retentions{Raw: f.RawKept(), Hourly: 100 * 24 * time.Hour, Daily: 400 * 24 * time.Hour}
 }
 
 func (f *fakeResults) KeptSince() time.Time { return testNow.Add(-f.RawKept()) }
@@ -143,6 +151,17 @@ func (f *fakeResults) Histogram(_ context.Context, q resultstore.WindowQuery) (r
 
 func (f *fakeResults) Current(_ context.Context, ids []int64) ([]uptime.Result, error) {
 	return slices.DeleteFunc(slices.Clone(f.rows), func(r uptime.Result) bool { return !slices.Contains(ids, r.TargetID) }), f.err
+}
+
+// Newest are the same rows, with more of them.
+func (f *fakeResults) Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) {
+	return f.Current(ctx, ids)
+}
+
+func (f *fakeResults) Certificates(_ context.Context, ids []int64, _ time.Time) (map[int64]time.Time, error) {
+	seen := maps.Clone(f.certificates)
+	maps.DeleteFunc(seen, func(id int64, _ time.Time) bool { return !slices.Contains(ids, id) })
+	return seen, f.err
 }
 
 // fakeCell is a cell of a target's region.
@@ -226,6 +245,10 @@ func (m blinded) Blind(ctx context.Context, from, to time.Time) (map[string]avai
 	return m.Store.Blind(ctx, from, to)
 }
 
+func (f *fakeResults) Cycles(context.Context, time.Time, time.Time) (resultstore.Cycled, error) {
+	return f.cycled, nil
+}
+
 type fakeLedger struct {
 	lines []ledger.Line
 	from  time.Time // of the last question
@@ -278,6 +301,7 @@ type bench struct {
 	fleet   *fakeFleet
 	redis   *fakeRedis
 	probers *fakeProbers
+	letters *fakeLetters
 	after   *Aftermath
 	hub     *live.Hub
 	rows    *fakeRecorder
@@ -330,7 +354,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	}
 	b := &bench{
 		T: t, db: db, targets: targetstore.New(db).WithHostRate(targetstore.HostRate{Limit: 5, Exempt: func(host string) bool { return host == "exempt.example" }}), results: &fakeResults{}, past: &fakePast{}, ledger: &fakeLedger{},
-		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, probers: &fakeProbers{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
+		fleet: &fakeFleet{regions: []string{"eu", "us"}}, redis: &fakeRedis{}, probers: &fakeProbers{}, letters: &fakeLetters{}, hub: live.New(live.Options{}), now: testNow, log: &bytes.Buffer{},
 	}
 	b.history = &switched{b.results}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: b.log}, nil))
@@ -357,7 +381,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		},
 		Incidents: b.incidents, Confirmations: b.verdicts, Alerts: b.incidents, Tester: b.tester, Notified: func() { b.notified++ },
 		Recorder: b.rows, Announce: b.rows.announce, Heartbeats: b.beats, Pinged: func() { b.pinged++ },
-		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers,
+		Deletions: b.targets, Regions: schedulestore.New(db), Probers: b.probers, DeadLetters: b.letters,
 		Targets: b.targets, Results: b.results, History: b.history, Schedules: schedulestore.New(db), Corrections: b.past, Maintenance: maintained{maintenancestore.New(db), b.past}, Blind: blinded{blindstore.New(db), b.past}, Ledger: b.ledger, PublicURL: "https://pf.example", Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: accounts, Hub: b.hub, Fleet: b.fleet, After: b.after, Checks: b.checks,
 		Socket:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }),
 		Stream:  http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),

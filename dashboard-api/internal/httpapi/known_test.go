@@ -341,6 +341,7 @@ func TestPageAsKnown(t *testing.T) {
 		}
 		Events []struct {
 			ID, State string
+			BegunAt   time.Time `json:"begun_at"`
 			Updates   []struct{ Text string }
 		}
 		Maintenance []struct{ Name string }
@@ -362,6 +363,14 @@ func TestPageAsKnown(t *testing.T) {
 	}
 	if len(outage.Events) != 2 || outage.Events[0].State != "investigating" || len(outage.Events[0].Updates) != 1 || outage.Events[0].Updates[0].Text != "We look." || !strings.HasPrefix(outage.Events[1].ID, "incident-") || outage.Events[1].State != "investigating" {
 		t.Errorf("events in the outage: %+v", outage.Events)
+	}
+	number := strings.TrimPrefix(outage.Events[1].ID, "incident-")
+	var incident struct {
+		BeganAt  time.Time `json:"began_at"`
+		OpenedAt time.Time `json:"opened_at"`
+	}
+	if p.do("GET", "/api/v1/incidents/"+number, "", as(viewerKey)).into(t, &incident); !outage.Events[1].BegunAt.Equal(incident.BeganAt) || !incident.BeganAt.Before(incident.OpenedAt) {
+		t.Errorf("the page says that it began at %v, the dashboard at %v, found at %v", outage.Events[1].BegunAt, incident.BeganAt, incident.OpenedAt)
 	}
 	if quiet := at(p.minute(-31)); quiet.State != "up" || len(quiet.Events) != 0 || quiet.Groups[0].Components[0].Days[89].State != "up" {
 		t.Errorf("before: %+v", quiet)

@@ -17,6 +17,14 @@ func (a *api) snapshot(_ context.Context, in *struct {
 	return &snapshotOutput{a.Hub.Brief(in.Ticks)}, nil
 }
 
+type overviewOutput struct{ Body live.Overview }
+
+func (a *api) overview(_ context.Context, in *struct {
+	First int `query:"first" minimum:"0" maximum:"200" default:"40" doc:"show so many targets"`
+}) (*overviewOutput, error) {
+	return &overviewOutput{a.Hub.Overview(in.First)}, nil
+}
+
 // description serves the OpenAPI document, made once when it is first asked for:
 // by then every route is registered.
 func (a *api) description(r *router) http.Handler {

@@ -123,7 +123,7 @@ func problems(ctx huma.Context, _ string, body any) (any, error) {
 func fromHuma(found *huma.ErrorModel) *Problem {
 	switch found.Status {
 	case http.StatusRequestEntityTooLarge:
-		return problem(found.Status, codeTooLarge, "the body is larger than 1 MiB")
+		return problem(found.Status, codeTooLarge, fmt.Sprintf("the body is larger than %d MiB, or that of an import than %d MiB", maxBody>>20, maxImportBody>>20))
 	case http.StatusRequestTimeout:
 		return problem(found.Status, "timeout", "the body did not arrive in time")
 	case http.StatusBadRequest:

@@ -67,7 +67,7 @@ func TestOutagesSayWhenToComeBack(t *testing.T) {
 		}
 	}
 	b.results.err, b.ledger.err, b.fleet.err = errors.New("dial secret-host"), errors.New("dial secret-host"), errors.New("dial secret-host")
-	for _, path := range []string{"/api/v1/targets/1/results", "/api/v1/targets/1/series", "/api/v1/targets/1/uptime", "/api/v1/results/latest?ids=1", "/api/v1/results/current",
+	for _, path := range []string{"/api/v1/targets/1/results", "/api/v1/targets/1/series", "/api/v1/targets/1/uptime", "/api/v1/targets:figures?ids=1", "/api/v1/results/latest?ids=1", "/api/v1/results/current",
 		"/api/v1/targets/1/matrix", "/api/v1/targets/1/failures", "/api/v1/targets/1/histogram", "/api/v1/ledger", "/api/v1/fleet"} {
 		down(path)
 	}

@@ -1,188 +1,21 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/go-jose/go-jose/v4"
-	"github.com/zitadel/oidc/v3/example/server/storage"
-	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/signon"
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/secret"
+	"github.com/probefleet/probefleet/internal/testissuer"
 )
-
-// issuer is a provider of single sign-on, with people.
-type issuer struct {
-	*testing.T
-	server *httptest.Server
-	store  *storage.Storage
-	op     op.OpenIDProvider
-
-	mu     sync.Mutex
-	people map[string]*storage.User     // by subject
-	forge  func(answer, claims jsonMap) // of tokens, before they are signed
-	key    any                          // nil: its own
-}
-
-type jsonMap = map[string]any
-
-func (i *issuer) GetUserByID(id string) *storage.User         { return i.people[id] }
-func (i *issuer) GetUserByUsername(name string) *storage.User { return i.people[name] }
-func (i *issuer) ExampleClientID() string                     { return "none" }
-
-const clientSecret = "the client's secret"
-
-func newIssuer(t *testing.T) *issuer {
-	t.Helper()
-	i := &issuer{T: t, people: map[string]*storage.User{}}
-	i.server = httptest.NewUnstartedServer(nil)
-	client := storage.WebClient("probefleet", clientSecret, "https://pf.example"+ProviderCallback)
-	i.store = storage.NewStorageWithClients(i, map[string]*storage.Client{"probefleet": client})
-	var err error
-	i.op, err = op.NewProvider(&op.Config{CryptoKey: [32]byte{1}, CodeMethodS256: true}, i.store, op.StaticIssuer(i.url()), op.WithAllowInsecure())
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.server.Config.Handler = http.HandlerFunc(i.serve)
-	i.server.Start()
-	t.Cleanup(i.server.Close)
-	return i
-}
-
-func (i *issuer) url() string { return "http://" + i.server.Listener.Addr().String() }
-
-// serve is the provider, whose tokens a test may spoil.
-func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
-	i.mu.Lock()
-	forge, key := i.forge, i.key
-	i.mu.Unlock()
-	if forge == nil || r.URL.Path != "/oauth/token" {
-		i.op.ServeHTTP(w, r)
-		return
-	}
-	said := httptest.NewRecorder()
-	i.op.ServeHTTP(said, r)
-	answer, claims := jsonMap{}, jsonMap{}
-	if err := json.Unmarshal(said.Body.Bytes(), &answer); err != nil {
-		i.Error(err)
-	}
-	raw, _ := answer["id_token"].(string)
-	if token, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256}); err == nil {
-		if err := json.Unmarshal(token.UnsafePayloadWithoutVerification(), &claims); err != nil {
-			i.Error(err)
-		}
-		own, err := i.store.SigningKey(r.Context())
-		if err != nil {
-			i.Error(err)
-		}
-		if key == nil {
-			key = own.Key()
-		}
-		answer["id_token"] = nil
-		forge(answer, claims)
-		if answer["id_token"] == nil {
-			signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: own.ID()}}, nil)
-			if err != nil {
-				i.Error(err)
-			}
-			payload, _ := json.Marshal(claims)
-			signed, err := signer.Sign(payload)
-			if err != nil {
-				i.Error(err)
-			}
-			answer["id_token"], _ = signed.CompactSerialize()
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(said.Code)
-	_ = json.NewEncoder(w).Encode(answer)
-}
-
-func (i *issuer) person(subject, email string, verified bool) {
-	i.people[subject] = &storage.User{ID: subject, Username: subject, Password: "x", FirstName: "Eve", LastName: "Doe\u0007", Email: email, EmailVerified: verified}
-}
-
-// with is how a bench has people sign in with the provider.
-func (i *issuer) with(terms session.Terms, change ...func(*signon.Options)) func(*bench, *Options) {
-	o := signon.Options{
-		Issuer: i.url(), ClientID: "probefleet", ClientSecret: secret.New(clientSecret), Label: "Example Ltd", RedirectURL: "https://pf.example" + ProviderCallback,
-		Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}),
-	}
-	for _, f := range change {
-		f(&o)
-	}
-	return func(_ *bench, options *Options) { options.Sessions.WithProvider(signon.New(o), terms) }
-}
-
-// depart begins to sign in: where the browser is sent.
-func (w *browser) depart() *url.URL {
-	w.Helper()
-	got := w.do("POST", "/api/v1/session/provider", `{}`)
-	var out struct{ URL string }
-	got.into(w, &out)
-	to, err := url.Parse(out.URL)
-	if got.Code != http.StatusOK || err != nil || to.Host == "" {
-		w.Fatalf("%d %s %v", got.Code, got.text, err)
-	}
-	return to
-}
-
-// asks is what a person's browser does at the provider: the query that it comes back with.
-func (i *issuer) asks(to *url.URL, subject string) url.Values {
-	i.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	defer client.CloseIdleConnections()
-	get := func(to string) *url.URL {
-		i.Helper()
-		r, err := http.NewRequestWithContext(i.Context(), http.MethodGet, to, nil)
-		if err != nil {
-			i.Fatal(err)
-		}
-		answer, err := client.Do(r)
-		if err != nil {
-			i.Fatal(err)
-		}
-		answer.Body.Close()
-		next, err := answer.Location()
-		if err != nil {
-			i.Fatalf("%s: %d %v", to, answer.StatusCode, err)
-		}
-		return next
-	}
-	login := get(to.String())
-	id := login.Query().Get("authRequestID")
-	if err := i.store.CheckUsernamePassword(subject, "x", id); err != nil {
-		i.Fatal(err)
-	}
-	back := get(op.AuthCallbackURL(i.op)(op.ContextWithIssuer(context.Background(), i.url()), id))
-	if base, _, _ := strings.Cut(back.String(), "?"); base != "https://pf.example"+ProviderCallback {
-		i.Fatalf("the provider leads back to %s", back)
-	}
-	return back.Query()
-}
-
-func (w *browser) arrive(query url.Values) (to string) {
-	w.Helper()
-	got := w.do("GET", ProviderCallback+"?"+query.Encode(), "")
-	if got.Code != http.StatusSeeOther {
-		w.Fatalf("%d %s", got.Code, got.text)
-	}
-	return got.Header().Get("Location")
-}
 
 func TestSingleSignOn(t *testing.T) {
 	t.Parallel()
@@ -192,7 +25,7 @@ func TestSingleSignOn(t *testing.T) {
 	if got := b.do("GET", "/api/v1/session/ways", ""); strings.TrimSpace(got.text) != `{"passkeys":true,"provider":{"label":"Example Ltd"}}` {
 		t.Errorf("ways: %s", got.text)
 	}
-	i.person("s-ann", "Ann@Example.com", true)
+	i.Person("s-ann", "Ann@Example.com", true)
 	w := b.browser()
 	to := w.depart()
 	for name, want := range map[string]string{"response_type": "code", "code_challenge_method": "S256", "scope": "openid email profile"} {
@@ -223,11 +56,11 @@ func TestSingleSignOn(t *testing.T) {
 		t.Errorf("a code that another browser asked for: %s", got)
 	}
 
-	i.person("s-ann", "ann@elsewhere.example", false) // bound: the address counts no more
+	i.Person("s-ann", "ann@elsewhere.example", false) // bound: the address counts no more
 	if w := b.browser(); w.arrive(i.asks(w.depart(), "s-ann")) != "/" || w.who() != "ann@example.com" {
 		t.Errorf("with another address: %s", b.log)
 	}
-	i.person("s-eve", "ann@example.com", true)
+	i.Person("s-eve", "ann@example.com", true)
 	if got := b.browser(); got.arrive(i.asks(got.depart(), "s-eve")) == "/" {
 		t.Error("somebody else with that address comes in")
 	}
@@ -260,14 +93,14 @@ func TestWhoComesBySingleSignOn(t *testing.T) {
 	}
 	invite(`{"email":"late@example.com","role":"owner"}`)
 	invited.exec("UPDATE invitations SET expires_at_ms = 1 WHERE email = 'late@example.com'")
-	i.person("eve", "eve@example.com", true)
-	i.person("eve2", "eve@example.com", true)
-	i.person("mallory", "eve@example.com", false)
-	i.person("late", "late@example.com", true)
-	i.person("ann2", "ann@example.com", false)
-	i.person("far", "far@example.org", true)
-	i.person("near", "x@example.com@example.org", true)
-	i.person("none", "", true)
+	i.Person("eve", "eve@example.com", true)
+	i.Person("eve2", "eve@example.com", true)
+	i.Person("mallory", "eve@example.com", false)
+	i.Person("late", "late@example.com", true)
+	i.Person("ann2", "ann@example.com", false)
+	i.Person("far", "far@example.org", true)
+	i.Person("near", "x@example.com@example.org", true)
+	i.Person("none", "", true)
 	for n, c := range []struct {
 		b       *bench
 		subject string
@@ -312,7 +145,7 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 	i := newIssuer(t)
 	b := newBenchWith(t, i.with(session.Terms{}))
 	b.setUp()
-	i.person("s-ann", "ann@example.com", true)
+	i.Person("s-ann", "ann@example.com", true)
 	foreign, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +200,7 @@ func TestTokensThatAreNotBelieved(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.to)
 		}
 	}
-	if strings.Contains(b.log.String(), clientSecret) {
+	if strings.Contains(b.log.String(), testissuer.ClientSecret) {
 		t.Error("the client's secret is in the log")
 	}
 }
@@ -377,14 +210,14 @@ func TestSingleSignOnAndSecondFactor(t *testing.T) {
 	i := newIssuer(t)
 	b := newBenchWith(t, i.with(session.Terms{}))
 	_, key, _ := enrolled(b)
-	i.person("s-ann", "ann@example.com", true)
+	i.Person("s-ann", "ann@example.com", true)
 	w := b.browser()
 	challenge, is := strings.CutPrefix(w.arrive(i.asks(w.depart(), "s-ann")), "/login#challenge=")
 	if !is || w.who() != "" {
 		t.Fatalf("signed in as %q without the second step", w.who())
 	}
 	// Who does not know the code leaves nothing behind: neither a way in, nor one that is taken.
-	i.person("stranger", "ann@example.com", true)
+	i.Person("stranger", "ann@example.com", true)
 	if to := b.browser().arrive(i.asks(b.browser().depart(), "stranger")); to == "/" {
 		t.Fatal("a stranger is in")
 	}
@@ -418,7 +251,7 @@ func TestInvitationsAndSingleSignOn(t *testing.T) {
 	i := newIssuer(t)
 	b := newBenchWith(t, i.with(session.Terms{}))
 	b.setUp()
-	i.person("alice", "alice@example.com", true)
+	i.Person("alice", "alice@example.com", true)
 	for range 2 { // the first was lost
 		b.invite(`{"email":"alice@example.com","role":"owner"}`, as(ownerKey))
 	}
@@ -461,7 +294,7 @@ func TestAddressesAreHeldWhereTheySayWho(t *testing.T) {
 func TestProviderThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
-	i.person("s-ann", "ann@example.com", true)
+	i.Person("s-ann", "ann@example.com", true)
 	for name, c := range map[string]struct {
 		change func(*signon.Options)
 		code   string
@@ -489,7 +322,7 @@ func TestProviderThatIsNotThere(t *testing.T) {
 	b.setUp()
 	w = b.browser()
 	back := i.asks(w.depart(), "s-ann")
-	i.server.Close()
+	i.Close()
 	if got := w.arrive(back); got != "/login?problem=provider_unavailable" || w.who() != "" {
 		t.Errorf("away since the browser left: %s", got)
 	}
@@ -505,7 +338,7 @@ func TestSayingItAgainAtTheProvider(t *testing.T) {
 	i := newIssuer(t)
 	b := newBenchWith(t, i.with(session.Terms{Strangers: accountstore.RoleViewer, Domains: []string{"example.com"}}))
 	b.setUp()
-	i.person("s-eve", "eve@example.com", true)
+	i.Person("s-eve", "eve@example.com", true)
 	const hourAgo, soon = -3600, 30
 	told := func(seconds float64) func(_, claims jsonMap) {
 		return func(_, c jsonMap) { c["auth_time"] = c["iat"].(float64) + seconds }

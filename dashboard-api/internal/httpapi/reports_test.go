@@ -46,7 +46,8 @@ func TestReportsAreGolden(t *testing.T) {
 		{1, "eu", availability.Cell{Span: hour, Counts: availability.Counts{Up: 96, Degraded: 1, Down: 2, Missed: 1}}},
 		{1, "", availability.Cell{Span: hour, Counts: availability.Counts{Up: 95, Degraded: 2, Down: 1, Missed: 2}}},
 	}
-	b.ledger.lines = []ledger.Line{{Region: "eu", Planned: 10, Up: 5, Down: 1, Unknown: 1, Missed: 1, InFlight: 2}}
+	b.ledger.lines = []ledger.Line{{Region: "eu", Planned: 10, Up: 5, Down: 1, Unknown: 1, Missed: 1, InFlight: 2, Reasons: []ledger.Stated{{Status: uptime.StatusMissed, Reason: uptime.ReasonExpired, Count: 1}, {Status: uptime.StatusUnknown, Reason: uptime.ReasonProbeBlind, Count: 1}}}}
+	b.results.cycled = resultstore.Cycled{Due: 12, Published: 10, Missed: 2}
 	for path, want := range map[string]string{
 		"/api/v1/targets/1/results": `{"items":[{"target_id":1,"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"dns_us":1,"connect_us":2,"tls_us":3,"wait_us":4,"transfer_us":5,"total_us":15,"attempt":1,"prober":"p1","message":"<script>","address":"192.0.2.1","cert_not_after":"2026-03-01T12:59:00.250Z","protocol":"HTTP/1.1","tls_version":"1.3","hops":2,"wire_bytes":10,"body_bytes":30,"dns_cached":true,"saturated":true},` +
 			`{"target_id":1,"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"dns_us":0,"connect_us":0,"tls_us":0,"wait_us":0,"transfer_us":0,"total_us":0,"attempt":0,"prober":"p2","message":"","address":"","cert_not_after":null,"protocol":"","tls_version":"","hops":0,"wire_bytes":0,"body_bytes":0,"dns_cached":false,"saturated":false}],"next_cursor":null}`,
@@ -62,7 +63,7 @@ func TestReportsAreGolden(t *testing.T) {
 			`"folded":{"up":95,"degraded":2,"down":1,"unknown":0,"missed":2,"planned":100,"uptime":0.9897959183673469,"coverage":0.98,"low":0.97,"high":0.99,"uptime_percent":"98.979","checks":98,"excluded":0,"downtime_minutes":1,"revised_at":null},` +
 			`"regions":[{"region":"eu","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99,"low":0.97,"high":0.98,"uptime_percent":"97.979","checks":99,"excluded":0,"downtime_minutes":2,"revised_at":null}],"periods":[]}`,
 		"/api/v1/results/latest?ids=1,2&n=2":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0}]}]}`,
-		"/api/v1/ledger?to=2026-03-01T00:00:00Z": `{"items":[{"region":"eu","planned":10,"up":5,"degraded":0,"down":1,"unknown":1,"missed":1,"in_flight":2,"spooled":0,"unexplained":0}],"from":"2026-02-28T00:00:00.000Z","to":"2026-03-01T00:00:00.000Z"}`,
+		"/api/v1/ledger?to=2026-03-01T00:00:00Z": `{"items":[{"region":"eu","planned":10,"up":5,"degraded":0,"down":1,"unknown":1,"missed":1,"in_flight":2,"spooled":0,"unexplained":0,"reasons":[{"status":"missed","reason":"expired","count":1},{"status":"unknown","reason":"probe_blind","count":1}]}],"publisher":{"due":12,"published":10,"missed":2},"from":"2026-02-28T00:00:00.000Z","to":"2026-03-01T00:00:00.000Z"}`,
 		"/api/v1/fleet":                          `{"redis":{"version":"","embedded":false,"durable":false,"backlog":0,"dead_letters":0},"clickhouse":{"ok":false,"down_since":null},"publisher":{"leader":"one","last_tick":"2026-03-01T12:00:00.000Z"},"regions":[],"outside":[]}`,
 	} {
 		got := b.do("GET", path, "", as(viewerKey))

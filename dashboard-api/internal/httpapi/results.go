@@ -18,6 +18,8 @@ type Results interface {
 	Results(context.Context, resultstore.ResultQuery) ([]uptime.Result, error)
 	LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error)
 	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
+	Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) // with their certificates
+	Certificates(ctx context.Context, ids []int64, since time.Time) (map[int64]time.Time, error)
 	Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error)
 	Matrix(context.Context, resultstore.SeriesQuery) (map[string]resultstore.Series, error)
 	Failures(context.Context, resultstore.WindowQuery) (resultstore.Failures, error)
@@ -27,8 +29,10 @@ type Results interface {
 	Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error
 	Known(ctx context.Context, ids []int64, n int, since, at time.Time) (map[int64][]asknown.Row, error)
 	LastKnown(ctx context.Context, id int64, regions []string, since, before, at time.Time) ([]asknown.Row, error)
-	KeptSince() time.Time    // from when on results are there
-	RawKept() time.Duration  // how long results are kept, as it is set now
+	Cycles(ctx context.Context, from, to time.Time) (resultstore.Cycled, error)
+	KeptSince() time.Time   // from when on results are there
+	RawKept() time.Duration // how long results are kept, as it is set now
+	LastKept() resultstore.Retentions
 	FiguresSince() time.Time // from when on there are surely figures
 }
 

@@ -156,13 +156,17 @@ func (r *router) answers(path string, content map[string]reflect.Type) {
 	r.api.OpenAPI().Paths[path].Get.Responses["200"].Content = media
 }
 
-// streams documents what a GET that writes its own answer sends, by media type: lines.
-func (r *router) streams(path string, media ...string) {
+// streams documents what a route that writes its own answer sends, by media type: lines.
+func (r *router) streams(method, path string, media ...string) {
 	content := map[string]*huma.MediaType{}
 	for _, name := range media {
 		content[name] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	}
-	r.api.OpenAPI().Paths[path].Get.Responses["200"] = &huma.Response{Description: "OK", Content: content}
+	op := r.api.OpenAPI().Paths[path].Get
+	if method == http.MethodPost {
+		op = r.api.OpenAPI().Paths[path].Post
+	}
+	op.Responses["200"] = &huma.Response{Description: "OK", Content: content}
 }
 
 // raw registers a handler that writes its own answer; huma only documents it.
@@ -181,11 +185,15 @@ func raw(r *router, o operation, handler http.Handler) {
 }
 
 func (o operation) huma() huma.Operation {
+	most, patience := int64(maxBody), bodyPatience
+	if o.path == importPath { // a file, as it was exported
+		most, patience = maxImportBody, importPatience
+	}
 	return huma.Operation{
 		Method: o.method, Path: o.path, OperationID: o.id, Summary: o.summary, DefaultStatus: o.status,
 		SkipValidateBody: true, // decode does, with exact codes and pointers
-		MaxBodyBytes:     maxBody + 1,
-		BodyReadTimeout:  bodyPatience,
+		MaxBodyBytes:     most + 1,
+		BodyReadTimeout:  patience,
 	}
 }
 

@@ -49,7 +49,7 @@ func scopeOf(policy Policy, pattern string) string {
 		return scopeRead
 	}
 	switch resource {
-	case "targets", "targets:batch", "deletions", "checks", "channels", "notification-rules", "maintenance-windows":
+	case "targets", "targets:batch", "targets:import", "deletions", "checks", "channels", "notification-rules", "maintenance-windows":
 		return scopeTargets
 	case "incidents":
 		return scopeIncidents

@@ -18,10 +18,12 @@ type Targets interface {
 	Create(context.Context, uptime.Target) (uptime.Target, error)
 	Update(ctx context.Context, id, ifVersion int64, change func(*uptime.Target) error) (uptime.Target, error)
 	UpdateMany(ctx context.Context, asked []targetstore.Asked, dry bool, change func(*uptime.Target) error) ([]targetstore.Outcome, error)
+	Rehearse(ctx context.Context, fn func(*targetstore.Rehearsal) error) error
 	Delete(ctx context.Context, id, ifVersion int64) error
 	Get(ctx context.Context, id int64) (uptime.Target, error)
 	ByIDs(ctx context.Context, ids []int64) ([]uptime.Target, error)
 	List(context.Context, targetstore.Filter) ([]uptime.Target, error)
+	Each(ctx context.Context, fn func(uptime.Target) error) error
 }
 
 // Operations of a change to a target, as announced and audited.
@@ -102,7 +104,7 @@ func (a *api) createTarget(ctx context.Context, in *struct {
 			return nil, err
 		}
 		a.Hub.Upsert(created)
-		a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name)
+		a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name, "")
 		body := bodyOf(created)
 		body.PreviewCheckID = a.preview(ctx, created)
 		a.begin(ctx, created)
@@ -146,7 +148,7 @@ func (a *api) patchTarget(ctx context.Context, in *struct {
 		return nil, err
 	}
 	a.Hub.Upsert(updated)
-	a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name)
+	a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name, revised(revisionOf(before, updated, a.parentsOf(ctx, before, updated))))
 	body := bodyOf(updated)
 	if !visitedAlike(before, updated) {
 		body.PreviewCheckID = a.preview(ctx, updated)
@@ -170,17 +172,22 @@ func (a *api) deleteTarget(ctx context.Context, in *struct {
 		return nil, err
 	}
 	a.Hub.Remove(in.ID)
-	a.changed(ctx, in.ID, opDeleted, 0, gone.Name)
+	a.changed(ctx, in.ID, opDeleted, 0, gone.Name, "")
 	return &deletedOutput{Location: fmt.Sprintf("/api/v1/deletions/%d", in.ID)}, nil
 }
 
 // changed tells the others about a stored change. It cannot fail the write: what
 // is lost here, the reconciliations of publisher and API find.
-func (a *api) changed(ctx context.Context, id int64, op string, seq int64, detail string) {
+func (a *api) changed(ctx context.Context, id int64, op string, seq int64, detail, changes string) {
 	a.Recent.Forget(id)
 	a.After.Add(livefeed.Change{TargetID: id, Op: op, Seq: seq})
-	a.audit(ctx, "target."+op, "target:"+strconv.FormatInt(id, 10), detail)
+	entry := a.entry(ctx, "target."+op, targetObject(id), detail)
+	entry.Changes = changes
+	a.note(ctx, entry)
 }
+
+// targetObject is a target in the audit log.
+func targetObject(id int64) string { return "target:" + strconv.FormatInt(id, 10) }
 
 func etag(t uptime.Target) string { return `"` + strconv.FormatInt(t.SpecVersion, 10) + `"` }
 

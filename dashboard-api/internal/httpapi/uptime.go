@@ -107,7 +107,6 @@ func uptimeOf(series map[string]*availability.Account, window availability.Span,
 			Folded: figuresOf(whole.ByPeriod[i], revisedAt(corrections, "", p.Span)), Regions: []regionFigures{},
 		}
 	}
-	var sum availability.Figures
 	revised := revisedAt(corrections, "", window)
 	body.Folded = figuresOf(whole.Total, revised)
 	for _, region := range regions {
@@ -116,12 +115,11 @@ func uptimeOf(series map[string]*availability.Account, window availability.Span,
 		for i, p := range periods {
 			body.Periods[i].Regions = append(body.Periods[i].Regions, regionFigures{region, figuresOf(account.ByPeriod[i], revisedAt(corrections, region, p.Span))})
 		}
-		sum = sum.Add(account.Total)
 		if last.After(revised) {
 			revised = last
 		}
 	}
-	sum.Downtime = whole.Total.Downtime
+	sum := acrossRegions(series, func(account *availability.Account) availability.Figures { return account.Total })
 	body.Figures = figuresOf(sum, revised)
 	return body
 }

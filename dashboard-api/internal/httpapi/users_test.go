@@ -187,7 +187,7 @@ func TestDisabledPeople(t *testing.T) {
 	b := newBenchWith(t, i.with(session.Terms{}))
 	mine := b.setUp()
 	bob := b.member("bob@example.com", accountstore.RoleOwner)
-	i.person("s-bob", "bob@example.com", true)
+	i.Person("s-bob", "bob@example.com", true)
 	w, p := b.browser().logIn(bob.Email), newPhone()
 	w.register(p)
 	if to := w.arrive(i.asks(w.depart(), "s-bob")); to != "/" {
@@ -286,7 +286,7 @@ func TestDisabledPeopleWithASecondFactor(t *testing.T) {
 		}
 	}
 	b.exec("DELETE FROM second_factors")
-	i.person("s-ann", "ann@example.com", true)
+	i.Person("s-ann", "ann@example.com", true)
 	w := b.browser()
 	if to := w.arrive(i.asks(w.depart(), "s-ann")); to != "/login?problem=account_disabled" || strings.Contains(b.actions(), "identity.bound") {
 		t.Errorf("%s:\n%s", to, b.actions())

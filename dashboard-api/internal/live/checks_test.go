@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,9 +38,25 @@ func TestCheckIsToldToWhoAsksForIt(t *testing.T) {
 			t.Errorf("resumed with %s", message)
 		}
 	})
-	for _, channel := range []string{"checks", "checks:", "checks:A", "checks:a b", "checks:" + strings.Repeat("a", 65)} {
+	h := New(Options{})
+	sub, _, _, err := h.Subscribe("check:one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Check("one", 1)
+	if got := decodeChannel(sub.Poll()); got != "check:one" {
+		t.Errorf("told on %q", got)
+	}
+	for _, channel := range []string{"checks", "check", "check:", "check:A", "checks:", "checks:A", "checks:a b", "checks:" + strings.Repeat("a", 65)} {
 		if _, _, _, err := New(Options{}).Subscribe(channel, nil); err == nil {
 			t.Errorf("%q is a channel", channel)
 		}
 	}
+}
+
+// decodeChannel is the channel of a message.
+func decodeChannel(message []byte) string {
+	var m struct{ Ch string }
+	_ = json.Unmarshal(message, &m)
+	return m.Ch
 }

@@ -74,6 +74,7 @@ type Hub struct {
 	dirty                         []*entry            // in order of arrival
 	active                        []string            // adopted regions
 	regions                       []Region            // as last heard
+	names                         names
 	blind                         []verdict.Blindness // when regions could not be believed
 	maintained                    Maintained          // when targets are maintained; nil: never
 	targets, fleet, checks, pages feed                // the channels of these names
@@ -98,7 +99,7 @@ func New(o Options) *Hub {
 	if o.Removed == nil {
 		o.Removed = func(int64) {}
 	}
-	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{}), soon: make(chan struct{}, 1)}
+	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, names: byName(), gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{}), soon: make(chan struct{}, 1)}
 	h.targets.seq = 1 // 0 is where nobody is: see Subscribe
 	return h
 }
@@ -161,6 +162,9 @@ func (h *Hub) Upsert(target uptime.Target) {
 		e.paused = time.Time{}
 	case found && e.target.Active, !found && target.UpdatedAt.Equal(target.CreatedAt):
 		e.paused = target.UpdatedAt
+	}
+	if !found || e.target.Name != target.Name {
+		e.place = h.names.place(target.Name)
 	}
 	e.target = target
 	e.surround(h)
@@ -351,7 +355,7 @@ func (h *Hub) frame() {
 		if e.removed.Load() {
 			continue
 		}
-		ops = append(ops, op{strconv.FormatInt(e.target.ID, 10), encodeOp("upsert", e.target.ID, e.item(now, e.fresh)), &e.removed})
+		ops = append(ops, upsertOf(e.target.ID, e.item(now, e.fresh), &e.removed))
 		e.fresh = nil
 	}
 	clear(h.dirty)

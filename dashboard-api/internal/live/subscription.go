@@ -48,7 +48,7 @@ type ErrUnknownChannel struct{ Channel string }
 
 func (e ErrUnknownChannel) Error() string { return fmt.Sprintf("there is no channel %q", e.Channel) }
 
-// Subscribe starts reading a channel (targets, target:<id>, incidents, fleet, checks:<id>, page:<slug>) after from.
+// Subscribe starts reading a channel (targets, target:<id>, incidents, fleet, checks:<id> or check:<id>, page:<slug>) after from.
 // recovered is false when the hub cannot continue from there: the reader takes a
 // new snapshot, and the subscription starts at the present.
 func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Position, recovered bool, err error) {
@@ -65,7 +65,7 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 			return nil, Position{}, false, ErrUnknownChannel{channel} // 007 would be another name of 7, and hear nothing
 		}
 		s.feed, s.only = &h.targets, id
-	case name == "checks" && checkID.MatchString(id):
+	case (name == "checks" || name == "check") && checkID.MatchString(id):
 		s.feed, s.only = &h.checks, id
 	case name == "page" && checkID.MatchString(id):
 		s.feed, s.only = &h.pages, id
@@ -119,7 +119,7 @@ func (s *Subscription) Poll() []byte {
 	frames, known := s.feed.after(s.cursor)
 	told, now, mark := s.told, s.feed.seq, s.hub.markOf(s.feed)
 	s.cursor = now
-	compose := func() []byte { return message(s.channel, s.only, told, now, mark, frames) } // frames are never changed after they were appended
+	compose := func() []byte { return message(s.channel, s.only, told, now, mark, frames) } // neither frames nor their list are changed any more
 	if known && s.only == "" {
 		if s.feed.whole == nil {
 			s.feed.whole = map[uint64]func() []byte{}
@@ -144,15 +144,8 @@ func (s *Subscription) Poll() []byte {
 }
 
 // message is the delta of a channel, or of one id in it; nil when nothing is for it.
-func message(name, only string, told, now uint64, mark Mark, frames []frame) []byte {
-	var ops [][]byte
-	for _, f := range frames {
-		for _, o := range f.ops {
-			if (only == "" || only == o.id) && (o.revoked == nil || !o.revoked.Load()) {
-				ops = append(ops, o.body)
-			}
-		}
-	}
+func message(name, only string, told, now uint64, mark Mark, frames []*frame) []byte {
+	ops := opsOf(only, frames)
 	if len(ops) == 0 {
 		return nil
 	}

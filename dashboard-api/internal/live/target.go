@@ -72,6 +72,7 @@ func (t *Tick) measured() bool { return t.Status.Measured() && !uptime.LateRevis
 // entry is what the hub knows of a target.
 type entry struct {
 	target  uptime.Target
+	place   []byte // of its name among names
 	rules   verdict.Rules
 	state   verdict.FoldState // stepped with each result; only where the policy has thresholds
 	around  verdict.Conditions

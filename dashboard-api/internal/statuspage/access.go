@@ -42,7 +42,7 @@ func (p *Pages) admit(w http.ResponseWriter, r *http.Request, q request) bool {
 	return false
 }
 
-// throttled is what tries are counted by.
+// throttled is what tries, and live connections, are counted by.
 func throttled(addr netip.Addr) string {
 	if addr.Is6() {
 		if prefix, err := addr.Prefix(64); err == nil {

@@ -203,7 +203,7 @@ func (a atlassian) incident(v *View, e Event) stIncident {
 		impact = "none"
 	}
 	i := stIncident{
-		ID: e.ID, Name: titleOf("en", e), Status: e.State, Impact: impact, Shortlink: a.base + "#" + e.ID, PageID: v.Slug, CreatedAt: milli(e.BegunAt), UpdatedAt: milli(e.ChangedAt()), StartedAt: milli(e.BegunAt),
+		ID: e.ID, Name: titleOf("en", e), Status: e.State, Impact: impact, Shortlink: a.base + "#" + e.ID, PageID: v.Slug, CreatedAt: milli(e.FirstTold()), UpdatedAt: milli(e.ChangedAt()), StartedAt: milli(e.BegunAt),
 		ResolvedAt: optional(e.ResolvedAt), Updates: []stUpdate{}, Components: a.named(v, e.Components),
 	}
 	for n, u := range e.Updates {

@@ -251,7 +251,8 @@ func (b *builder) posts(w *writer, posts []pagestore.Post) {
 	}
 }
 
-// incidents are told by the names of components alone: what was found where is not public.
+// incidents are told by the names of components alone: what was found where is not public. One
+// began with the first failing check, though it was not told before it was confirmed.
 func (b *builder) incidents(all []incidentstore.Incident) {
 	for _, i := range all {
 		names := b.names[i.TargetID]
@@ -267,7 +268,7 @@ func (b *builder) incidents(all []incidentstore.Incident) {
 		}
 		b.view.Events = append(b.view.Events, Event{
 			ID: "incident-" + strconv.FormatInt(i.ID, 10), Kind: pagestore.KindIncident, Auto: true, Impact: string(i.Severity), Components: names,
-			State: state, BegunAt: i.OpenedAt, ResolvedAt: i.ResolvedAt,
+			State: state, BegunAt: i.FirstSlot, ToldAt: i.OpenedAt, ResolvedAt: i.ResolvedAt,
 		})
 	}
 }

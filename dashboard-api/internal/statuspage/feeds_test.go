@@ -11,6 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gorm.io/gorm"
+
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -99,6 +102,26 @@ func TestWhatFeedsSay(t *testing.T) {
 	if after := r.get("/s/demo/feed.atom").Header().Get("ETag"); after != before {
 		t.Errorf("%s became %s", before, after)
 	}
+}
+
+// An automatic incident began when the first check failed, though it was told once it was confirmed.
+func TestIncidentsBeginWithTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	id := r.target("shop")
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", ShowIncidents: true, Groups: components(pagestore.Component{Name: "Shop", Rule: pagestore.RuleWorst, Targets: []int64{id}})}})
+	if err := r.db.Tx(t.Context(), func(tx *gorm.DB) error {
+		_, _, err := r.incidents.Open(t.Context(), tx, incidentstore.Opening{TargetID: id, FirstSlot: noon.Add(-7 * time.Minute), Severity: incidentstore.Down, At: noon.Add(-4 * time.Minute)})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	text := func(path string) string { return r.get("/s/main" + path).Body.String() }
+	contains(t, text(""), "Since 2026-03-01 11:53", "!11:56")
+	contains(t, text("/feed.atom"), "<published>2026-03-01T11:53:00Z</published>", "<updated>2026-03-01T11:56:00Z</updated>")
+	contains(t, text("/feed.rss"), "11:53:00 +0000</pubDate>")
+	contains(t, text("/feed.json"), `"date_published":"2026-03-01T11:53:00Z","date_modified":"2026-03-01T11:56:00Z"`)
+	contains(t, text("/api/v2/incidents.json"), `"started_at":"2026-03-01T11:53:00.000Z"`, `"created_at":"2026-03-01T11:56:00.000Z"`)
 }
 
 // An announcement is not investigated, neither on the page nor in feeds.

@@ -18,7 +18,9 @@ import (
 const (
 	tellEvery   = time.Second
 	breathEvery = 15 * time.Second // of a stream with nothing to say
+	judgeEvery  = 2 * time.Second  // whether its reader may still read: with writtenFresh it ends within 5 s
 	mostStreams = 2000             // of one node
+	mostOfOne   = 50               // of them, of one address, where Options says nothing
 )
 
 // Now is what the live channel of a page says: an allow-list, too.
@@ -26,7 +28,7 @@ type Now struct {
 	State      string         `json:"state"`
 	EvidenceAt *time.Time     `json:"evidence_at"`
 	Tag        string         `json:"tag"` // another one: there is more to see than states
-	Components []ComponentNow `json:"components"`
+	Components []ComponentNow `json:"components" nullable:"false"`
 }
 
 // ComponentNow is how a component is.
@@ -89,34 +91,45 @@ func (p *Pages) tell(ctx context.Context, told map[string]string) {
 		s := p.shelf(page)
 		s.mu.Lock()
 		p.refresh(ctx, s, page, w, at, fine, tellEvery)
-		item := now(s.view)
+		item, news := now(s.view), s.news
 		s.mu.Unlock()
-		if text, _ := json.Marshal(item); told[page.Slug] != string(text) {
-			told[page.Slug] = string(text)
+		text, _ := json.Marshal(item)
+		if said := fmt.Sprint(news, string(text)); told[page.Slug] != said { // who loaded the page between two that are the same is told, too
+			told[page.Slug] = said
 			p.Live.Page(page.Slug, item)
 		}
 	}
 }
 
-// listen counts a reader of a page's channel.
-func (p *Pages) listen(slug string) (done func(), full bool) {
+// listen counts a reader of a page's channel in, by its address too: one alone must not take the
+// places of all. Who gets none asks instead.
+func (p *Pages) listen(slug, address string) (done func(), refusal int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	total := 0
 	for _, n := range p.heard {
 		total += n
 	}
-	if total >= mostStreams {
-		return nil, true
+	switch {
+	case p.listening[address] >= p.MostOfAddress:
+		return nil, http.StatusTooManyRequests
+	case total >= mostStreams:
+		return nil, http.StatusServiceUnavailable
 	}
 	p.heard[slug]++
+	p.listening[address]++
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.heard[slug]--; p.heard[slug] <= 0 {
-			delete(p.heard, slug)
-		}
-	}, false
+		countOut(p.heard, slug)
+		countOut(p.listening, address)
+	}, 0
+}
+
+func countOut(counts map[string]int, key string) {
+	if counts[key]--; counts[key] <= 0 {
+		delete(counts, key)
+	}
 }
 
 // LetGo ends all streams: those who read them come back, to another node.
@@ -126,9 +139,14 @@ var errNotAllowed = errors.New("the page is not to be seen any more")
 
 // live serves the channel of a page: by a websocket, or as a stream of events.
 func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
-	done, full := p.listen(q.page.Slug)
-	if full {
+	done, refusal := p.listen(q.page.Slug, throttled(reader(r, p.TrustProxy)))
+	switch refusal {
+	case http.StatusServiceUnavailable:
 		p.unavailable(w)
+		return
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "60")
+		p.plain(w, refusal, "as many live connections as one address may have are open: ask state.json instead")
 		return
 	}
 	channel := "page:" + q.page.Slug
@@ -152,6 +170,9 @@ func (p *Pages) still(ctx context.Context, r *http.Request, asked pagestore.Page
 	return errNotAllowed
 }
 
+// breath is a message, and no comment: a page that hears nothing says that nothing is known.
+const breath = `data: {"t":"ping"}` + "\n\n"
+
 func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channel string) {
 	sub, _, _, err := p.Live.Subscribe(channel, live.ParsePosition(r.Header.Get("Last-Event-ID")))
 	if err != nil {
@@ -170,19 +191,22 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 		}
 		return control.Flush() == nil
 	}
-	breath := time.NewTicker(breathEvery)
-	defer breath.Stop()
+	quiet, judged := time.NewTicker(breathEvery), time.NewTicker(judgeEvery)
+	defer quiet.Stop()
+	defer judged.Stop()
 	for going := say("retry: 3000\n\n"); going; {
 		changed := p.Live.Changed()
 		if message := sub.Poll(); message != nil {
-			at := sub.At()
-			going = say(fmt.Sprintf("id: %s\ndata: %s\n\n", at, message))
-			continue
+			if at := sub.At(); !say(fmt.Sprintf("id: %s\ndata: %s\n\n", at, message)) {
+				return
+			}
 		}
 		select {
 		case <-changed:
-		case <-breath.C:
-			going = p.still(r.Context(), r, q.page) == nil && say(": \n\n")
+		case <-judged.C:
+			going = p.still(r.Context(), r, q.page) == nil
+		case <-quiet.C:
+			going = say(breath)
 		case <-p.stopped:
 			return
 		case <-r.Context().Done():

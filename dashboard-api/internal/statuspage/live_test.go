@@ -4,15 +4,23 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn/wsconntest"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -120,5 +128,288 @@ func TestLiveSocket(t *testing.T) {
 	r.post(page, pagestore.Body{Title: "x", Kind: pagestore.KindIncident, Updates: []pagestore.Update{{At: noon, State: pagestore.Investigating, Text: "y"}}}, time.Time{})
 	if after := until(`"t":"delta"`); after == before {
 		t.Errorf("a post is no news: %s", after)
+	}
+}
+
+// A state that comes and goes between two looks is told to those who loaded the page meanwhile.
+func TestLiveTellsOfWhatWasHandedOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ended := make(chan error, 1)
+	go func() { ended <- r.pages.Run(ctx) }()
+	server := httptest.NewServer(r.pages)
+	defer server.Close()
+	defer func() { cancel(); <-ended }()
+	lines := r.events(ctx, server.URL+"/s/main/events")
+	until := func(what string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), what) {
+				return
+			}
+		}
+		t.Fatalf("no %s: %v", what, lines.Err())
+	}
+	until(`"state":"up"`)
+	for _, state := range []string{pagestore.Down, pagestore.Up} {
+		r.edit(page, func(t *pagestore.Terms) { t.Groups[0].Components[0].State = state })
+		contains(t, r.get("/s/main/state.json").Body.String(), `"state":"`+state+`"`)
+	}
+	until(`"state":"up"`)
+}
+
+// shelved is a store of one page, in memory.
+type shelved struct {
+	mu   sync.Mutex
+	page pagestore.Page
+}
+
+func (s *shelved) edit(change func(*pagestore.Terms)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.page.Terms)
+}
+
+func (s *shelved) Published(context.Context, time.Time) ([]pagestore.Page, map[int64][]pagestore.Post, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return []pagestore.Page{s.page}, nil, nil
+}
+
+type noWindows struct{}
+
+func (noWindows) Holding(context.Context, time.Time) ([]maintenancestore.Window, error) {
+	return nil, nil
+}
+
+// streamed reads the event stream of a page in a bubble of time, until it ends or the test does.
+func streamed(t *testing.T, s *shelved) (answer *httptest.ResponseRecorder, ended chan struct{}) {
+	answer, ended, _ = reading(t, inMemory(s), "192.0.2.1:1")
+	return answer, ended
+}
+
+func inMemory(s *shelved) *statuspage.Pages {
+	return statuspage.New(statuspage.Options{Store: s, Windows: noWindows{}, Live: live.New(live.Options{}), Fingerprint: func(text string) string { return text }, TrustProxy: true, Log: slog.New(slog.DiscardHandler)})
+}
+
+// reading is the same from an address, through proxies that say theirs.
+func reading(t *testing.T, pages *statuspage.Pages, address string, through ...string) (answer *httptest.ResponseRecorder, ended chan struct{}, leave func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	answer, ended = httptest.NewRecorder(), make(chan struct{})
+	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/s/main/events", nil)
+	request.RemoteAddr = address
+	if len(through) > 0 {
+		request.Header.Set("X-Forwarded-For", strings.Join(through, ", "))
+	}
+	go func() {
+		defer close(ended)
+		pages.ServeHTTP(answer, request)
+	}()
+	leave = func() { cancel(); <-ended }
+	t.Cleanup(leave)
+	synctest.Wait()
+	return answer, ended, leave
+}
+
+// One address takes 50 places and no more, however it comes; the others have theirs, and a place
+// that is left is free.
+func TestLiveConnectionsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	for name, who := range map[string]struct {
+		one   func(n int) []string // address, and what proxies say
+		other []string
+	}{
+		"IPv4":              {func(n int) []string { return []string{fmt.Sprintf("192.0.2.1:%d", n)} }, []string{"192.0.2.2:1"}},
+		"IPv6":              {func(n int) []string { return []string{fmt.Sprintf("[2001:db8::%x]:1", n)} }, []string{"[2001:db8:0:1::1]:1"}},
+		"behind a proxy":    {func(int) []string { return []string{"10.0.0.1:1", "198.51.100.7"} }, []string{"10.0.0.1:1", "198.51.100.8"}},
+		"with made-up hops": {func(n int) []string { return []string{"10.0.0.1:1", fmt.Sprintf("203.0.113.%d", n), "198.51.100.7"} }, []string{"10.0.0.1:1", "198.51.100.8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				pages := inMemory(&shelved{page: pagestore.Page{ID: 1, Slug: "main"}})
+				var leave func()
+				read := func(from []string) (code int, header http.Header) {
+					var answer *httptest.ResponseRecorder
+					answer, _, leave = reading(t, pages, from[0], from[1:]...)
+					return answer.Code, answer.Header()
+				}
+				for n := range 50 {
+					if code, _ := read(who.one(n + 1)); code != http.StatusOK {
+						t.Fatalf("the %dth: %d", n+1, code)
+					}
+				}
+				last := leave
+				if code, header := read(who.one(51)); code != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
+					t.Errorf("one more: %d %v", code, header)
+				}
+				if code, _ := read(who.other); code != http.StatusOK {
+					t.Errorf("another address: %d", code)
+				}
+				last()
+				if code, _ := read(who.one(52)); code != http.StatusOK {
+					t.Errorf("where one has left: %d", code)
+				}
+			})
+		})
+	}
+}
+
+// Sockets and streams of an address are counted together; who gets none is still answered.
+func TestLiveConnectionsOfBothKinds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme"}})
+	server := httptest.NewServer(r.pages)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var first *wsconntest.Client
+	for n := range 25 {
+		conn, err := wsconntest.Dial(ctx, server.URL, "/s/main/live")
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		defer conn.Close()
+		if first == nil {
+			first = conn
+		}
+		r.events(ctx, server.URL+"/s/main/events")
+	}
+	if _, err := wsconntest.Dial(ctx, server.URL, "/s/main/live"); err == nil || !strings.Contains(err.Error(), "429") {
+		t.Errorf("a socket more: %v", err)
+	}
+	for path, want := range map[string]int{"/s/main/events": http.StatusTooManyRequests, "/s/main/state.json": http.StatusOK, "/s/main": http.StatusOK} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s: %s, want %d", path, answer.Status, want)
+		}
+	}
+	first.Close()
+	for ctx.Err() == nil { // the server has yet to see that it is gone
+		conn, err := wsconntest.Dial(ctx, server.URL, "/s/main/live")
+		if err == nil {
+			conn.Close()
+			return
+		}
+	}
+	t.Error("a place that was left is not free")
+}
+
+// A stream with nothing to say says so: a page that hears nothing must take it for cut off.
+func TestStreamBreathes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer, ended := streamed(t, &shelved{page: pagestore.Page{ID: 1, Slug: "main"}})
+		time.Sleep(46 * time.Second)
+		synctest.Wait()
+		if n := strings.Count(answer.Body.String(), `data: {"t":"ping"}`); n != 3 {
+			t.Errorf("%d pings in 46 s: %s", n, answer.Body)
+		}
+		select {
+		case <-ended:
+			t.Error("it has ended")
+		default:
+		}
+	})
+}
+
+// Who may not see a page any more hears nothing of it after five seconds, also where another node
+// was told.
+func TestStreamEndsForWhoMayNotSee(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*pagestore.Terms){
+		"another list of addresses": func(t *pagestore.Terms) { t.Allow = []string{"198.51.100.0/24"} },
+		"a password":                func(t *pagestore.Terms) { t.PasswordHash = "x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &shelved{page: pagestore.Page{ID: 1, Slug: "main", Terms: pagestore.Terms{Allow: []string{"192.0.2.0/24"}}}}
+				_, ended := streamed(t, s)
+				time.Sleep(61 * time.Second)
+				select {
+				case <-ended:
+					t.Error("it ended for somebody who may see it")
+				default:
+				}
+				s.edit(change)
+				time.Sleep(5 * time.Second)
+				synctest.Wait()
+				select {
+				case <-ended:
+				default:
+					t.Error("it goes on")
+				}
+			})
+		})
+	}
+}
+
+// A changed password, and a changed list of addresses, end what was opened by the old ones: streams
+// and sockets.
+func TestRevokedReaders(t *testing.T) {
+	t.Parallel()
+	hashes := make([]string, 2)
+	for i, password := range []string{"open sesame", "another one"} {
+		var err error
+		if hashes[i], err = session.NewHasher().Hash(t.Context(), password); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, change := range map[string]func(*pagestore.Terms){
+		"password": func(t *pagestore.Terms) { t.PasswordHash = hashes[1] },
+		"list":     func(t *pagestore.Terms) { t.Allow = []string{"198.51.100.0/24"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, testbackend.SQLite(t))
+			page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", PasswordHash: hashes[0], Allow: []string{"127.0.0.0/8", "::1"}}})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			var loops sync.WaitGroup
+			loops.Go(func() { _ = r.sockets.Run(ctx) })
+			server := httptest.NewServer(r.pages)
+			defer server.Close()
+			defer func() { cancel(); loops.Wait() }()
+			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			answer, err := client.PostForm(server.URL+"/s/main", url.Values{"password": {"open sesame"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusSeeOther {
+				t.Fatal(answer.Status)
+			}
+			cookie := answer.Cookies()[0].Name + "=" + answer.Cookies()[0].Value
+			if _, err := wsconntest.Dial(ctx, server.URL, "/s/main/live"); err == nil {
+				t.Error("a socket without the password")
+			}
+			conn, err := wsconntest.Dial(ctx, server.URL, "/s/main/live", cookie)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			lines := r.events(ctx, server.URL+"/s/main/events", header("Cookie", cookie))
+
+			r.edit(page, change)
+			changed := time.Now()
+			for _, err := conn.Read(ctx); err == nil; _, err = conn.Read(ctx) {
+			}
+			for lines.Scan() {
+			}
+			if took := time.Since(changed); took > 10*time.Second { // 5 s, on a machine that is busy with other tests
+				t.Errorf("they ended after %v", took)
+			}
+		})
 	}
 }

@@ -57,7 +57,10 @@ type Options struct {
 	TrustProxy  bool
 	// Socket serves websockets of anybody that read one channel, as long as allowed says so, and
 	// calls gone when one has ended.
-	Socket    func(channel string, allowed func(context.Context, *http.Request) error, gone func()) http.Handler
+	Socket func(channel string, allowed func(context.Context, *http.Request) error, gone func()) http.Handler
+	// MostOfAddress is how many live connections one address may have; of IPv6, one /64. 0: 50.
+	MostOfAddress int
+
 	PublicURL string // where people reach this installation
 
 	Subscribers Subscribers // nil: nobody can subscribe
@@ -82,10 +85,11 @@ type Pages struct {
 	stopped chan struct{}
 	stop    func() // closes stopped
 
-	mu     sync.Mutex
-	byID   map[int64]*shelf
-	heard  map[string]int // readers of the live channel of a page, by slug
-	loaded time.Time      // of the written that byID was last pruned by
+	mu        sync.Mutex
+	byID      map[int64]*shelf
+	heard     map[string]int // readers of the live channel of a page, by slug
+	listening map[string]int // the same by their addresses
+	loaded    time.Time      // of the written that byID was last pruned by
 }
 
 // copyFresh is how old a copy is at most when it is handed out, while everything answers.
@@ -101,6 +105,7 @@ type shelf struct {
 	view    *View
 	made    time.Time
 	changes uint64
+	news    int                // how often a view was another one than that before
 	copies  map[string]*copied // of the view, by what they are
 }
 
@@ -117,7 +122,10 @@ func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, stopped: make(chan struct{})}
+	if o.MostOfAddress == 0 {
+		o.MostOfAddress = mostOfOne
+	}
+	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, listening: map[string]int{}, stopped: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() { close(p.stopped) })
 	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
 	return p
@@ -189,9 +197,13 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 
 // refresh makes the view of a page again when it is older than fresh, or something changed.
 func (p *Pages) refresh(ctx context.Context, s *shelf, page pagestore.Page, w written, writtenAt time.Time, fine bool, fresh time.Duration) {
-	now, changes := p.Now(), p.changes.Load()
-	if s.view == nil || s.changes != changes || now.Sub(s.made) >= fresh || now.Before(s.made) {
-		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), now, changes, map[string]*copied{}
+	at, changes := p.Now(), p.changes.Load()
+	if s.view == nil || s.changes != changes || at.Sub(s.made) >= fresh || at.Before(s.made) {
+		before := s.view
+		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), at, changes, map[string]*copied{}
+		if before == nil || now(before).Tag != now(s.view).Tag {
+			s.news++
+		}
 	}
 }
 

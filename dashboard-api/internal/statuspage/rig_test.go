@@ -1,6 +1,7 @@
 package statuspage_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"log/slog"
@@ -129,6 +130,36 @@ func (r *rig) page(p pagestore.Page) pagestore.Page {
 	}
 	r.pages.Changed()
 	return created
+}
+
+// edit changes a page.
+func (r *rig) edit(page pagestore.Page, change func(*pagestore.Terms)) {
+	r.Helper()
+	if _, err := r.store.Update(context.Background(), page.ID, r.now(), func(pagestore.Page) bool { return true }, func(p *pagestore.Page) error { change(&p.Terms); return nil }); err != nil {
+		r.Fatal(err)
+	}
+	r.pages.Changed()
+}
+
+// events opens the event stream of a page.
+func (r *rig) events(ctx context.Context, url string, options ...option) *bufio.Scanner {
+	r.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, o := range options {
+		o(request)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = answer.Body.Close() })
+	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" {
+		r.Fatalf("%d %s", answer.StatusCode, got)
+	}
+	return bufio.NewScanner(answer.Body)
 }
 
 func components(all ...pagestore.Component) []pagestore.Group {

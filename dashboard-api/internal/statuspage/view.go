@@ -61,6 +61,7 @@ type Event struct {
 	Components   []string
 	State        string
 	BegunAt      time.Time
+	ToldAt       time.Time // when it was first told; zero: at once
 	ResolvedAt   time.Time // zero: it goes on
 	Updates      []Said    // the newest first
 }
@@ -84,7 +85,15 @@ func (e Event) ChangedAt() time.Time {
 	if !e.ResolvedAt.IsZero() {
 		return e.ResolvedAt
 	}
-	return e.BegunAt
+	return e.FirstTold()
+}
+
+// FirstTold is when it was first told: an automatic one after it began.
+func (e Event) FirstTold() time.Time {
+	if e.ToldAt.IsZero() {
+		return e.BegunAt
+	}
+	return e.ToldAt
 }
 
 // Said is an update.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -17,6 +18,9 @@ import (
 
 // slowAfter is how long a writer counts among those that others wait for.
 const slowAfter = 20 * time.Millisecond
+
+// maxID is how long an id may be that comes back in an answer: see live.Sub.
+const maxID = 64
 
 // command is a message of a browser.
 type command struct {
@@ -36,7 +40,9 @@ type message struct {
 
 // wire is what messages are written to.
 type wire interface {
-	write(ctx context.Context, m message) error
+	write(m message) error
+	// close says why and ends it, after what is being written: it waits no longer than closeTimeout
+	// for that, and lets go of whoever writes still.
 	close(code websocket.StatusCode, reason string)
 	drop()
 }
@@ -44,10 +50,11 @@ type wire interface {
 // webSocket is a wire.
 type webSocket struct{ *websocket.Conn }
 
-func (w webSocket) write(ctx context.Context, m message) error {
-	return w.Write(ctx, websocket.MessageText, m.body)
+// A write has no context: when one ends, the library drops the connection without a word.
+func (w webSocket) write(m message) error {
+	return w.Write(context.Background(), websocket.MessageText, m.body)
 }
-func (w webSocket) close(code websocket.StatusCode, reason string) { _ = w.Close(code, reason) }
+func (w webSocket) close(code websocket.StatusCode, reason string) { _ = w.Close(code, reason) } // closeTimeout is the library's
 func (w webSocket) drop()                                          { _ = w.CloseNow() }
 
 // client is one socket, or a stream in its place.
@@ -64,9 +71,10 @@ type client struct {
 
 	mu      sync.Mutex
 	subs    []channel
-	answers []message // to what was asked: they go before deltas
-	writing bool      // a goroutine of flush is at work
-	again   bool      // there may be more to write since it looked
+	answers []message     // to what was asked: they go before deltas
+	writing bool          // a goroutine of flush is at work
+	again   bool          // there may be more to write since it looked
+	closed  chan struct{} // not nil once it is being closed, from when on nothing is answered; closed when that has ended
 }
 
 type channel struct {
@@ -96,13 +104,28 @@ func (c *client) read(conn *websocket.Conn) {
 			c.server.Log.Debug("socket ended", "error", err)
 			return
 		}
-		c.heard.Store(time.Now().Unix())
-		var cmd command
-		if kind != websocket.MessageText || json.Unmarshal(data, &cmd) != nil {
-			cmd = command{T: "malformed"}
+		if closed := c.closing(); closed != nil {
+			<-closed // it reads on by itself; dropped before, nobody would be told why
+			return
 		}
-		c.obey(cmd)
+		c.heard.Store(time.Now().Unix())
+		c.obey(parse(kind, data))
 	}
+}
+
+// parse reads what a browser says.
+func parse(kind websocket.MessageType, data []byte) (cmd command) {
+	if kind != websocket.MessageText || json.Unmarshal(data, &cmd) != nil || utf8.RuneCountInString(cmd.ID) > maxID {
+		return command{T: "malformed"}
+	}
+	return cmd
+}
+
+// closing gives what is closed once the socket has been; nil when it is not being closed.
+func (c *client) closing() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
 }
 
 func (c *client) obey(cmd command) {
@@ -115,7 +138,7 @@ func (c *client) obey(cmd command) {
 	case "sub":
 		c.subscribe(cmd)
 	case "malformed":
-		c.refuse("", "malformed", "messages are JSON objects in text frames")
+		c.refuse("", "malformed", fmt.Sprintf("messages are JSON objects in text frames, their ids of %d characters at most", maxID))
 	default:
 		c.refuse(cmd.ID, "unknown_message", fmt.Sprintf("there is no message %q", strings.ToValidUTF8(cmd.T, "?")))
 	}
@@ -151,9 +174,9 @@ func (c *client) subscribe(cmd command) {
 		return
 	}
 	c.subs = append(c.subs, channel{cmd.Ch, sub}) // under the lock the answer goes before its first delta
-	c.answers = append(c.answers, message{ok, cmd.Ch, at})
+	tooMany := c.put(message{ok, cmd.Ch, at})
 	c.mu.Unlock()
-	c.wake()
+	c.deliver(tooMany)
 }
 
 func (c *client) refuse(id, code, message string) {
@@ -168,11 +191,25 @@ func encode(message any) []byte {
 
 func (c *client) answer(body []byte) {
 	c.mu.Lock()
-	c.answers = append(c.answers, message{body: body})
-	tooMany := len(c.answers) > maxAnswers
+	tooMany := c.put(message{body: body})
 	c.mu.Unlock()
+	c.deliver(tooMany)
+}
+
+// put adds an answer to those that wait, and says whether they are too many. Whoever floods a
+// socket that is being closed is not kept. The caller holds the lock.
+func (c *client) put(m message) (tooMany bool) {
+	if c.closed != nil {
+		return false
+	}
+	c.answers = append(c.answers, m)
+	return len(c.answers) > maxAnswers
+}
+
+// deliver has answers written, or ends the socket of whoever does not read them.
+func (c *client) deliver(tooMany bool) {
 	if tooMany {
-		c.close(closeSlow, "too slow: come back")
+		c.close(closeSlow, tooSlow)
 		return
 	}
 	c.wake()
@@ -210,19 +247,19 @@ func (c *client) take() []message {
 }
 
 // flush writes until there is nothing left. The token that wake took is given back when it is
-// done, or as soon as its reader turns out to be slow.
+// done, or as soon as its reader turns out to be slow. Each message has its own time: who reads
+// on, however slowly, is told on.
 func (c *client) flush(messages []message) {
 	free := sync.OnceFunc(func() { <-c.server.writers })
 	slow := time.AfterFunc(slowAfter, free)
 	defer func() { slow.Stop(); free() }()
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
+	late := time.AfterFunc(writeTimeout, func() { c.close(closeSlow, tooSlow) })
+	defer late.Stop()
 	for {
 		for _, m := range messages {
-			if err := c.conn.write(ctx, m); err != nil {
-				if ctx.Err() != nil {
-					c.server.Log.Debug("reader is too slow")
-				}
+			late.Reset(writeTimeout)
+			if err := c.conn.write(m); err != nil {
+				c.server.Log.Debug("socket cannot be written to", "error", err)
 				c.conn.drop() // whoever reads ends it
 				return
 			}
@@ -241,14 +278,16 @@ func (c *client) flush(messages []message) {
 	}
 }
 
-// close says why and ends the socket, without waiting.
+// close says why and ends the socket, without waiting; once, with the first reason.
 func (c *client) close(code websocket.StatusCode, reason string) {
 	c.mu.Lock()
-	conn := c.conn
-	c.mu.Unlock()
-	if conn != nil {
-		go conn.close(code, reason)
+	defer c.mu.Unlock()
+	if c.conn == nil || c.closed != nil {
+		return
 	}
+	conn, closed := c.conn, make(chan struct{})
+	c.closed = closed
+	go func() { defer close(closed); conn.close(code, reason) }()
 }
 
 // drop ends the socket at once.

@@ -57,7 +57,7 @@ func (s *Server) beat() {
 		switch {
 		case heard == 0: // it is being upgraded
 		case now-heard > int64(silentAfter/time.Second):
-			c.drop()
+			go c.drop() // one that is being closed holds whoever drops it
 		case now-max(heard, c.pinged) >= int64(pingEvery/time.Second):
 			c.pinged = now
 			c.answer(encode(live.Ping{T: "ping"}))

@@ -1,7 +1,6 @@
 package wsconn
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -73,7 +72,7 @@ type stream struct {
 	over    chan struct{}
 	finish  func() // closes over, once
 
-	mu    sync.Mutex // of writing
+	turn  chan struct{} // has room for who may write, and read what follows
 	w     http.ResponseWriter
 	ended bool
 	told  map[string]live.Position
@@ -81,7 +80,7 @@ type stream struct {
 
 func newStream(w http.ResponseWriter, c *client) *stream {
 	over := make(chan struct{})
-	s := &stream{client: c, w: w, control: http.NewResponseController(w), over: over, finish: sync.OnceFunc(func() { close(over) }), told: map[string]live.Position{}}
+	s := &stream{client: c, turn: make(chan struct{}, 1), w: w, control: http.NewResponseController(w), over: over, finish: sync.OnceFunc(func() { close(over) }), told: map[string]live.Position{}}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies that gather answers would hold it back
@@ -90,27 +89,32 @@ func newStream(w http.ResponseWriter, c *client) *stream {
 
 var errEnded = errors.New("the stream has ended")
 
-func (s *stream) write(_ context.Context, m message) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *stream) write(m message) error {
+	s.turn <- struct{}{}
+	defer s.done()
 	id := ""
 	if m.channel != "" {
 		s.told[m.channel] = m.at
-		parts := make([]string, 0, len(s.told))
-		for _, name := range slices.Sorted(maps.Keys(s.told)) {
-			parts = append(parts, name+"@"+s.told[name].String())
-		}
-		id = "id: " + strings.Join(parts, " ") + "\n"
+		id = "id: " + s.id() + "\n"
 	}
-	return s.say(fmt.Appendf(nil, "%sdata: %s\n\n", id, m.body))
+	return s.say(fmt.Appendf(nil, "%sdata: %s\n\n", id, m.body), writeTimeout+closeTimeout)
 }
 
-// say writes a whole event. The caller holds the lock.
-func (s *stream) say(event []byte) error {
+// id has the positions of all channels.
+func (s *stream) id() string {
+	parts := make([]string, 0, len(s.told))
+	for _, name := range slices.Sorted(maps.Keys(s.told)) {
+		parts = append(parts, name+"@"+s.told[name].String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// say writes a whole event. The caller has its turn.
+func (s *stream) say(event []byte, within time.Duration) error {
 	if s.ended {
 		return errEnded
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder has none
+	_ = s.control.SetWriteDeadline(time.Now().Add(within)) // a recorder has none
 	if _, err := s.w.Write(event); err != nil {
 		return err
 	}
@@ -132,12 +136,14 @@ func (s *stream) isOver() bool {
 }
 
 func (s *stream) close(code websocket.StatusCode, reason string) {
-	s.mu.Lock()
-	_ = s.say(fmt.Appendf(nil, "event: close\ndata: {\"code\":%d,\"reason\":%q}\n\n", code, reason))
+	s.turn <- struct{}{}
+	_ = s.say(fmt.Appendf(nil, "event: close\ndata: {\"code\":%d,\"reason\":%q}\n\n", code, reason), closeTimeout)
 	s.ended = true // whoever may not read any more is told nothing else, even while it subscribes
-	s.mu.Unlock()
+	s.done()
 	s.finish()
 }
+
+func (s *stream) done() { <-s.turn }
 
 func (s *stream) drop() {
 	_ = s.control.SetWriteDeadline(time.Now()) // whoever writes is let go
@@ -147,7 +153,7 @@ func (s *stream) drop() {
 // end waits for whoever writes: after it nothing is written any more.
 func (s *stream) end() {
 	_ = s.control.SetWriteDeadline(time.Now().Add(time.Second))
-	s.mu.Lock()
+	s.turn <- struct{}{}
 	s.ended = true
-	s.mu.Unlock()
+	s.done()
 }

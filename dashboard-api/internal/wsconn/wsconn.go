@@ -6,8 +6,9 @@
 // judged again every three seconds, so a revoked key or session loses its socket
 // within five; sockets of one key or session are judged together. A judge that does
 // not answer delays nothing and changes nothing. Frames from browsers are capped at
-// 16 KiB. A reader that does not take what is sent within ten seconds, or says nothing
-// for 35 s, is closed; it never delays others. At shutdown every socket is closed with
+// 16 KiB. A reader that does not take a message within ten seconds, or what it asked for, is
+// told to come back (4008) as soon as it reads on, and dropped without a word five seconds
+// later; one that says nothing for 35 s is dropped. It never delays others. At shutdown every socket is closed with
 // 1012 (come back).
 //
 // Where no websocket gets through, Stream says the same as an event stream, under the same rules:
@@ -39,9 +40,10 @@ const Subprotocol = "probefleet.v1.json"
 const (
 	maxFrame      = 16 << 10
 	maxChannels   = 64
-	maxAnswers    = 64 // that wait to be written: who asks for more does not read
-	writeTimeout  = 10 * time.Second
-	catchUp       = 3 * time.Second // that this node may take to read as far as another one that a reader left
+	maxAnswers    = 64               // that wait to be written: who asks for more does not read
+	writeTimeout  = 10 * time.Second // that a reader may take for a message
+	closeTimeout  = 5 * time.Second  // that one may take then before it is dropped: the library's own
+	catchUp       = 3 * time.Second  // that this node may take to read as far as another one that a reader left
 	pingEvery     = 15 * time.Second
 	silentAfter   = 35 * time.Second
 	reauthEvery   = 3 * time.Second
@@ -49,6 +51,7 @@ const (
 	closeTryLater = websocket.StatusCode(1012) // RFC 6455 registry: service restart
 	closeSlow     = websocket.StatusCode(4008)
 	closeRevoked  = websocket.StatusCode(4001)
+	tooSlow       = "too slow: come back"
 )
 
 // Limits of sockets where Options says nothing.

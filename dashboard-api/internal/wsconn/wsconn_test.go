@@ -122,7 +122,7 @@ func TestSubscribeDeltaAndErrors(t *testing.T) {
 			break // an earlier frame may still carry the loading
 		}
 	}
-	for text, code := range map[string]string{`{"t":"sub","id":"2","ch":"secrets"}`: "unknown_channel", `nonsense`: "malformed", `{"t":"drop"}`: "unknown_message"} {
+	for text, code := range map[string]string{`{"t":"sub","id":"2","ch":"secrets"}`: "unknown_channel", `nonsense`: "malformed", `{"t":"sub","id":"` + strings.Repeat("é", maxID+1) + `","ch":"targets"}`: "malformed", `{"t":"drop"}`: "unknown_message"} {
 		say(t, conn, text)
 		if got := read(t, conn); got["t"] != "err" || got["code"] != code {
 			t.Errorf("%s: %v", text, got)

@@ -53,6 +53,18 @@ func (w *Watch) Word() string {
 	return "bad"
 }
 
+// Seen says how many of the canaries answered when they were visited last.
+func (w *Watch) Seen() (answered, all int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.sights {
+		if s.Answered {
+			answered++
+		}
+	}
+	return answered, len(w.sights)
+}
+
 // announce tells the newest round: each change at once, each bad one, and a good one every
 // ten seconds. What could not be told is tried again, unless there is a newer one.
 func (w *Watch) announce(ctx context.Context) {

@@ -45,6 +45,15 @@ func (c *clock) now() time.Time {
 // skew is how far this machine's clock is ahead of the shared one.
 func (c *clock) skew() time.Duration { return time.Now().Round(0).Sub(c.now()) }
 
+// offset is skew, and nil while the source has not been asked.
+func (c *clock) offset() *time.Duration {
+	if c.anchor.Load() == nil {
+		return nil
+	}
+	skew := c.skew()
+	return &skew
+}
+
 // measure asks a few times and believes the quickest answer.
 func (c *clock) measure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)

@@ -99,6 +99,9 @@ type Options struct {
 	Redis   func(err error) // told when reading begins to fail (err) and works again (nil)
 	// Canaries says how they are, for the heartbeat: good, bad, off, or nothing before the first.
 	Canaries func() string
+	// CanariesSeen says how many of them answered when they were visited last, for the heartbeat.
+	CanariesSeen func() (answered, all int)
+	LastExit     *checkstream.LastExit // how the life before this one ended, for the heartbeat
 	// Clock is told how far this machine's clock is ahead of the shared one, and what
 	// is wrong with that one.
 	Clock func(skew time.Duration, err error)
@@ -112,6 +115,7 @@ type Store struct {
 	Breaker               string // closed, half_open or open
 	Spooled               int64  // rows on disk
 	SpoolFirst, SpoolLast time.Time
+	SpoolBytes            int64 // what they take of the disk
 }
 
 // Consumer is one region's worker. Run it once.
@@ -166,6 +170,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.Canaries == nil {
 		o.Canaries = func() string { return "" }
+	}
+	if o.CanariesSeen == nil {
+		o.CanariesSeen = func() (answered, all int) { return 0, 0 }
 	}
 	if o.Joined == nil {
 		o.Joined = func() {}

@@ -1,9 +1,15 @@
 // Keeps an open page as new as it says: a websocket, else a stream of events, else asking again
-// and again. The page is complete without it.
+// and again. What nothing confirms any more is shown as not known. The page is complete without it.
 "use strict";
 (() => {
-  const { base, slug } = document.body.dataset;
+  const { base, slug, none, cut, cutNote } = document.body.dataset;
+  const believed = 45000; // for how long what was last heard is evidence
   let tag = document.body.dataset.tag;
+  let wanted = tag; // what the page should be, by what was last heard
+  let late = false; // it is not, and could not be loaded yet
+  let heardAt = Date.now();
+  let askedAt = 0;
+  let undo = []; // gives the page the look back that it had before it was cut off
   let reloading = false;
   let tries = 0;
   const words = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
@@ -16,25 +22,79 @@
     line.textContent = line.dataset.rel.replace("{0}", text);
   }
 
+  function restore() {
+    for (const back of undo.splice(0)) back();
+  }
+
+  // Something current was heard: what is shown is true, unless it is known to be old.
+  function heard() {
+    if (late) return;
+    heardAt = Date.now();
+    restore();
+  }
+
+  // Nobody may take an old page for a good one: whoever hears nothing knows nothing.
+  function doubt() {
+    if (undo.length || Date.now() - heardAt < believed) return;
+    const banner = document.getElementById("banner");
+    for (const box of [banner, ...document.querySelectorAll("#systems .state")]) {
+      const icon = box.querySelector("svg");
+      if (!icon) continue; // it says nothing
+      const use = icon.querySelector("use");
+      const text = box.querySelector(".words, b");
+      const dress = ([classes, said, drawn, shape]) => {
+        box.className = classes;
+        text.textContent = said;
+        icon.setAttribute("class", drawn);
+        use.setAttribute("href", shape);
+      };
+      const before = [box.className, text.textContent, icon.getAttribute("class"), use.getAttribute("href")];
+      undo.push(() => dress(before));
+      dress([box.classList[0] + " no_data", box === banner ? cut : none, "i no_data", "#i-no_data"]);
+    }
+    for (const hand of document.querySelectorAll("#systems .state small, #age:not([data-at])")) {
+      hand.hidden = true; // what the operator stated is not known to stand
+      undo.push(() => (hand.hidden = false));
+    }
+    const title = document.title;
+    undo.push(() => (document.title = title));
+    document.title = document.querySelector("h1").textContent + ": " + cut;
+    const note = document.createElement("p");
+    note.className = "note cut";
+    note.textContent = cutNote;
+    undo.push(() => note.remove());
+    banner.after(note);
+  }
+
+  // An answer that something in between has kept for long is none.
+  async function get(url, headers) {
+    const answer = await fetch(url, { headers, cache: "no-cache" });
+    if (!answer.ok || Number(answer.headers.get("Age")) * 1000 >= believed) throw new Error(url);
+    return answer;
+  }
+
   // The page itself says it all, in its own language: what changed is taken from it.
   async function reload() {
+    late = true;
     if (reloading) return;
     reloading = true;
     await new Promise((done) => setTimeout(done, Math.random() * 800));
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      if (!answer.ok) return;
+      const answer = await get(location.href, { Accept: "text/html" });
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       const states = (root) => new Map([...root.querySelectorAll("#systems li[id]")].map((row) => [row.id, row.querySelector(".state").className]));
       const before = states(document);
       const open = [...document.querySelectorAll("details[open]")].map((d) => d.closest("li").id);
+      restore();
       document.querySelector("main").replaceWith(document.adoptNode(fresh.querySelector("main")));
       document.title = fresh.title;
       tag = fresh.body.dataset.tag;
+      heardAt = Date.now();
+      late = wanted !== tag; // another node may be a moment behind: it is asked again
       for (const id of open) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
       for (const [id, state] of states(document)) if (before.has(id) && before.get(id) !== state) document.getElementById(id).classList.add("changed");
     } catch {
-      // The next message tries again.
+      // It is tried again.
     } finally {
       reloading = false;
     }
@@ -43,38 +103,67 @@
   function take(item) {
     const line = document.getElementById("age");
     if (line && item.evidence_at) line.dataset.at = item.evidence_at;
-    if (item.tag !== tag) reload();
+    wanted = item.tag;
+    if (wanted !== tag) reload();
+    else {
+      late = false;
+      heard();
+    }
     age();
   }
 
   function hear(text) {
     const message = JSON.parse(text);
     if (message.t === "resync") reload();
-    if (message.t === "delta") for (const op of message.ops) if (op.item) take(op.item);
+    else if (message.t === "delta") for (const op of message.ops) op.item && take(op.item);
+    else if (message.t === "ping") heard();
     return message;
   }
 
   async function ask() {
+    askedAt = Date.now();
     try {
-      const answer = await fetch(base + "/state.json");
-      if (answer.ok) take(await answer.json());
+      take(await (await get(base + "/state.json")).json());
     } catch {
       // It is asked again.
     }
   }
 
+  // From time to time it is tried whether there is a better way again.
   function poll() {
     ask();
-    setInterval(ask, 10000);
+    const asking = setInterval(ask, 10000);
+    const again = () => {
+      clearInterval(asking);
+      tries = 2;
+      connect();
+    };
+    setTimeout(again, 240000 + Math.random() * 120000);
   }
 
   function stream() {
     if (!window.EventSource) return poll();
     const events = new EventSource(base + "/events");
+    let silent = 0;
+    let failed = 0;
+    const end = () => {
+      clearTimeout(silent);
+      events.close();
+      poll();
+    };
+    const alive = () => {
+      clearTimeout(silent);
+      silent = setTimeout(end, 35000);
+    };
+    alive();
     events.onopen = ask; // what happened before it was there
-    events.onmessage = (event) => hear(event.data);
+    events.onmessage = (event) => {
+      alive();
+      failed = 0;
+      hear(event.data);
+    };
     events.onerror = () => {
-      if (events.readyState === EventSource.CLOSED) poll();
+      if (events.readyState === EventSource.CLOSED || ++failed >= 3) end();
     };
   }
 
@@ -100,7 +189,8 @@
         well = true;
         tries = 0;
         from = { epoch: message.epoch, seq: message.seq };
-        if (!message.recovered) ask();
+        if (message.recovered) heard();
+        else ask();
       }
       if (message.t === "delta") from.seq = message.seq;
     };
@@ -112,6 +202,14 @@
     };
   }
 
-  setInterval(age, 1000);
+  function look() {
+    age();
+    doubt();
+    const wait = late ? 3000 : 10000;
+    if ((late || undo.length) && !reloading && Date.now() - askedAt >= wait) ask();
+  }
+
+  setInterval(look, 1000);
+  document.addEventListener("visibilitychange", () => !document.hidden && Date.now() - heardAt > 15000 && ask());
   connect();
 })();

@@ -13,10 +13,10 @@ import (
 // Client is one end of a socket.
 type Client struct{ conn *websocket.Conn }
 
-// Dial opens a socket as a page of the same origin does.
-func Dial(ctx context.Context, origin, path string) (*Client, error) {
+// Dial opens a socket as a page of the same origin does, with cookies that it may have.
+func Dial(ctx context.Context, origin, path string, cookies ...string) (*Client, error) {
 	//nolint:bodyclose // the library says that there is none to close
-	conn, _, err := websocket.Dial(ctx, origin+path, &websocket.DialOptions{Subprotocols: []string{wsconn.Subprotocol}, HTTPHeader: http.Header{"Origin": {origin}}})
+	conn, _, err := websocket.Dial(ctx, origin+path, &websocket.DialOptions{Subprotocols: []string{wsconn.Subprotocol}, HTTPHeader: http.Header{"Origin": {origin}, "Cookie": cookies}})
 	if err != nil {
 		return nil, err
 	}

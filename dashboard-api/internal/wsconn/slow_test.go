@@ -1,0 +1,240 @@
+package wsconn
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
+)
+
+// pipes is a listener whose connections hold nothing: what is written is written when it is read.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, open := <-p
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+func (p pipes) Close() error { close(p); return nil }
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
+}
+
+// piped is a server in a bubble, where time passes by itself once everybody waits.
+func piped(t *testing.T) (*fixture, pipes) {
+	t.Helper()
+	f := &fixture{hub: live.New(live.Options{})}
+	f.server = New(Options{Hub: f.hub, Log: slog.New(slog.DiscardHandler), Secure: func(*http.Request) bool { return false }, StillAllowed: func(context.Context, *http.Request) error { return nil }})
+	at, served := pipes(make(chan net.Conn)), make(chan struct{})
+	mux := http.NewServeMux()
+	mux.Handle("/", f.server)
+	mux.Handle("/events", f.server.Stream())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}
+	go func() { defer close(served); _ = server.Serve(at) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	told := make(chan struct{})
+	go func() { defer close(told); f.server.tell(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		f.server.Shutdown(ctx)
+		_ = server.Close()
+		<-served
+		<-told
+	})
+	return f, at
+}
+
+func (f *fixture) socket(t *testing.T, at pipes, channel string) *websocket.Conn {
+	t.Helper()
+	transport := &http.Transport{DialContext: at.dial}
+	conn, _, err := websocket.Dial(t.Context(), "http://node/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}, HTTPHeader: http.Header{"Authorization": {"Bearer x"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	conn.SetReadLimit(-1)
+	read(t, conn) // welcome
+	say(t, conn, `{"t":"sub","id":"1","ch":"`+channel+`"}`)
+	if got := read(t, conn); got["t"] != "ok" {
+		t.Fatalf("%v", got)
+	}
+	synctest.Wait() // it is said, and whoever wrote it is gone
+	return conn
+}
+
+// closedWith reads what is there still, and how it ends.
+func closedWith(conn *websocket.Conn) websocket.StatusCode {
+	for {
+		if _, _, err := conn.Read(context.Background()); err != nil {
+			return websocket.CloseStatus(err)
+		}
+	}
+}
+
+// Who reads a message a second reads on, though there is always another one.
+func TestAReaderThatReadsIsNotCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, at := piped(t)
+		conn := f.socket(t, at, "checks:x")
+		f.hub.Check("x", 0)
+		for i := range 60 {
+			synctest.Wait() // it is being written
+			f.hub.Check("x", i)
+			synctest.Wait()
+			<-time.After(time.Second)
+			if got := read(t, conn); got["t"] != "delta" {
+				t.Fatalf("%v", got)
+			}
+		}
+	})
+}
+
+// Who did not read for too long is told so as soon as it does.
+func TestALateReaderIsToldToComeBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, at := piped(t)
+		conn := f.socket(t, at, "checks:x")
+		f.hub.Check("x", 1)
+		<-time.After(writeTimeout + closeTimeout/2)
+		f.hub.Check("x", 2)
+		asked := time.Now()
+		if got := read(t, conn); got["t"] != "delta" {
+			t.Fatalf("%v", got)
+		}
+		if code := closedWith(conn); code != closeSlow {
+			t.Errorf("closed with %d", code)
+		}
+		synctest.Wait()
+		if took := time.Since(asked); took > 0 || len(f.server.clients(nil)) > 0 {
+			t.Errorf("%d left after %v", len(f.server.clients(nil)), took)
+		}
+	})
+}
+
+// Who does not read at all is dropped, in a bounded time.
+func TestWhoNeverReadsIsDropped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, at := piped(t)
+		f.socket(t, at, "checks:x")
+		f.hub.Check("x", 1)
+		<-time.After(writeTimeout + closeTimeout - time.Second)
+		synctest.Wait()
+		if len(f.server.clients(nil)) != 1 {
+			t.Error("dropped too soon")
+		}
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		if len(f.server.clients(nil)) != 0 {
+			t.Error("still there")
+		}
+	})
+}
+
+// Who asks for more than it reads is closed with the code to come back, and what it asks for
+// after that is not kept.
+func TestAnswersThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"errors": `{"t":"drop"}`, "subscriptions": `{"t":"sub","id":"2","ch":"checks:x"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			f, at := piped(t)
+			conn := f.socket(t, at, "checks:x")
+			flood := func(n int) {
+				for range n {
+					say(t, conn, text)
+				}
+				synctest.Wait()
+			}
+			waiting := func() int {
+				c := f.server.clients(nil)[0]
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return len(c.answers)
+			}
+			flood(1 + maxAnswers) // one is being written
+			if n := waiting(); n != maxAnswers {
+				t.Fatalf("%s: %d answers wait", name, n)
+			}
+			if f.server.clients(nil)[0].closing() != nil {
+				t.Fatalf("%s: closed too soon", name)
+			}
+			flooded := make(chan struct{})
+			go func() { // beside: nobody reads it before the socket is being closed, and then it is not kept
+				defer close(flooded)
+				for range 1000 {
+					if conn.Write(context.Background(), websocket.MessageText, []byte(text)) != nil {
+						return
+					}
+				}
+			}()
+			synctest.Wait()
+			if n := waiting(); n > maxAnswers+1 {
+				t.Errorf("%s: %d answers are kept", name, n)
+			}
+			if got := read(t, conn); got["t"] != "err" && got["t"] != "ok" {
+				t.Errorf("%s: %v", name, got)
+			}
+			if code := closedWith(conn); code != closeSlow {
+				t.Errorf("%s: closed with %d", name, code)
+			}
+			<-flooded
+		})
+	}
+}
+
+// An event stream that is read too late ends with an event that says so; one that is never read is
+// dropped in a bounded time.
+func TestALateReaderOfAStream(t *testing.T) {
+	t.Parallel()
+	for name, readsAfter := range map[string]time.Duration{"late": writeTimeout + closeTimeout/2, "never": writeTimeout + 2*closeTimeout} {
+		synctest.Test(t, func(t *testing.T) {
+			f, at := piped(t)
+			client := &http.Client{Transport: &http.Transport{DialContext: at.dial}}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://node/events?ch=checks:x", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.CloseIdleConnections()
+			defer response.Body.Close()
+			synctest.Wait()
+			for i := range 5 { // more than the client reads ahead
+				f.hub.Check("x", strings.Repeat("long ", 2_000)+strconv.Itoa(i))
+				synctest.Wait()
+			}
+			<-time.After(readsAfter)
+			synctest.Wait()
+			left := len(f.server.clients(nil))
+			body, _ := io.ReadAll(response.Body)
+			told := strings.Contains(string(body), "event: close\ndata: {\"code\":4008,")
+			if late := name == "late"; told != late || (left == 1) != late {
+				t.Errorf("%s: told %v, %d left; it ends %.200q", name, told, left, body[max(0, len(body)-200):])
+			}
+			synctest.Wait()
+			if left := len(f.server.clients(nil)); left > 0 {
+				t.Errorf("%s: %d are still there", name, left)
+			}
+		})
+	}
+}
