@@ -87,6 +87,8 @@ function route(method, url, body, allowed) {
   const told = alerts.route(method, path, url.searchParams, body);
   if (told) return told[0] >= 400 ? problem(...told) : ok(told[1], told[0]);
   if (call === "GET /live/snapshot") return ok(world.snapshot());
+  if (call === "GET /live/overview") return ok(world.overview(Number(url.searchParams.get("first") ?? 40)));
+  if (call === "GET /targets:figures") return past(figures(url.searchParams));
   if (call === "GET /results/latest") return past(latest(url.searchParams));
   if (call === "GET /fleet") return ok(fleet());
   if (call === "GET /regions")
@@ -193,6 +195,31 @@ function latest(params) {
   return { items };
 }
 
+function figures(params) {
+  const now = Date.now();
+  const items = params
+    .get("ids")
+    .split(",")
+    .flatMap((id) => {
+      const entry = world.targets.get(Number(id));
+      if (!entry) return [];
+      const last = (days) => {
+        const { uptime: share, coverage } = uptime(entry, now - days * 86_400_000, now);
+        return { uptime: share, coverage };
+      };
+      const secure = entry.target.url.startsWith("https:");
+      return [
+        {
+          target_id: entry.target.id,
+          last_24h: last(1),
+          last_30d: last(30),
+          cert_not_after: secure ? iso(now + ((entry.target.id * 17) % 90) * 86_400_000) : null,
+        },
+      ];
+    });
+  return { items };
+}
+
 function uptime(entry, from, to) {
   const n = { up: 0, degraded: 0, down: 0, unknown: 0, missed: 0 };
   const rows = world.results(entry, from, to);
@@ -253,6 +280,11 @@ function fleet() {
     breaker: outage ? "open" : "closed",
     ...spool,
     allow_cidrs: [],
+    spool_bytes: outage ? 204_800 : 0,
+    clock_offset_ms: -3,
+    canaries: { state: "good", answered: 5, all: 5 },
+    started_at: iso(now - 86_400_000),
+    last_exit: { cause: "drained", signal: "", at: iso(now - 86_410_000) },
   });
   return {
     redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: outage ? 2 : 0 },
@@ -283,17 +315,23 @@ function ledger(from, to) {
       in_flight: 0,
       spooled: 0,
       unexplained: 0,
+      reasons: [],
     };
     for (const entry of world.targets.values()) {
       for (const row of world.results(entry, Math.max(from, to - 3_600_000), to)) {
         if (row.region !== region) continue;
         line.planned++;
         line[row.status]++;
+        if (row.status !== "unknown" && row.status !== "missed") continue;
+        const stated = line.reasons.find((one) => one.status === row.status && one.reason === row.reason);
+        if (stated) stated.count++;
+        else line.reasons.push({ status: row.status, reason: row.reason, count: 1 });
       }
     }
     return line;
   });
-  return { items, from: iso(from), to: iso(to) };
+  const due = items.reduce((n, line) => n + line.planned, 0);
+  return { items, publisher: { due, published: due, missed: 0 }, from: iso(from), to: iso(to) };
 }
 
 async function serveFile(path, response) {

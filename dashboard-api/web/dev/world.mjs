@@ -229,6 +229,17 @@ export class World {
     for (const send of this.subscribers) send(frame);
   }
 
+  overview(first) {
+    const { now, items, regions } = this.snapshot();
+    const states = ["down", "degraded", "no_data", "maintenance", "up", "paused"];
+    const counts = Object.fromEntries(
+      states.map((state) => [state, items.filter((one) => one.state === state).length]),
+    );
+    const rank = (item) => states.indexOf(item.state);
+    items.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, "en", { numeric: true }) || a.id - b.id);
+    return { now, total: items.length, counts, items: items.slice(0, first), regions };
+  }
+
   snapshot() {
     const now = Date.now();
     const items = [...this.targets.values()].map((entry) =>

@@ -83,7 +83,7 @@ test("signing in asks for a code: a wrong one is told, the app's and a recovery 
   await page.getByLabel("Code").waitFor();
   for (const { name: mode, ...options } of modes) {
     await page.setViewportSize(options.viewport);
-    await page.emulateMedia({ colorScheme: options.colorScheme });
+    await page.emulateMedia({ colorScheme: options.colorScheme, forcedColors: options.forcedColors ?? "none" });
     assert.equal(await overflow(page), 0, mode);
     assert.deepEqual(await axeViolations(page), [], mode);
     await shoot(page, `login-code-${mode}`);

@@ -1,6 +1,8 @@
 // What an owner does about a region that is gone, in a real browser: it is retired, its prober forgotten.
+// What it says of probers and dead letters comes first; REDIS_URL is where those are put in.
 // GONE_REGION is one whose only prober has been killed; it is silent after three of its heartbeats.
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import {
   axeViolations,
@@ -28,6 +30,124 @@ after(() => browser?.close());
 const plan = async () => (await must("GET", "/regions")).items.find((one) => one.region === region);
 const prober = async () =>
   (await must("GET", "/fleet")).regions.find((one) => one.region === region)?.probers?.find(() => true);
+
+/** Asks Redis one thing. */
+function redis(...words) {
+  const { hostname, port, password } = new URL(settings.redisURL);
+  const say = (all) => `*${all.length}\r\n${all.map((one) => `$${Buffer.byteLength(one)}\r\n${one}\r\n`).join("")}`;
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let said = "";
+    socket.on("error", reject);
+    socket.on("data", (bytes) => {
+      said += bytes;
+      if (said.split("\r\n").length < (said.includes("$") ? 4 : 3)) return; // +OK, and a number or a string with its length
+      socket.end();
+      if (said.includes("-")) resolve(said.split("\r\n").at(-2));
+      else reject(new Error(said));
+    });
+    socket.write(say(["AUTH", decodeURIComponent(password)]) + say(words));
+  });
+}
+
+/** Puts in a result that ClickHouse refused, and an entry that nobody can read. */
+async function putLetters(target, region) {
+  const slot = new Date(Date.now() - 1_800_000);
+  const row = JSON.stringify({
+    TargetID: target,
+    Region: region,
+    ScheduledAt: slot.toISOString(),
+    Status: "unknown",
+    Reason: "host_budget",
+    Prober: "e2e",
+  });
+  const common = ["XADD", "{pf}:dead", "*", "region", region, "prober", `${region}-1`, "deliveries", "4"];
+  const entry = `${Math.floor(slot / 1000) * 1000}-${target}`;
+  const good = await redis(...common, "id", entry, "reason", "the store refused this row", "row", row);
+  const garbage = await redis(...common, "id", "0-0", "reason", "nobody can read this entry", "f:x", "\u0001");
+  return { good, garbage };
+}
+
+const letters = async () => (await must("GET", "/dead-letters")).items;
+const live = async () =>
+  (await must("GET", "/fleet")).regions.find((one) => one.live && one.region !== region && one.probers.length > 0);
+
+test("how a prober itself is: its clock, its canaries, its start", { timeout: 150_000 }, async () => {
+  const { region: name, probers } = await until("a region that lives", live);
+  const open = async (page) => {
+    const card = page.getByRole("region", { name: `Region ${name}`, exact: true });
+    await card.getByRole("button", { name: `${probers[0].name} Details` }).click();
+    await card.getByText("In step with Redis", { exact: false }).waitFor();
+    await card.getByText("Canaries", { exact: true }).waitFor();
+    return card;
+  };
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const card = await open(page);
+  const opener = card.getByRole("button", { name: `${probers[0].name} Details` });
+  assert.equal(await opener.getAttribute("aria-expanded"), "true");
+  await page.getByText(/planned = .* measured/).waitFor();
+  await page.getByText("The publisher noted", { exact: false }).waitFor();
+  await opener.focus();
+  await page.keyboard.press("Enter");
+  await card.getByText("In step with Redis", { exact: false }).waitFor({ state: "detached" });
+  assert.deepEqual(trouble, []);
+  await context.close();
+  assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
+});
+
+test("a new region: what to run there, and that it is there", { timeout: 150_000 }, async () => {
+  const { region: name, probers } = await until("a region that lives", live);
+  const open = async (page) => {
+    await page.getByRole("button", { name: "Add a region" }).click();
+    await page.getByLabel("Name of the region").fill("far-away");
+    await page.getByText("Waiting for the first prober of far-away").waitFor();
+  };
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  await open(page);
+  await page.getByText("REGION=far-away", { exact: false }).waitFor();
+  const field = page.getByLabel("Name of the region");
+  await field.fill("ext-mine");
+  await page.getByText("This name is kept", { exact: false }).waitFor();
+  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  await field.fill(name); // one whose prober beats: what it waits for
+  await page.getByText(`is there: ${probers[0].name}`, { exact: false }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.deepEqual(trouble, []);
+  await context.close();
+  assert.deepEqual(await inEveryMode(browser, state, [["add-region", "/fleet", open]]), []);
+});
+
+test("dead letters: what lies there, and one is replayed", { timeout: 180_000 }, async () => {
+  assert.ok(settings.redisURL, "REDIS_URL is not set: the Redis of the installation");
+  const alive = (await until("a region that lives", live)).region;
+  const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/dead", interval_s: 300, regions: [alive] });
+  const { good, garbage } = await putLetters(target.id, alive);
+  await until("both in the API", async () => (await letters()).length === 2);
+  const shown = async (page) => page.getByText("the store refused this row").waitFor();
+  assert.deepEqual(await inEveryMode(browser, state, [["dead-letters", "/fleet", shown]]), []);
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  await shown(page);
+  const row = page.getByRole("row", { name: /nobody can read this entry/ });
+  await row.getByText("This version cannot read it").waitFor();
+  assert.equal(await row.getByRole("button").count(), 0);
+  await page.getByRole("button", { name: `Replay ${good}` }).click();
+  await page.getByText("1 dead letter is run again", { exact: false }).first().waitFor();
+  await until("replayed by a prober", async () => (await letters()).every((one) => one.id !== good), { seconds: 60 });
+  await page.getByText("the store refused this row").waitFor({ state: "detached" });
+  assert.deepEqual(
+    (await letters()).map((one) => one.id),
+    [garbage],
+  );
+  const again = await must("POST", "/dead-letters:replay", { ids: [good, garbage] });
+  assert.deepEqual(again, { asked: 0, gone: 1, unreadable: 1 });
+  const why = async (page) => page.getByText("Too many checks of this host at once").waitFor();
+  assert.deepEqual(await inEveryMode(browser, state, [["ledger-reasons", "/fleet", why]]), []);
+  assert.deepEqual(trouble, []);
+  await redis("XDEL", "{pf}:dead", garbage).catch(() => {}); // its answer is a number
+  await must("DELETE", `/targets/${target.id}`);
+  await context.close();
+});
 
 test("by keyboard: a silent region is retired, after what that means was said", { timeout: 150_000 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");

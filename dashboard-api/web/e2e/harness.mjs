@@ -18,12 +18,23 @@ export const settings = {
   setupLink: process.env.SETUP_LINK ?? "",
   email: process.env.E2E_EMAIL ?? "owner@example.com",
   password: process.env.E2E_PASSWORD ?? "correct horse battery staple",
+  redisURL: process.env.REDIS_URL ?? "",
   goneRegion: process.env.GONE_REGION ?? "",
   cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
 };
 
 const shots = fileURLToPath(new URL("./shots/", import.meta.url));
 const axe = readFileSync(fileURLToPath(new URL("../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
+
+// What the browser is without. A list that is given takes the place of Playwright's, which is therefore repeated
+// as far as it matters here; then the page of suggestions below the address bar, which every new window loads:
+// a second of a core, three quarters of what a window costs.
+const without = [
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "PaintHolding"],
+  ...["HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "ThirdPartyStoragePartitioning"],
+  ...["OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"],
+  ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"],
+];
 
 export async function startBrowser() {
   await mkdir(shots, { recursive: true });
@@ -37,14 +48,23 @@ export async function startBrowser() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      `--disable-features=${without.join(",")}`,
     ],
   });
 }
 
+/** How every page is looked at; in the last one the system chooses the colours, and wants nothing to move. */
 export const modes = [
   { name: "1280-light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
   { name: "1280-dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
   { name: "390-light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  {
+    name: "forced-colours",
+    viewport: { width: 1280, height: 860 },
+    colorScheme: "light",
+    forcedColors: "active",
+    reducedMotion: "reduce",
+  },
 ];
 
 /** The API, with the key: what the page shows is compared with what it answers. */
@@ -115,6 +135,9 @@ export function watchPage(page) {
   return trouble;
 }
 
+/** Leaves out what the browser says by itself of an answer 401: so the page learns that nobody is signed in. */
+export const unlessSignedOut = (line) => !/the server responded with a status of 401/.test(line);
+
 /** Leaves out what the browser says by itself of a form that was sent with a mistake in it. */
 export const unlessRefused = (line) => !/the server responded with a status of 422/.test(line);
 
@@ -129,6 +152,15 @@ export async function axeViolations(page) {
 
 export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** What reaches furthest to the end of the page: where to look when it overflows. */
+const furthest = (page) =>
+  page.evaluate(() => {
+    const end = (node) => node.getBoundingClientRect()[document.dir === "rtl" ? "left" : "right"];
+    const sign = document.dir === "rtl" ? -1 : 1;
+    const all = [...document.querySelectorAll("body *")].sort((a, b) => sign * (end(b) - end(a)));
+    return all.slice(0, 3).map((node) => `${node.nodeName}.${node.getAttribute("class")} to ${Math.round(end(node))}`);
+  });
 
 export const shoot = (page, name, fullPage = false) => page.screenshot({ path: `${shots}${name}.png`, fullPage });
 
@@ -162,9 +194,9 @@ export async function enter(page, email, password) {
 }
 
 /** Somebody with an account of their own, and the usual password; gives the cookies. */
-export async function invited(browser, email, name) {
+export async function invited(browser, email, name, role = "editor") {
   await signIn(browser); // makes the owner when there is none
-  const { token } = await must("POST", "/invitations", { role: "editor", email });
+  const { token } = await must("POST", "/invitations", { role, email });
   await must("POST", "/invitations:accept", { token, name, password: settings.password });
   const { context, page } = await openPage(browser, undefined, "/login");
   await enter(page, email, settings.password);
@@ -223,11 +255,49 @@ export async function slotsOf(id, from, to) {
   return [...slots].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
 }
 
-/** The modes, and one in which the system chooses the colours. */
-export const allModes = [
-  ...modes,
-  { name: "forced-colours", viewport: { width: 1280, height: 860 }, colorScheme: "light", forcedColors: "active" },
-];
+/** Waits until nothing was asked for during half a second: charts have their data. */
+export const quiet = (page) => page.waitForLoadState("networkidle", { timeout: 1_500 }).catch(() => {});
+
+/** Walks with Tab until what has the focus is what is meant: so everything there is can be reached. */
+export async function tabTo(page, what, most = 60) {
+  for (let i = 0; i < most; i++) {
+    if (await what.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${what} was not reached with ${most} tabs`);
+}
+
+/**
+ * What moved by itself while the page was loaded, when it is more than the Core Web Vitals call
+ * good (0.1 in all): how much, and what moved most.
+ */
+const shifted = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const all = [];
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) if (!entry.hadRecentInput) all.push(entry);
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => {
+          const sum = all.reduce((so, { value }) => so + value, 0);
+          const said = all
+            .sort((a, b) => b.value - a.value)[0]
+            ?.sources.map(
+              ({ node, previousRect: from, currentRect: to }) =>
+                `${node?.nodeName}.${node?.className} ${from.top}+${from.height} to ${to.top}+${to.height}`,
+            );
+          resolve(sum > 0.1 ? `moved by ${sum.toFixed(2)} while it was loaded: ${said.join(", ")}` : "");
+        }, 100);
+      }),
+  );
+
+/** What moves for longer than an instant. */
+const moving = () =>
+  document
+    .getAnimations()
+    .filter((one) => one.playState === "running" && one.effect.getComputedTiming().duration > 10)
+    .map((one) => `${one.effect.target?.className} ${one.animationName ?? one.transitionProperty}`);
 
 /**
  * Opens pages in every mode, makes a picture of each, and gives what is wrong with them.
@@ -235,7 +305,7 @@ export const allModes = [
  */
 export async function inEveryMode(browser, storageState, pages) {
   const found = [];
-  for (const { name: mode, ...options } of allModes) {
+  for (const { name: mode, ...options } of modes) {
     const context = await browser.newContext({ ...options, storageState });
     for (const [name, path, ready] of pages) {
       const page = await context.newPage();
@@ -245,9 +315,18 @@ export async function inEveryMode(browser, storageState, pages) {
       try {
         await page.goto(new URL(path, settings.base).href);
         await ready(page);
+        const shift = await shifted(page);
+        if (shift) say(shift);
         if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
         for (const violation of await axeViolations(page)) say(violation);
+        if (options.reducedMotion) for (const what of await page.evaluate(moving)) say(`moves: ${what}`);
         await shoot(page, `${name}-${mode}`, true);
+        if (options.viewport.width < 400) {
+          await page.setViewportSize({ ...options.viewport, width: 360 });
+          await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 3 }).catch(
+            async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
+          );
+        }
       } catch (error) {
         say(error.message.split("\n")[0]);
         await shoot(page, `${name}-${mode}-failed`);

@@ -143,7 +143,7 @@ test("where a range begins before what is kept, it says so; the last label of th
     .getByRole("region", { name: "A year of days", exact: true })
     .getByText("Kept since 31 Jan 2026", { exact: false })
     .waitFor({ timeout: 40_000 });
-  await until("both uptimes say it", async () => (await page.locator(".stat .kept-note").count()) === 2);
+  await until("every uptime says it", async () => (await page.locator(".stat .kept-note").count()) === 4);
   const room = await page.locator(".plot").evaluate((plot) => {
     const right = (what) => plot.querySelector(what).getBoundingClientRect().right;
     return right("canvas") - right(".u-over");
@@ -169,6 +169,45 @@ test("t tests a target now, and its figures are there as tables and files", { ti
   await year.getByRole("columnheader", { name: "Downtime minutes" }).waitFor();
   const [file] = await Promise.all([page.waitForEvent("download"), year.getByRole("button", { name: "CSV" }).click()]);
   assert.match(await readFile(await file.path(), "utf8"), /^Day,State,Uptime,.*\r\n\d{4}-\d\d-\d\d,Up,/);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("the first rows and all counts are there before the snapshot is", { timeout: 60_000 }, async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
+  const page = await context.newPage();
+  const trouble = watchPage(page);
+  let come;
+  const held = new Promise((resolve) => {
+    come = resolve;
+  });
+  await page.route("**/api/v1/live/snapshot*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(settings.base.href);
+  const rows = () => page.locator("[data-row]").evaluateAll((all) => all.map((row) => row.dataset.row));
+  await page.locator("[data-row]").first().waitFor();
+  const first = await rows();
+  const { total } = await must("GET", "/live/overview?first=0");
+  assert.equal(await page.locator(".rows li").first().getAttribute("aria-setsize"), String(total));
+  const told = (await page.locator(".strip b").allInnerTexts()).reduce((sum, one) => sum + Number(one), 0);
+  assert.equal(told, total, "every target is counted");
+  assert.match(await page.locator("h1").innerText(), /target|up|watched|maintenance|paused/i);
+  // A search goes through all, so it waits for all.
+  await page.getByRole("searchbox").fill(run);
+  await page.locator(".list-skeleton").waitFor();
+  await page.getByRole("searchbox").fill("");
+  await page.locator("[data-row]").first().waitFor();
+  come();
+  await page.locator("[data-link=live]").waitFor();
+  // Their states may have changed meanwhile: they stand as the server orders them.
+  await until("the first rows stand where they stood", async () => {
+    const { items } = await must("GET", `/live/overview?first=${first.length}`);
+    return items.map(({ id }) => String(id)).join() === (await rows()).slice(0, first.length).join();
+  });
+  await page.getByRole("searchbox").fill(run);
+  await until("all that match", async () => (await rows()).length === targets.length);
   assert.deepEqual(trouble, []);
   await context.close();
 });

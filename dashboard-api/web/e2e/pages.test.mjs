@@ -354,6 +354,38 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   );
 });
 
+test("what readers see, in every mode, and without scripts", { timeout: 240_000 }, async () => {
+  const closed = await must("POST", "/status-pages", {
+    slug: `closed-${run}`,
+    title: "For customers",
+    published: true,
+    password: settings.password,
+  });
+  const systems = (page) => page.locator("#systems .state").first().waitFor();
+  const found = await inEveryMode(browser, undefined, [
+    ["public", `/s/${slug}`, systems],
+    ["public-ar", `/s/${slug}?lang=ar`, (page) => page.locator("html[dir=rtl] #systems .state").first().waitFor()],
+    ["public-subscribe", `/s/${slug}/subscribe`, (page) => page.locator("form button").first().waitFor()],
+    ["public-password", `/s/${closed.slug}`, (page) => page.locator("input[name=password]").waitFor()],
+  ]);
+  // Who has not given the password is told 401.
+  assert.deepEqual(
+    found.filter((line) => !/^public-password .*status of 401/.test(line)),
+    [],
+  );
+  await must("DELETE", `/status-pages/${closed.id}`);
+
+  const bare = await browser.newContext({ viewport: { width: 360, height: 780 }, javaScriptEnabled: false });
+  const page = await bare.newPage();
+  await page.goto(new URL(`/s/${slug}`, settings.base).href);
+  await page.locator("#systems").getByText("Shop", { exact: true }).waitFor();
+  await page.locator("#banner .words").getByText(/\S/).waitFor();
+  await page.locator(".event").first().waitFor();
+  await shoot(page, "public-without-scripts-360", true);
+  assert.equal(await overflow(page), 0);
+  await bare.close();
+});
+
 test("unpublished nobody sees it, deleted it is gone", { timeout: 120_000 }, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const menu = page.getByRole("button", { name: `Actions for ${title}` });

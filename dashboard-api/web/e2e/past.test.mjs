@@ -160,6 +160,14 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       `/settings/pages/${page}?at=${bad}`,
       (tab) => tab.getByRole("heading", { name: "Acme status: down" }).waitFor(),
     ],
+    [
+      "past-unreadable",
+      `/targets/${target.id}?at=yesterday`,
+      async (tab) => {
+        await tab.getByText("cannot be read: not live.", { exact: false }).waitFor();
+        assert.equal(await tab.locator("[role=alert], .skeleton").count(), 0, "that says it, and nothing else comes");
+      },
+    ],
     ["past-changes", `/incidents/${incident.id}`, (tab) => tab.locator("[data-region]").first().waitFor()],
   ]);
   assert.deepEqual(found, []);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
   axeViolations,
+  enter,
   inEveryMode,
   modes,
   must,
@@ -144,6 +145,45 @@ test("another role, with what it ends; the only owner stays; removal says what g
   await page.getByRole("button", { name: "Keep Ann" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
   assert.ok(await person(), "nothing was done yet");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("who is disabled is signed out at once and cannot come in, until enabled again", { timeout: 90_000 }, async () => {
+  const theirs = await openPage(browser, undefined, "/login");
+  await enter(theirs.page, email, settings.password);
+  await theirs.page.getByRole("link", { name: "Settings" }).waitFor();
+
+  const { context, page, trouble } = await openPage(browser, state, "/settings/people");
+  const row = page.locator("[data-member]", { hasText: email });
+  const choose = async (item) => {
+    await row.getByRole("button", { name: "Actions for Ann" }).click();
+    await page.getByRole("menuitem", { name: item, exact: true }).click();
+  };
+  await choose("Disable");
+  await page.getByText("Ann is signed out everywhere, and cannot sign in in any way.").waitFor();
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "disable-1280-light");
+  await page.getByRole("button", { name: "Keep Ann" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await person()).disabled_at, null, "nothing was done yet");
+  await choose("Disable");
+  await page.getByRole("button", { name: "Disable Ann" }).click();
+  await row.getByText("disabled").waitFor();
+  assert.deepEqual(await axeViolations(page), []);
+
+  // The page that was open learns it by its socket. Who has the password is told why; others are told nothing.
+  await theirs.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await enter(theirs.page, email, "not the password");
+  await theirs.page.getByText("the e-mail address or the password is wrong").waitFor();
+  await enter(theirs.page, email, settings.password);
+  await theirs.page.getByText("Your account is disabled.", { exact: false }).waitFor();
+
+  await choose("Enable");
+  await row.getByText("disabled").waitFor({ state: "detached" });
+  await enter(theirs.page, email, settings.password);
+  await theirs.page.getByRole("link", { name: "Settings" }).waitFor();
+  await theirs.context.close();
   assert.deepEqual(trouble, []);
   await context.close();
 });

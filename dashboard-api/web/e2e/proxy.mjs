@@ -7,7 +7,7 @@ import { connect, createServer } from "node:net";
 export async function startProxy(target) {
   const open = new Set();
   let mode = "open"; // open | cut | no-sockets | no-live: neither sockets nor event streams
-  const stream = /^GET \S*\/live\/events/m;
+  const stream = /^GET \S*(\/live|\/s\/[^/ ]+)\/events/m; // of the dashboard, of a status page
   const server = createServer((client) => {
     if (mode === "cut") return client.destroy();
     client.once("data", (head) => {

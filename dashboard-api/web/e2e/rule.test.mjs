@@ -3,18 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import {
-  axeViolations,
-  modes,
-  must,
-  overflow,
-  settings,
-  shoot,
-  signIn,
-  startBrowser,
-  until,
-  watchPage,
-} from "./harness.mjs";
+import { inEveryMode, must, settings, signIn, startBrowser, until, watchPage } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -127,12 +116,15 @@ test("incidents open by the rule that was used", { timeout: 180_000 }, async () 
 });
 
 test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 120_000 }, async () => {
-  const found = [];
-  const pages = [
-    ["rule", async () => {}],
+  const path = `/targets/${watched.id}/rule`;
+  const ready = (page) => page.getByLabel("Failing results in a row").waitFor();
+  const found = await inEveryMode(browser, state, [
+    ["rule", path, ready],
     [
       "rule-compared",
+      path,
       async (page) => {
+        await ready(page);
         await page.getByLabel("Failing results in a row").fill("1");
         await page.getByRole("button", { name: "A number" }).click();
         await page.getByLabel("How many regions").fill("1");
@@ -140,26 +132,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
         await page.locator("[data-compared]").waitFor();
       },
     ],
-  ];
-  for (const mode of modes) {
-    for (const [name, ready] of pages) {
-      const { context, page, trouble } = await signedIn({ viewport: mode.viewport, colorScheme: mode.colorScheme });
-      const say = (what) => found.push(`${name} ${mode.name}: ${what}`);
-      try {
-        await page.goto(new URL(`/targets/${watched.id}/rule`, settings.base).href);
-        await page.getByLabel("Failing results in a row").waitFor();
-        await ready(page);
-        if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
-        for (const violation of await axeViolations(page)) say(violation);
-        await shoot(page, `${name}-whole-${mode.name}`, true);
-      } catch (error) {
-        say(error.message.split("\n")[0]);
-        await shoot(page, `${name}-${mode.name}-failed`);
-      }
-      for (const line of trouble) say(line);
-      await context.close();
-    }
-  }
+  ]);
   assert.deepEqual(found, []);
   await must("DELETE", `/targets/${watched.id}`);
 });

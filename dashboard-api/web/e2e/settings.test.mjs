@@ -103,7 +103,15 @@ test("a rule names the channel, is turned off, deleted, and taken back", { timeo
 
 test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
   const found = await inEveryMode(browser, state, [
-    ["settings", "/settings", (page) => page.getByRole("heading", { name: "Appearance" }).waitFor()],
+    [
+      "settings",
+      "/settings",
+      (page) =>
+        page
+          .getByRole("region", { name: "How long history is kept" })
+          .getByRole("row", { name: "Every result, with its phases RETENTION_RAW 30 d" })
+          .waitFor(),
+    ],
     ["channels", "/settings/channels", (page) => page.locator(".entry").first().waitFor()],
     [
       "channel",

@@ -1,6 +1,8 @@
-// What people write runs nowhere as a script: every field that somebody may fill is filled with
-// each of these texts, and shown on the public page and in the dashboard in a real browser.
+// What people and servers write runs nowhere as a script: every field that somebody may fill is filled with
+// each of these texts, servers answer with them, and all is shown on the public page and in the dashboard
+// in a real browser.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
 
@@ -304,5 +306,80 @@ test("in the dashboard", { timeout: 900_000 }, async () => {
     trouble.push(...(await ran(t, `/targets/${id}`)));
   }
   await t.context.close();
+  assert.deepEqual(trouble, []);
+});
+
+test("what servers answer, in the dashboard", { timeout: 600_000 }, async () => {
+  trouble = [];
+  const texts = some(4);
+  let fine = true;
+  const server = createServer((request, response) => {
+    const [, what, which] = request.url.split("/");
+    const text = texts[Number.parseInt(which, 10)].replace(/[^ -~]/g, "?");
+    const headers = { server: text, "content-type": text, "x-said": text, etag: text, via: text, "set-cookie": text };
+    if (!fine && what === "first") response.writeHead(302, text, { ...headers, location: `/then/${which}?${text}` });
+    else response.writeHead(fine ? 200 : 500, text, headers);
+    response.end(text);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const tls = (process.env.HOSTILE_TLS ?? "").split(" ").filter(Boolean);
+  assert.ok(tls.length > 0, "HOSTILE_TLS has the addresses of servers whose certificates say such things");
+  const base = `http://127.0.0.1:${server.address().port}`;
+  const targets = [];
+  for (const url of [...texts.map((_, i) => `${base}/first/${i}`), ...tls])
+    targets.push(
+      await must("POST", "/targets", {
+        url,
+        interval_s: 10,
+        assertions: [{ source: "status", op: "in", value: "200" }],
+      }),
+    );
+  const are = (state, these) => async () => {
+    const items = new Map((await must("GET", "/live/snapshot")).items.map((item) => [item.id, item.state]));
+    return these.every(({ id }) => items.get(id) === state);
+  };
+  await until("those that answer well are up", are("up", targets.slice(0, texts.length)), {
+    seconds: 60,
+    everyMs: 500,
+  });
+  fine = false;
+  await until("all are down", are("down", targets), { seconds: 90, everyMs: 500 });
+  const incidents = await until("their incidents", async () => (await must("GET", "/incidents?state=open")).items);
+  assert.ok(incidents.length > 0);
+  for (const [i, { id }] of incidents.entries())
+    for (const text of packed(oneLine, 1_000)) if (i < 3) await must("POST", `/incidents/${id}/notes`, { text });
+
+  const t = await tab(state);
+  const now = new Date().toISOString();
+  const visit = async (path, ready) => {
+    trouble.push(...(await open(t, path)));
+    await t.page.locator(ready).first().waitFor();
+    trouble.push(...(await ran(t, path)));
+  };
+  await visit("/incidents", ".incident");
+  for (const { id } of incidents.slice(0, 8)) {
+    await visit(`/incidents/${id}`, "h1");
+    await t.page.waitForLoadState("networkidle"); // what changed is asked for by itself
+    trouble.push(...(await ran(t, `/incidents/${id}`)));
+  }
+  for (const { id } of targets.filter((_, i) => i % 4 === 0 || i >= texts.length)) {
+    await visit(`/targets/${id}`, ".log-row");
+    await t.page.locator(".log-row").first().click();
+    await t.page.locator(".waterfall").first().waitFor();
+    await t.page.waitForLoadState("networkidle");
+    trouble.push(...(await ran(t, `/targets/${id}, a check opened`)));
+  }
+  await visit(`/targets/${targets[0].id}?at=${now}`, ".verdict");
+  await visit(`/targets/${targets[0].id}/rule`, "form");
+  await visit(`/reports/${now.slice(0, 7)}`, "table");
+  await visit("/fleet", "table");
+  const { results } = (await must("GET", `/results/latest?ids=${targets[0].id}&n=1`)).items[0];
+  const check = `region=${results[0].region}&scheduled_at=${results[0].scheduled_at}`;
+  const evidence = await must("GET", `/targets/${targets[0].id}/evidence?${check}`);
+  assert.ok(JSON.stringify(evidence).includes("__ran"), "the evidence has what was answered");
+  await t.context.close();
+  for (const { id } of targets) await must("DELETE", `/targets/${id}`);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
   assert.deepEqual(trouble, []);
 });

@@ -2,7 +2,7 @@ import { ask } from "./api/early";
 import { wantedLanguage } from "./app/preferences";
 import { direction, speak } from "./words/t";
 
-ask(location.pathname, (path) =>
+ask(location.pathname + location.search, (path) =>
   fetch(path, {
     headers: { accept: "application/json" },
     credentials: "same-origin",
@@ -16,4 +16,4 @@ await speak(language).catch(() => {
 });
 document.documentElement.lang = language;
 document.documentElement.dir = direction();
-(await import("./start")).start();
+await (await import("./start")).start();

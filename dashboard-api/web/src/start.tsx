@@ -3,7 +3,9 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
+import { isAsked, sessionPath } from "./api/early";
 import { Announcer } from "./app/announcer";
+import { sessionQuery } from "./app/Gate";
 import { Live, LiveProvider } from "./app/live";
 import { createAppRouter } from "./app/router";
 import { Toasts } from "./app/toasts";
@@ -29,9 +31,16 @@ const queries = new QueryClient({
 const router = createAppRouter();
 const live = new Live(() => void queries.resetQueries({ queryKey: ["session"] }));
 
-export function start(): void {
+/** How long the first picture waits for what was asked for early. */
+const PATIENCE_MS = 100;
+
+export async function start(): Promise<void> {
   const root = document.getElementById("root");
   if (!root) return;
+  // What is there by now is in the first picture: a second one costs as much again.
+  const session = isAsked(sessionPath) ? queries.prefetchQuery(sessionQuery) : undefined;
+  const early = Promise.allSettled([router.load(), live.begin(), session]);
+  await Promise.race([early, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queries}>

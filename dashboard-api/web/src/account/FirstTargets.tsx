@@ -1,24 +1,21 @@
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { ApiError } from "../api/client";
-import { api } from "../api/endpoints";
 import type { Target } from "../api/types";
 import { useFilled, useLive, useLiveRunning, useTargetView } from "../app/live";
-import { completeUrl, errorsOf } from "../targetform/form";
+import { addLines } from "../targetform/adding";
+import { type Judged, judge, linesOf, MOST_LINES, only, taken } from "../targetform/lines";
 import { Field } from "../ui/Field";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { latency, listed, stateWords } from "../ui/words";
+import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 
 const FIRST_INTERVAL_S = 30; // so that the first results are soon there
 
-interface Refused {
-  line: string;
-  why: string;
-}
+type Refused = Pick<Judged, "no" | "text" | "why">;
 
 /** Paste one address or many, and see their results arrive. */
 export function FirstTargets() {
@@ -32,30 +29,25 @@ export function FirstTargets() {
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const lines = [
-      ...new Set(
-        text
-          .split("\n")
-          .map((line) => line.trim())
-          .filter(Boolean),
-      ),
-    ];
+    const lines = judge(linesOf(text).slice(0, MOST_LINES), taken(added));
     setEmpty(lines.length === 0);
     if (lines.length === 0) return;
     setBusy(true);
-    const failed: Refused[] = [];
-    for (const line of lines) {
-      try {
-        const target = await api.createTarget({ url: completeUrl(line), interval_s: FIRST_INTERVAL_S });
+    const failed: Refused[] = lines.filter((line) => line.is === "bad");
+    await addLines(
+      lines.filter((line) => line.is === "good"),
+      { interval_s: FIRST_INTERVAL_S },
+      (_, target) => {
         store.applySaved(target);
         setAdded((all) => [...all, target]);
-      } catch (error) {
-        const errors = error instanceof ApiError ? errorsOf(error.problem) : { form: String(error) };
-        failed.push({ line, why: Object.values(errors).join(" ") });
-      }
-    }
+      },
+      (line, why) => failed.push({ ...line, why }),
+    );
+    failed.sort((a, b) => a.no - b.no);
     setRefused(failed);
-    setText(failed.map((f) => f.line).join("\n"));
+    // What is beyond the bound stays, for the next time.
+    const rest = linesOf(text).slice(MOST_LINES);
+    setText(only(text, new Set([...failed, ...rest].map((line) => line.no))));
     setBusy(false);
   };
 
@@ -94,9 +86,9 @@ export function FirstTargets() {
         </Field>
         {refused.length > 0 && (
           <ul className="refused">
-            {refused.map(({ line, why }) => (
-              <li key={line}>
-                <CircleAlert size={15} aria-hidden /> <span className="mono">{line}</span> {why}
+            {refused.map(({ no, text, why }) => (
+              <li key={no}>
+                <CircleAlert size={15} aria-hidden /> <span className="mono">{text}</span> {why}
               </li>
             ))}
           </ul>
@@ -104,6 +96,16 @@ export function FirstTargets() {
         <button type="submit" className={added.length > 0 ? "btn" : "btn primary"} disabled={busy}>
           {busy ? t("Adding") : t("Start watching")}
         </button>
+        <p className="muted">
+          <Rich
+            text="Or <a>import a file</a>: CSV, or an export of another Probefleet."
+            a={(inner) => (
+              <Link to="/settings/transfer" className="link">
+                {inner}
+              </Link>
+            )}
+          />
+        </p>
       </form>
       {added.length > 0 && (
         <>

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
@@ -17,7 +18,7 @@ export function InvitationPage() {
   const [errors, setErrors] = useState<AccountErrors>({});
   const [busy, setBusy] = useState(false);
   useEffect(() => {
-    document.title = `${t("Join")} · Probefleet`;
+    document.title = titleOf("/invitation");
   }, []);
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {

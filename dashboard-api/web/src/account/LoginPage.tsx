@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import type { Session } from "../api/types";
+import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
@@ -25,7 +26,7 @@ export function LoginPage() {
   const [busy, setBusy] = useState(false);
   const [challenge, setChallenge] = useState(() => new URLSearchParams(location.hash.slice(1)).get("challenge"));
   useEffect(() => {
-    document.title = `${t("Sign in")} · Probefleet`;
+    document.title = titleOf("/login");
     form.current?.querySelector<HTMLElement>("[role=alert]")?.focus(); // what the way back from the provider brought
   }, []);
 

@@ -3,6 +3,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
@@ -13,7 +14,7 @@ import { FirstTargets } from "./FirstTargets";
 export function SetupPage() {
   const [owner, setOwner] = useState(false);
   useEffect(() => {
-    document.title = `${t("Set up")} · Probefleet`;
+    document.title = titleOf("/setup");
   }, []);
   if (owner) return <FirstTargets />;
   return <OwnerForm onDone={() => setOwner(true)} />;

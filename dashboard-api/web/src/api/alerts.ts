@@ -60,6 +60,26 @@ export interface Delivery {
   excerpt: string;
 }
 
+/** Something that was to be told of a target, and how far that has come. */
+export interface Tiding {
+  id: number;
+  incident_id: number;
+  channel_id: number;
+  channel: string;
+  channel_kind: ChannelKind;
+  event: string;
+  /** Cancelled: there was no need any more. */
+  state: "pending" | "sending" | "delivered" | "failed" | "cancelled";
+  attempts: number;
+  created_at: string;
+  /** While it is pending: when it is told, or tried again. */
+  next_at: string | null;
+  settled_at: string | null;
+  status: number;
+  /** Why it did not arrive, at the newest attempt. */
+  reason: string;
+}
+
 /** A stretch of each of some days; it ends on the next day if `to` is not later than `from`. */
 export interface Hours {
   days?: string[];
@@ -114,6 +134,8 @@ export const alertApi = {
     request<ChannelTest>(`${channels}/${id}:test`, { method: "POST", body: { event }, timeoutMs: 60_000 }),
   deliveries: (id: number, cursor: string | null) =>
     request<Page<Delivery>>(`${channels}/${id}/deliveries${query({ limit: 30, cursor })}`),
+  tidings: (target: number, cursor: string | null) =>
+    request<Page<Tiding>>(`/api/v1/targets/${target}/deliveries${query({ limit: 20, cursor })}`),
 
   rules: () => request<Page<AlertRule>>(`${rules}?limit=1000`),
   createRule: (body: AlertTerms) => request<AlertRule>(rules, { method: "POST", body }),

@@ -13,6 +13,7 @@ export type Evidence = Pick<
   | "headers"
   | "cookies"
   | "received"
+  | "received_cut"
   | "records"
   | "rcode"
   | "tls_version"
@@ -29,7 +30,10 @@ export interface ResultEvidence {
   evidence: Evidence | null;
 }
 
-/** What to visit: a target's own terms, without what only a saved one has. */
+/**
+ * What to visit: a target's own terms, without what only a saved one has. With target_id they are an
+ * edit of that target: what is not said is as it is stored, secrets included.
+ */
 export type CheckInput = Partial<
   Pick<
     Target,
@@ -46,4 +50,4 @@ export type CheckInput = Partial<
     | "dns"
     | "websocket"
   >
->;
+> & { target_id?: number };

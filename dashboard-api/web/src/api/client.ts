@@ -61,7 +61,8 @@ export async function request<T>(path: string, options: Options = {}): Promise<T
   return (await response.json()) as T;
 }
 
-async function readProblem(response: Response): Promise<Problem> {
+/** Reads what a request that did not succeed was answered. */
+export async function readProblem(response: Response): Promise<Problem> {
   const fallback: Problem = {
     type: "about:blank",
     title: response.statusText || t("The server answered {status}", { status: String(response.status) }),

@@ -1,19 +1,23 @@
-import type { Check, CheckInput } from "./checks";
+import type { Check, CheckInput, ResultEvidence } from "./checks";
 import { request } from "./client";
-import { snapshotPath } from "./early";
-import type { Histogram, Matrix, UptimeByDay } from "./figures";
+import { sessionPath, snapshotPath } from "./early";
+import type { Histogram, Matrix, TargetFigures, UptimeByDay } from "./figures";
 import type { Policy, Replay } from "./policy";
+import type { AssertionRule } from "./spec";
 import type {
   Batch,
   BatchSet,
+  DeadLetter,
   Fleet,
   Heartbeat,
   LatestResults,
   Ledger,
+  Overview,
   Page,
   RegionPlan,
   Report,
   Result,
+  Retention,
   Series,
   Session,
   Snapshot,
@@ -39,7 +43,7 @@ export interface Span {
 
 /** Every call the dashboard makes, by name. */
 export const api = {
-  session: (signal?: AbortSignal) => request<Session>("/api/v1/session", signal ? { signal } : {}),
+  session: (signal?: AbortSignal) => request<Session>(sessionPath, signal ? { signal } : {}),
   login: (email: string, password: string) =>
     request<Session>("/api/v1/session", { method: "POST", body: { email, password } }),
   /** The second step of a sign-in whose password was right. */
@@ -64,8 +68,13 @@ export const api = {
 
   /** With at most so many ticks altogether, but one slot of each target. */
   snapshot: (ticks: number) => request<Snapshot>(snapshotPath(ticks)),
+  /** Counts, regions, and so many of the targets that come first. */
+  overview: (first: number) => request<Overview>(`/api/v1/live/overview${query({ first })}`),
   latest: (ids: number[], n: number) =>
     request<LatestResults>(`/api/v1/results/latest${query({ ids: ids.join(","), n })}`),
+  /** Of at most 100 targets. */
+  figures: (ids: number[]) =>
+    request<{ items: TargetFigures[] }>(`/api/v1/targets:figures${query({ ids: ids.join(",") })}`),
 
   target: (id: number) => request<Target>(`/api/v1/targets/${id}`),
   createTarget: (body: TargetInput) => request<Target>("/api/v1/targets", { method: "POST", body }),
@@ -85,8 +94,14 @@ export const api = {
   check: (body: CheckInput) => request<Check>("/api/v1/checks", { method: "POST", body }),
   getCheck: (id: string) => request<Check>(`/api/v1/checks/${encodeURIComponent(id)}`),
 
+  /** What may be asserted of which source. */
+  assertionRules: () => request<{ items: AssertionRule[] }>("/api/v1/assertions/rules"),
+
   results: (id: number, options: { limit: number; cursor?: string | null } & Partial<Span>) =>
     request<Page<Result>>(`/api/v1/targets/${id}/results${query({ ...options })}`),
+  /** One result, and what its visit saw. */
+  evidence: (id: number, region: string, scheduledAt: string) =>
+    request<ResultEvidence>(`/api/v1/targets/${id}/evidence${query({ region, scheduled_at: scheduledAt })}`),
   series: (id: number, span: Span, stepS: number) =>
     request<Series>(`/api/v1/targets/${id}/series${query({ ...span, step_s: stepS })}`),
   matrix: (id: number, span: Span, stepS: number) =>
@@ -120,6 +135,13 @@ export const api = {
       method: "DELETE",
     }),
   fleet: () => request<Fleet>("/api/v1/fleet"),
+  retention: () => request<Retention>("/api/v1/retention"),
+  deadLetters: () => request<Page<DeadLetter>>(`/api/v1/dead-letters${query({ limit: 100 })}`),
+  replayDeadLetters: (ids: readonly string[]) =>
+    request<{ asked: number; gone: number; unreadable: number }>("/api/v1/dead-letters:replay", {
+      method: "POST",
+      body: { ids },
+    }),
   ledger: (span: Span) => request<Ledger>(`/api/v1/ledger${query({ ...span })}`),
 };
 

@@ -48,3 +48,16 @@ export interface UptimeByDay {
   zone: string;
   periods: Period[];
 }
+
+/** What a line about a target has room for. */
+export interface RowFigures {
+  uptime: number | null;
+  coverage: number | null;
+}
+
+export interface TargetFigures {
+  target_id: number;
+  last_24h: RowFigures;
+  last_30d: RowFigures;
+  cert_not_after: string | null;
+}

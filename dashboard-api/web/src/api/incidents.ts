@@ -60,6 +60,10 @@ export interface IncidentQuery {
   state?: IncidentState;
   target_id?: number;
   group_id?: number;
+  /** Only those that went on then or later. */
+  from?: string;
+  /** Only those that were opened before. */
+  to?: string;
   limit: number;
   cursor?: string | null;
 }

@@ -80,6 +80,11 @@ export interface CheckResult {
   wire_bytes: number;
 }
 
+export interface ComponentNow {
+  id: number;
+  state: string;
+}
+
 export interface Err {
   code: "malformed" | "unknown_message" | "unknown_channel" | "forbidden_channel" | "too_many_channels";
   id: string;
@@ -145,6 +150,13 @@ export interface IncidentOp {
   op: "upsert" | "remove";
 }
 
+export interface Now {
+  components: ComponentNow[];
+  evidence_at: string | null;
+  state: string;
+  tag: string;
+}
+
 export interface OK {
   ch: string;
   epoch: string;
@@ -153,6 +165,21 @@ export interface OK {
   recovered: boolean;
   seq: number;
   t: "ok";
+}
+
+export interface PageDelta {
+  ch: string;
+  from_seq: number;
+  mark?: string;
+  ops: PageOp[];
+  seq: number;
+  t: "delta";
+}
+
+export interface PageOp {
+  id: string;
+  item?: Now;
+  op: "upsert" | "remove";
 }
 
 export interface Phases {
@@ -295,4 +322,14 @@ export interface Welcome {
 
 export type BrowserMessage = Hello | Pong | Sub | Unsub;
 
-export type NodeMessage = CheckDelta | Err | IncidentDelta | OK | Ping | RegionDelta | Resync | TargetDelta | Welcome;
+export type NodeMessage =
+  | CheckDelta
+  | Err
+  | IncidentDelta
+  | OK
+  | PageDelta
+  | Ping
+  | RegionDelta
+  | Resync
+  | TargetDelta
+  | Welcome;

@@ -9,6 +9,17 @@ export interface Assertion {
   severity?: "fail" | "degrade";
 }
 
+/** What may be asserted of a source. */
+export interface AssertionRule {
+  source: string;
+  /** Of targets that have the source. */
+  kinds: string[];
+  /** What the name of such an assertion holds; empty: it takes none. */
+  name: string;
+  /** What each op is given: "none" for nothing. */
+  ops: { op: string; value: string }[];
+}
+
 /** A header that is sent; a secret one reads "[secret]", and written so it is kept. */
 export interface RequestHeader {
   name: string;

@@ -8,8 +8,10 @@ import type {
   IncidentDelta,
   Target as LiveTarget,
   NodeMessage,
+  PageDelta,
   Region,
   RegionDelta,
+  RegionOp,
   TargetOp,
   Tick,
 } from "./live.gen";
@@ -17,7 +19,7 @@ import type { Policy } from "./policy";
 import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type { Position, RegionState } from "./live.gen";
-export type { LiveTarget, Region, Tick };
+export type { LiveTarget, Region, RegionOp, Tick };
 
 export type Status = Tick["status"];
 export type State = LiveTarget["state"];
@@ -71,11 +73,16 @@ export type TargetInput = Partial<
     | "regions"
     | "active"
     | "expect"
+    | "assertions"
     | "heartbeat"
     | "policy"
     | "tags"
     | "parent_id"
-  >
+    | "http"
+  > & {
+    /** Null: both. */
+    family: "4" | "6" | null;
+  }
 >;
 
 /** Where a heartbeat stands. Only editors may see it: whoever knows the path can ping. */
@@ -240,6 +247,15 @@ export interface Uptime extends Figures {
   to: string;
 }
 
+/** What the overview begins with: counts of all, and the first of those that are shown worst first. */
+export interface Overview {
+  now: string;
+  total: number;
+  counts: Record<State, number>;
+  items: LiveTarget[];
+  regions: Region[];
+}
+
 export interface Snapshot {
   epoch: string;
   seq: number;
@@ -269,6 +285,14 @@ export interface Prober extends Spool {
   /** Empty when the prober does not say. */
   breaker: "closed" | "half_open" | "open" | "";
   allow_cidrs: string[] | null;
+  spool_bytes: number;
+  /** How far its clock is ahead of that of Redis; null when it does not say. */
+  clock_offset_ms: number | null;
+  /** An empty state: it does not say, or has not visited them yet. */
+  canaries: { state: string; answered: number; all: number };
+  started_at: string | null;
+  /** How its life before this one ended. */
+  last_exit: { cause: string; signal: string; at: string } | null;
 }
 
 export interface FleetRegion extends Spool {
@@ -290,6 +314,32 @@ export interface Fleet {
   outside: (Spool & { region: string })[];
 }
 
+/** How long history is kept, in hours. */
+export interface Retention {
+  results_h: number;
+  hourly_h: number;
+  daily_h: number;
+}
+
+/** A check, or a result, that was given up. */
+export interface DeadLetter {
+  id: string;
+  kind: "check" | "row";
+  region: string;
+  entry_id: string;
+  /** 0 when it cannot be told. */
+  target_id: number;
+  scheduled_at: string | null;
+  reason: string;
+  prober: string;
+  deliveries: number;
+  at: string;
+  replayable: boolean;
+  replay: "" | "asked" | "running" | "given_up";
+  asked_at: string | null;
+  tries: number;
+}
+
 export interface LedgerLine {
   region: string;
   planned: number;
@@ -301,11 +351,21 @@ export interface LedgerLine {
   in_flight: number;
   spooled: number;
   unexplained: number;
+  reasons: LedgerReason[];
+}
+
+/** Why so many are no measurement: those of a line add up to its unknown and missed. */
+export interface LedgerReason {
+  status: "unknown" | "missed";
+  reason: string;
+  count: number;
 }
 
 export interface Ledger {
   stale_since?: string;
   items: LedgerLine[];
+  /** As the publisher noted it. */
+  publisher: { due: number; published: number; missed: number };
   from: string;
   to: string;
 }
@@ -363,7 +423,7 @@ export interface Batch {
 }
 
 /** What a node says of the one channel that pages read: `targets`. */
-export type ServerMessage = Exclude<NodeMessage, CheckDelta | IncidentDelta | RegionDelta>;
+export type ServerMessage = Exclude<NodeMessage, CheckDelta | IncidentDelta | PageDelta | RegionDelta>;
 
 /** In a delta an item's ticks are only those that are new since the last frame. */
 export type Op = TargetOp;

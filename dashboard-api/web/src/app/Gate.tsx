@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { takeNext } from "../account/next";
@@ -7,14 +7,17 @@ import { api } from "../api/endpoints";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Shell } from "./Shell";
 
+/** Who is signed in. */
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: ({ signal }) => api.session(signal),
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: (failures, error) => !(error instanceof ApiError && error.status === 401) && failures < 2,
+});
+
 /** Lets signed-in people in; sends others to sign in, or to the set-up while there is no account. */
 export function Gate() {
-  const session = useQuery({
-    queryKey: ["session"],
-    queryFn: ({ signal }) => api.session(signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: (failures, error) => !(error instanceof ApiError && error.status === 401) && failures < 2,
-  });
+  const session = useQuery(sessionQuery);
   const router = useRouter();
   const signedIn = Boolean(session.data);
   const refused = session.error instanceof ApiError && session.error.status === 401 ? session.error : undefined;

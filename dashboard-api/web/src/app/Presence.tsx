@@ -3,17 +3,7 @@ import { useEffect } from "react";
 import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 import { useLink, useList, useLive } from "./live";
-
-const titles: Record<string, string> = {
-  "/": t("Overview"),
-  "/fleet": t("Fleet"),
-  "/incidents": t("Incidents"),
-  "/maintenance": t("Maintenance"),
-  "/settings": t("Settings"),
-  "/settings/channels": t("Channels"),
-  "/settings/rules": t("Notification rules"),
-  "/settings/pages": t("Status pages"),
-};
+import { titleOf } from "./titles";
 
 /** Carries the down count to the title and the tab icon, and says state changes aloud. */
 export function Presence() {
@@ -21,15 +11,13 @@ export function Presence() {
   const { store } = useLive();
   const cutOff = useLink().kind === "reconnecting";
   const announce = useAnnounce();
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  const id = Number(/^\/targets\/(\d+)$/.exec(path)?.[1] ?? 0);
-  const name = id ? (store.get(id)?.name ?? t("Target")) : (titles[path] ?? "");
+  const page = useRouterState({ select: (state) => state.matches.at(-1) });
+  const title = titleOf(page?.fullPath ?? "", page?.params, (id: string) => store.get(Number(id))?.name ?? t("Target"));
 
   useEffect(() => {
-    const title = name ? `${name} · Probefleet` : "Probefleet";
     document.title =
       counts.down > 0 ? t("({n, plural, one {# down} other {# down}}) {title}", { n: counts.down, title }) : title;
-  }, [counts.down, name]);
+  }, [counts.down, title]);
 
   useEffect(() => {
     const icon =

@@ -18,7 +18,7 @@ const Palette = lazy(() => import("../palette/Palette"));
 export function Shell({ session }: { session: Session }) {
   useLiveRunning();
   useIncidentNudge();
-  const open = useOpenIncidents();
+  const { n: open } = useOpenIncidents();
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
   const showHelp = useCallback(() => setHelp(true), []);

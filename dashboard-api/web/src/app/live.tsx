@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useSyncExternalStore } from "react";
 import { ApiError } from "../api/client";
-import { SPARE_SLOTS } from "../api/early";
+import { asked, overviewPath, SPARE_SLOTS } from "../api/early";
 import { api } from "../api/endpoints";
 import { type LinkStatus, LiveConnection, type Socket, type Way } from "../live/connection";
 import { HistoryFiller } from "../live/filler";
@@ -18,12 +18,20 @@ export class Live {
   private readonly incidentListeners = new Set<() => void>();
   private users = 0;
   private sweeper: ReturnType<typeof setInterval> | undefined;
+  private regionsTold = 0; // how often something was said of regions
   private readonly connection: LiveConnection;
 
   constructor(onSignedOut: () => void) {
     this.connection = new LiveConnection({
       openSocket: openBrowserSocket,
-      fetchSnapshot: () => api.snapshot(SPARE_SLOTS),
+      fetchSnapshot: async () => {
+        // What there is already is shown first: a snapshot of many targets takes a while.
+        if (this.store.getList().begun) await painted();
+        const told = this.regionsTold;
+        const snapshot = await api.snapshot(SPARE_SLOTS);
+        if (told !== this.regionsTold) void this.askRegions(); // its regions may be those of before
+        return snapshot;
+      },
       onSnapshot: (snapshot) => {
         this.error = null;
         this.store.applySnapshot(snapshot);
@@ -38,6 +46,11 @@ export class Live {
       onIncidents: () => {
         for (const listener of this.incidentListeners) listener();
         this.report(this.status);
+      },
+      onRegions: (ops) => {
+        if (!ops) return void this.askRegions();
+        this.regionsTold++;
+        this.store.applyRegionOps(ops);
       },
       onStatus: (status) => this.report(status),
       onError: (error) => {
@@ -66,6 +79,20 @@ export class Live {
     };
   }
 
+  /** Has all regions told anew. What was said of them meanwhile is newer: then once more. */
+  private async askRegions(): Promise<void> {
+    const told = this.regionsTold;
+    const overview = await api.overview(0).catch(() => null); // the next snapshot has them, too
+    if (told !== this.regionsTold) return this.askRegions();
+    if (overview) this.store.applyRegions(overview.regions);
+  }
+
+  /** Takes the first rows in, if they were asked for before the page was there. */
+  async begin(): Promise<void> {
+    const answer = await asked(overviewPath);
+    if (answer?.ok) this.store.applyOverview(await answer.json());
+  }
+
   retry = () => this.connection.retryNow();
   private lost = () => this.connection.lost();
 
@@ -82,10 +109,21 @@ export class Live {
     return () => this.incidentListeners.delete(listener);
   }
 
+  /** Calls the listener whenever what a channel is about may have changed, while the feed runs. */
+  follow = (channel: string, listener: () => void) => this.connection.follow(channel, listener);
+
   private report(status: LinkStatus): void {
     this.status = { ...status };
     for (const listener of this.listeners) listener();
   }
+}
+
+/** Once what was just changed is on the screen; a page that nobody looks at paints nothing. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 200);
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
 }
 
 function openBrowserSocket(way: Way): Socket {

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
-import { incidentApi } from "../api/incidents";
+import { type Incident, incidentApi } from "../api/incidents";
 import { useLive } from "./live";
 
 const INCIDENTS_EVERY_MS = 10_000;
@@ -8,6 +8,7 @@ const AFTER_CHANGE_MS = 1_500; // incidents are opened a moment after the state 
 const GATHERED_MS = 300; // changes of so long are asked for together
 
 const MOST = 100;
+const none: readonly Incident[] = [];
 
 /** How often incidents are asked for: never while they are told as they happen. */
 export function useIncidentsEvery(): number | false {
@@ -15,17 +16,17 @@ export function useIncidentsEvery(): number | false {
   return useSyncExternalStore(live.subscribe, live.tellsIncidents) ? false : INCIDENTS_EVERY_MS;
 }
 
-/** How many incidents are open, as text; "" while there are none, or nobody knows. */
-export function useOpenIncidents(): string {
+/** The open incidents, the newest first, and how many they are as text: "" while there are none, or nobody knows (not known). */
+export function useOpenIncidents(): { n: string; items: readonly Incident[]; known: boolean } {
   const every = useIncidentsEvery();
   const open = useQuery({
     queryKey: ["incidents", "count"],
     queryFn: () => incidentApi.list({ state: "open", limit: MOST }),
     refetchInterval: every,
-    select: (page) => ({ n: page.items.length, more: page.next_cursor !== null }),
   });
-  if (!open.data || open.data.n === 0) return "";
-  return open.data.more ? `${open.data.n}+` : String(open.data.n);
+  const { items = none, next_cursor: next = null } = open.data ?? {};
+  const n = next === null ? String(items.length) : `${items.length}+`;
+  return { n: items.length === 0 ? "" : n, items, known: open.data !== undefined };
 }
 
 /** Has what is shown of incidents asked for again when they change; without their channel, when a target does. */

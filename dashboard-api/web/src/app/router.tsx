@@ -7,14 +7,17 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { State } from "../api/types";
 import { askedAt } from "../known/at";
 import { OverviewPage } from "../overview/OverviewPage";
 import { browserZone, monthAt, monthPlus } from "../report/month";
+import { asked as askedZoom, zoomOf } from "../target/zoom";
 import { ErrorNote } from "../ui/ErrorNote";
 import { states } from "../ui/words";
 import { t } from "../words/t";
 import { Gate } from "./Gate";
+import { titleOf } from "./titles";
 
 export type Sort = "state" | "name" | "slow";
 export interface OverviewSearch {
@@ -23,6 +26,9 @@ export interface OverviewSearch {
   sort?: Sort | undefined;
   /** Several with commas between: what has them all. */
   tag?: string | undefined;
+  /** What is checked from it. */
+  region?: string | undefined;
+  group?: "tag" | undefined;
   /** The dialog to add a target is asked for. */
   add?: "1" | undefined;
 }
@@ -51,6 +57,8 @@ const overview = createRoute({
     if (states.includes(search.state as State)) found.state = search.state as State;
     if (search.sort === "name" || search.sort === "slow") found.sort = search.sort;
     if (typeof search.tag === "string" && search.tag) found.tag = search.tag;
+    if (typeof search.region === "string" && search.region) found.region = search.region;
+    if (search.group === "tag") found.group = "tag";
     if (search.add) found.add = "1";
     return found;
   },
@@ -62,12 +70,27 @@ function past(search: Record<string, unknown>): { at?: string } {
   return at === undefined ? {} : { at };
 }
 
+export interface TargetSearch {
+  range?: Range;
+  at?: string;
+  /** A part of the time that is looked at closely. */
+  from?: string;
+  to?: string;
+}
+
+/** The part of the time that is asked for. */
+function closely(search: Record<string, unknown>): { from?: string; to?: string } {
+  const zoom = zoomOf(search);
+  return zoom ? askedZoom(zoom) : {};
+}
+
 const target = createRoute({
   getParentRoute: () => app,
   path: "/targets/$id",
   component: lazyRouteComponent(() => import("../target/TargetPage"), "TargetPage"),
-  validateSearch: (search: Record<string, unknown>): { range?: Range; at?: string } => ({
+  validateSearch: (search: Record<string, unknown>): TargetSearch => ({
     ...(ranges.includes(search.range as Range) ? { range: search.range as Range } : {}),
+    ...closely(search),
     ...past(search),
   }),
 });
@@ -192,6 +215,12 @@ const audit = createRoute({
   },
 });
 
+const transfer = createRoute({
+  getParentRoute: () => app,
+  path: "/settings/transfer",
+  component: lazyRouteComponent(() => import("../settings/TransferPage"), "TransferPage"),
+});
+
 const statusPages = createRoute({
   getParentRoute: () => app,
   path: "/settings/pages",
@@ -256,6 +285,9 @@ const invitation = createRoute({
 });
 
 function NotFound() {
+  useEffect(() => {
+    document.title = titleOf("");
+  }, []);
   return (
     <main className="empty">
       <h1>{t("There is no such page")}</h1>
@@ -290,6 +322,7 @@ export const createAppRouter = () =>
         account,
         apiKeys,
         audit,
+        transfer,
         statusPages,
         statusPage,
         statusPosts,
@@ -309,6 +342,8 @@ export const createAppRouter = () =>
       return text ? `?${text}` : "";
     },
     scrollRestoration: true,
+    // Routes have no loaders: what is fetched ahead is the page's script.
+    defaultPreload: "intent",
   });
 
 declare module "@tanstack/react-router" {

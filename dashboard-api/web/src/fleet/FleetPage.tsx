@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Plus } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { api } from "../api/endpoints";
 import type { Fleet, State } from "../api/types";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -7,15 +8,18 @@ import { useRegionPlans } from "../ui/retired";
 import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
-import { count, duration, listed } from "../ui/words";
+import { duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
-import { locale, t } from "../words/t";
+import { t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
-import { ForgetProber, RegionActions, Retired } from "./Retired";
+import { ProberRow } from "./ProberRow";
+import { RegionActions, Retired } from "./Retired";
 import "../styles/fleet.css";
 
+const AddRegion = lazy(() => import("./AddRegion"));
+const DeadLetters = lazy(() => import("./DeadLetters"));
+
 const CLICKHOUSE = "ClickHouse";
-const whole = new Intl.NumberFormat(locale(), { maximumFractionDigits: 0, useGrouping: false });
 
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
 
@@ -49,6 +53,7 @@ export function FleetPage() {
           <h1>{t("Fleet")}</h1>
           <p className="muted">{fleet.data ? sentence(fleet.data) : t("Asking the probers")}</p>
         </div>
+        <AddRegionButton />
       </div>
       {fleet.error && !fleet.data && <ErrorNote error={fleet.error} onRetry={() => void fleet.refetch()} />}
       {fleet.isPending && <div className="skeleton page-skeleton" />}
@@ -74,29 +79,54 @@ export function FleetPage() {
         </>
       )}
 
-      <section className="card" aria-labelledby="ledger">
-        <div className="card-head">
-          <div>
-            <h2 id="ledger">{t("Ledger")}</h2>
-            <p className="muted">{t("Every planned check ends in exactly one outcome.")}</p>
+      {!fleet.isPending && (
+        <section className="card" aria-labelledby="ledger">
+          <div className="card-head">
+            <div>
+              <h2 id="ledger">{t("Ledger")}</h2>
+              <p className="muted">{t("Every planned check ends in exactly one outcome.")}</p>
+            </div>
+            <CopyNote of={ledger.data} />
+            <label className="push">
+              <span className="sr">{t("Period")}</span>
+              <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
+                {ledgerRanges.map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            </label>
           </div>
-          <CopyNote of={ledger.data} />
-          <label className="push">
-            <span className="sr">{t("Period")}</span>
-            <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
-              {ledgerRanges.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-        </div>
-        {ledger.error && !ledger.data && <ErrorNote error={ledger.error} onRetry={() => void ledger.refetch()} />}
-        {ledger.isPending && <div className="skeleton chart-skeleton" />}
-        {ledger.data && <LedgerTable lines={ledger.data.items} />}
-      </section>
+          {ledger.error && !ledger.data && <ErrorNote error={ledger.error} onRetry={() => void ledger.refetch()} />}
+          {ledger.isPending && <div className="skeleton chart-skeleton" />}
+          {ledger.data && <LedgerTable ledger={ledger.data} />}
+        </section>
+      )}
+      {fleet.data && fleet.data.redis.dead_letters > 0 && (
+        <Suspense>
+          <DeadLetters all={fleet.data.redis.dead_letters} />
+        </Suspense>
+      )}
     </div>
+  );
+}
+
+function AddRegionButton() {
+  const session = useQuery({ queryKey: ["session"], queryFn: ({ signal }) => api.session(signal) });
+  const [open, setOpen] = useState(false);
+  if (session.data?.role !== "owner") return null;
+  return (
+    <>
+      <button type="button" className="btn push" onClick={() => setOpen(true)}>
+        <Plus size={15} aria-hidden /> {t("Add a region")}
+      </button>
+      {open && (
+        <Suspense>
+          <AddRegion onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 
@@ -159,7 +189,15 @@ function Stores({ fleet }: { fleet: Fleet }) {
         state={redis.dead_letters > 0 ? "degraded" : "up"}
         name={t("Queue")}
         value={t("{n, plural, one {# entry} other {# entries}}", { n: redis.backlog })}
-        note={t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })}
+        note={
+          redis.dead_letters > 0 ? (
+            <a href="#dead-letters">
+              {t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })}
+            </a>
+          ) : (
+            t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })
+          )
+        }
       />
     </div>
   );
@@ -230,43 +268,12 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
                 <th scope="col" className="num">
                   {t("Spooled")}
                 </th>
-                <th scope="col">{t("Open ranges")}</th>
                 <th scope="col">{t("Version")}</th>
               </tr>
             </thead>
             <tbody>
               {probers.map((prober) => (
-                <tr key={prober.name}>
-                  <td>
-                    <b>{prober.name}</b>
-                  </td>
-                  <td>
-                    <Ago at={prober.heartbeat_at} /> <ForgetProber region={region.region} prober={prober} />
-                  </td>
-                  <td className="num">{count(prober.in_flight)}</td>
-                  <td className="num">{count(prober.waiting)}</td>
-                  <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p50_ms) })}</td>
-                  <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p99_ms) })}</td>
-                  <td>
-                    {t("{state, select, ok {ok} down {down} cut_off {cut off} other {{state}}}", {
-                      state: prober.breaker === "open" ? "cut_off" : prober.clickhouse,
-                    })}
-                  </td>
-                  <td className="num">
-                    {prober.spool_first ? (
-                      <Rich
-                        text="{n}<more>, oldest {time}</more>"
-                        more={(inner) => <span className="muted">{inner}</span>}
-                        n={count(prober.spooled)}
-                        time={<Ago at={prober.spool_first} bare />}
-                      />
-                    ) : (
-                      count(prober.spooled)
-                    )}
-                  </td>
-                  <td>{prober.allow_cidrs?.length ? listed(prober.allow_cidrs) : t("none")}</td>
-                  <td className="muted">{prober.version}</td>
-                </tr>
+                <ProberRow key={prober.name} region={region.region} prober={prober} />
               ))}
             </tbody>
           </table>

@@ -3,14 +3,14 @@ import { ArrowRight } from "lucide-react";
 import { changesOf, type RegionChanges } from "../api/changes";
 import type { Incident } from "../api/incidents";
 import { useZone } from "../app/preferences";
+import { ChangeLine } from "../ui/ChangeLine";
 import { ErrorNote } from "../ui/ErrorNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { Clock } from "../ui/time";
 import { explain } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
-import { type ChangeRow, gapsOf, missingWords, onlyFailed, rowsOf } from "./changes";
-import "../styles/changes.css";
+import { gapsOf, missingWords, onlyFailed, rowsOf } from "./changes";
 
 const OPEN_MS = 60_000; // more regions may fail
 const OVER_MS = 3_600_000;
@@ -67,7 +67,7 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
       {good ? (
         <ul className="changes-list">
           {rowsOf(region, kind, zone).map((row) => (
-            <Change key={row.key} row={row} />
+            <ChangeLine key={row.key} row={row} />
           ))}
         </ul>
       ) : (
@@ -86,21 +86,5 @@ function Region({ region, kind }: { region: RegionChanges; kind: string }) {
         </p>
       ))}
     </section>
-  );
-}
-
-function Change({ row }: { row: ChangeRow }) {
-  const value = row.code ? "change-value mono" : "change-value";
-  return (
-    <li>
-      <span className="change-name">{row.name}</span>
-      <del className={value} title={row.titles?.[0]}>
-        {row.before}
-      </del>
-      <ArrowRight size={14} aria-hidden className="change-arrow" />
-      <ins className={value} title={row.titles?.[1]}>
-        {row.after}
-      </ins>
-    </li>
   );
 }

@@ -32,7 +32,7 @@ export function IncidentSection({
   });
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <section className="card" aria-label={title} data-incidents={state}>
+    <section className={list.isPending ? "card holds" : "card"} aria-label={title} data-incidents={state}>
       <div className="card-head">
         <h2>{title}</h2>
         {items.length > 0 && (

@@ -3,20 +3,10 @@
 import type { Changes, Difference, Gap, RegionChanges } from "../api/changes";
 import type { Zone } from "../app/preferences";
 import { phases } from "../target/phases";
+import type { ChangeRow } from "../ui/ChangeLine";
 import { absolute } from "../ui/time";
 import { explain, latency, tellingStatus } from "../ui/words";
 import { locale, t } from "../words/t";
-
-/** One line: what it is, and how it was and is. A title says more where the text is cut. */
-export interface ChangeRow {
-  key: string;
-  name: string;
-  before: string;
-  after: string;
-  /** It is written as machines write it. */
-  code: boolean;
-  titles?: [before: string, after: string];
-}
 
 const NONE = t("none");
 

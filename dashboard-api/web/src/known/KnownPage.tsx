@@ -9,7 +9,7 @@ import { listed, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import { Frozen, Limits } from "./AsKnownAt";
-import { daysWord } from "./at";
+import { daysWord, readable } from "./at";
 import { usePageAt } from "./ways";
 
 /** What a status page said at an instant, as it was known then. */
@@ -19,6 +19,7 @@ export function KnownPage({ id, at }: { id: number; at: string }) {
     queryKey: ["known", "page", id, at],
     queryFn: ({ signal }) => knownApi.page(id, at, signal),
     retry: false,
+    enabled: readable(at),
   });
   return (
     <>
@@ -28,7 +29,7 @@ export function KnownPage({ id, at }: { id: number; at: string }) {
       ) : known.error ? (
         <ErrorNote error={known.error} onRetry={() => void known.refetch()} />
       ) : (
-        <div className="skeleton page-skeleton" />
+        readable(at) && <div className="skeleton page-skeleton" />
       )}
     </>
   );

@@ -13,7 +13,7 @@ import { duration, explain, latency, listed, stateOfStatus, stateWords, tellingS
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import { Frozen, Limits } from "./AsKnownAt";
-import { laterOf, slotsOf } from "./at";
+import { laterOf, readable, slotsOf } from "./at";
 import { useTargetAt } from "./ways";
 import "../styles/target.css";
 import "../styles/incidents.css";
@@ -27,6 +27,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
     queryKey: ["known", "target", id, at],
     queryFn: ({ signal }) => knownApi.target(id, at, signal),
     retry: false,
+    enabled: readable(at),
   });
   return (
     <div className="page">
@@ -40,7 +41,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
       ) : known.error ? (
         <ErrorNote error={known.error} onRetry={() => void known.refetch()} />
       ) : (
-        <div className="skeleton page-skeleton" />
+        readable(at) && <div className="skeleton page-skeleton" />
       )}
     </div>
   );

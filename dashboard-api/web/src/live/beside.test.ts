@@ -51,3 +51,12 @@ test("a gap, and being too far behind, start anew", () => {
   channel.receive(ok("incidents.3", 9, false));
   expect(changes).toBe(3);
 });
+
+test("what was told is handed on; nothing, when anything may have changed", () => {
+  const told: (readonly unknown[] | null)[] = [];
+  const fleet = new Beside("fleet", (ops) => told.push(ops));
+  fleet.subscribe();
+  fleet.receive({ t: "ok", id: "fleet.1", epoch: "e1", seq: 3, recovered: false });
+  fleet.receive({ ...delta(3, 4, "fleet"), ops: [{ op: "remove", id: "eu" }] });
+  expect(told).toEqual([null, [{ op: "remove", id: "eu" }]]);
+});

@@ -8,21 +8,22 @@ interface Message {
   seq?: number;
   from_seq?: number;
   recovered?: boolean;
+  ops?: readonly unknown[];
 }
 
 /**
- * A channel without a snapshot, such as incidents: it says that something changed, and what is
- * shown is asked for again. Nothing is missed: after every subscription that could not go on where
- * the last one was, and after every gap, it says so as well.
+ * A channel without a snapshot, such as incidents: it says what changed, or else that anything may
+ * have and what is shown is to be asked for again. Nothing is missed: after every subscription that
+ * could not go on where the last one was, and after every gap, it says the latter.
  */
-export class Beside {
+export class Beside<Op = unknown> {
   live = false;
   private position: Position | null = null;
   private subscriptions = 0;
   private readonly name: string;
-  private readonly changed: () => void;
+  private readonly changed: (ops: readonly Op[] | null) => void;
 
-  constructor(name: string, changed: () => void) {
+  constructor(name: string, changed: (ops: readonly Op[] | null) => void) {
     this.name = name;
     this.changed = changed;
   }
@@ -31,6 +32,11 @@ export class Beside {
     this.live = false;
     this.subscriptions++;
     return { t: "sub", id: this.id, ch: this.name, ...(this.position && { from: this.position }) };
+  }
+
+  unsubscribe(): object {
+    this.live = false;
+    return { t: "unsub", id: this.id, ch: this.name };
   }
 
   lost(): void {
@@ -46,7 +52,7 @@ export class Beside {
     if (message.t === "ok" && message.id === this.id) {
       this.live = true;
       this.position = { epoch: message.epoch ?? "", seq: message.seq ?? 0 };
-      if (!message.recovered) this.changed();
+      if (!message.recovered) this.changed(null);
       return null;
     }
     if (message.ch !== this.name || !this.live || !this.position) return null;
@@ -58,7 +64,7 @@ export class Beside {
     }
     if (message.t === "delta" && seq > this.position.seq) {
       this.position = { epoch: this.position.epoch, seq };
-      this.changed();
+      this.changed((message.ops ?? []) as readonly Op[]);
     }
     return null;
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ServerMessage, Snapshot } from "../api/types";
+import type { RegionOp, ServerMessage, Snapshot } from "../api/types";
 import { type Handlers, type LinkStatus, LiveConnection, type Socket, type Way } from "./connection";
 import { iso, liveTarget, snapshot, start } from "./testdata";
 
@@ -37,8 +37,10 @@ class World {
   statuses: LinkStatus["kind"][] = [];
   reports: LinkStatus[] = [];
   gaps: string[] = [];
+  regions: unknown[] = [];
   seq = 100;
   down = false;
+  held: Promise<void> | undefined; // until the snapshot is answered
   connection: LiveConnection;
   constructor() {
     const handlers: Handlers = {
@@ -49,6 +51,7 @@ class World {
         return socket;
       },
       fetchSnapshot: async () => {
+        await this.held;
         if (this.down) throw new Error("cut");
         return snapshot(this.seq, [liveTarget(1)]);
       },
@@ -62,6 +65,7 @@ class World {
       onServerTime: () => {},
       onError: () => {},
       onIncidents: () => {},
+      onRegions: (ops) => this.regions.push(ops),
       random: () => 1,
     };
     this.connection = new LiveConnection(handlers);
@@ -249,4 +253,77 @@ test("a websocket that nobody answers is given up after ten seconds, a live one 
   world.socket.accept(world.seq);
   await world.settle(34_000);
   expect(world.sockets.length).toBe(2);
+});
+
+test("a channel is followed beside the others: on every connection, until it is no longer wanted", async () => {
+  let changes = 0;
+  await world.goLive();
+  const followed = world.connection.follow("checks:a1", () => changes++);
+  const sub = world.socket.sent.at(-1);
+  expect([sub?.t, sub?.ch, followed.live()]).toEqual(["sub", "checks:a1", false]);
+  const ok = (id: unknown, recovered: boolean) =>
+    world.socket.says({ t: "ok", id: String(id), ch: "checks:a1", epoch: "e1", seq: 3, recovered });
+  ok(sub?.id, false); // what was said before it was followed is not known
+  expect([changes, followed.live()]).toEqual([1, true]);
+  world.socket.says({ t: "delta", ch: "checks:a1", from_seq: 3, seq: 4, ops: [] });
+  expect(changes).toBe(2);
+  world.socket.says({ t: "delta", ch: "checks:other", from_seq: 3, seq: 9, ops: [] });
+  expect(changes).toBe(2);
+
+  world.socket.onclose?.({ code: 1006 });
+  expect(followed.live()).toBe(false);
+  await world.settle(60_000);
+  world.socket.welcome();
+  const next = world.socket.sent.findLast((m) => m.ch === "checks:a1");
+  expect(next).toMatchObject({ t: "sub", from: { epoch: "e1", seq: 4 } });
+  followed.end();
+  expect(world.socket.sent.at(-1)).toMatchObject({ t: "unsub", ch: "checks:a1" });
+  ok(next?.id, false);
+  expect(changes).toBe(2);
+});
+
+test("regions are told of as they change, and asked for where the server could not go on", async () => {
+  await world.goLive();
+  const subs = () => world.socket.sent.filter((m) => m.t === "sub" && m.ch === "fleet");
+  const accept = (seq: number, recovered: boolean) =>
+    world.socket.says({ t: "ok", id: String(subs().at(-1)?.id), ch: "fleet", epoch: "e1", seq, recovered });
+  const delta = (from_seq: number, seq: number, ops: RegionOp[]) =>
+    world.socket.onmessage?.({ data: JSON.stringify({ t: "delta", ch: "fleet", from_seq, seq, ops }) });
+  accept(4, false);
+  delta(4, 5, [{ op: "remove", id: "eu" }]);
+  world.socket.onclose?.({ code: 1006 });
+  await world.settle(500);
+  world.socket.welcome();
+  expect(subs().at(-1)).toMatchObject({ from: { epoch: "e1", seq: 5 } });
+  accept(5, true);
+  delta(7, 8, []); // a gap
+  accept(8, false);
+  expect(world.regions).toEqual([null, [{ op: "remove", id: "eu" }], null]);
+});
+
+test("stopped before its socket is open, it is closed as soon as it is: else browsers warn", async () => {
+  world.connection.start();
+  await world.settle(10);
+  world.connection.stop();
+  expect(world.sockets[0]?.closed).toBe(false);
+  world.socket.onopen?.();
+  expect(world.sockets[0]?.closed).toBe(true);
+  world.connection.start();
+  await world.goLive();
+  world.connection.stop();
+  expect(world.sockets[1]?.closed).toBe(true);
+});
+
+test("told to go, it asks whether it may before it comes back", async () => {
+  await world.goLive();
+  let answer = () => {};
+  world.held = new Promise((resolve) => {
+    answer = resolve;
+  });
+  world.socket.onclose?.({ code: 4001 });
+  await world.settle(5_000);
+  expect(world.sockets).toHaveLength(1);
+  answer();
+  await world.settle(5_000);
+  expect(world.sockets).toHaveLength(2);
 });

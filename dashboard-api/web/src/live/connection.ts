@@ -1,4 +1,4 @@
-import type { Op, ServerMessage, Snapshot } from "../api/types";
+import type { Op, RegionOp, ServerMessage, Snapshot } from "../api/types";
 import { backoffMs } from "./backoff";
 import { Beside } from "./beside";
 import { Channel, place } from "./channel";
@@ -33,6 +33,8 @@ export interface Handlers {
   onError(error: unknown): void;
   /** Incidents may be other ones than those that are shown. */
   onIncidents(): void;
+  /** Regions have changed like this; null: they may be any other ones. */
+  onRegions(ops: readonly RegionOp[] | null): void;
   random?(): number;
 }
 
@@ -56,8 +58,11 @@ export class LiveConnection {
   private readonly handlers: Handlers;
   private readonly channel = new Channel("targets");
   private readonly incidents = new Beside("incidents", () => this.handlers.onIncidents());
+  private readonly followed = new Set<Beside>();
+  private readonly fleet = new Beside<RegionOp>("fleet", (ops) => this.handlers.onRegions(ops));
   private socket: Socket | null = null;
   private welcomed = false;
+  private opening = false;
   private stopped = true;
   private loading = false;
   private way: Way = "socket";
@@ -89,8 +94,25 @@ export class LiveConnection {
     this.stopped = true;
     for (const timer of this.timers.values()) clearTimeout(timer);
     this.timers.clear();
-    this.incidents.lost();
-    this.dropSocket();
+    this.besides((one) => one.lost());
+    const { socket } = this;
+    const opening = this.opening && this.way === "socket";
+    this.dropSocket(!opening);
+    // Closed before it is open, the browser writes a warning: nothing is wrong, somebody signed out.
+    if (socket && opening) socket.onopen = () => socket.close();
+  }
+
+  /** Calls `changed` whenever what a channel is about has changed, until the returned function is called. */
+  follow(channel: string, changed: () => void): { live(): boolean; end(): void } {
+    const one = new Beside(channel, changed);
+    this.followed.add(one);
+    if (this.welcomed) this.send(one.subscribe());
+    return {
+      live: () => one.live,
+      end: () => {
+        if (this.followed.delete(one) && this.welcomed) this.send(one.unsubscribe());
+      },
+    };
   }
 
   /** Whether incidents are told as they happen: else they must be asked for. */
@@ -116,16 +138,29 @@ export class LiveConnection {
     this.way = this.refusals >= REFUSALS && this.refusals % 2 === 0 ? "stream" : "socket";
     const socket = this.handlers.openSocket(this.way);
     this.socket = socket;
+    this.opening = true;
     this.welcomed = false;
     const mine = () => this.socket === socket && !this.stopped;
-    socket.onopen = () => mine() && this.armHeartbeat();
+    socket.onopen = () => {
+      if (!mine()) return;
+      this.opening = false;
+      this.armHeartbeat();
+    };
     socket.onmessage = (event) => mine() && this.onMessage(event.data);
     socket.onclose = (event) => {
       if (!mine()) return;
       this.onLost();
-      if (event.code === REVOKED) void this.poll(); // its answer says why
+      if (event.code === REVOKED) void this.askWhy();
     };
     this.armHeartbeat();
+  }
+
+  /** Who was told to go comes back only if it may ask: the answer stops the connection if not. */
+  private async askWhy(): Promise<void> {
+    this.clear("connect");
+    await this.poll();
+    if (!this.stopped && !this.socket)
+      this.after("connect", backoffMs(this.failures++, this.handlers.random), () => this.connect());
   }
 
   private armHeartbeat(): void {
@@ -138,7 +173,7 @@ export class LiveConnection {
     this.clear("dead");
     this.clear("resync");
     this.channel.live = false;
-    this.incidents.lost();
+    this.besides((one) => one.lost());
     const now = Date.now();
     if (this.status.kind === "live") {
       this.lostAt = now;
@@ -151,7 +186,7 @@ export class LiveConnection {
     this.after("connect", backoffMs(this.failures++, this.handlers.random), () => this.connect());
   }
 
-  private dropSocket(): void {
+  private dropSocket(close = true): void {
     const socket = this.socket;
     this.socket = null;
     this.welcomed = false;
@@ -159,7 +194,7 @@ export class LiveConnection {
     socket.onopen = null;
     socket.onmessage = null;
     socket.onclose = null;
-    socket.close();
+    if (close) socket.close();
   }
 
   private onMessage(data: unknown): void {
@@ -181,11 +216,13 @@ export class LiveConnection {
       if (this.way === "socket") this.refusals = 0;
       this.send({ t: "hello" });
       this.subscribe();
-      this.send(this.incidents.subscribe());
+      this.besides((one) => this.send(one.subscribe()));
       return;
     }
-    const answer = this.incidents.receive(message);
-    if (answer) this.send(answer);
+    this.besides((one) => {
+      const answer = one.receive(message);
+      if (answer) this.send(answer);
+    });
     const action = this.channel.receive(message);
     switch (action.do) {
       case "apply":
@@ -198,6 +235,12 @@ export class LiveConnection {
         this.onResync(action.reason);
         return;
     }
+  }
+
+  private besides(each: (one: Pick<Beside, "subscribe" | "receive" | "lost">) => void): void {
+    each(this.incidents);
+    each(this.fleet);
+    for (const one of this.followed) each(one);
   }
 
   private onLive(): void {

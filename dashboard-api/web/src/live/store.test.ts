@@ -55,6 +55,30 @@ test("a fresh result ends no data; a paused target never goes stale", () => {
   expect(store.get(1)?.slots).toHaveLength(1);
 });
 
+test("the first rows and the counts of all come before the snapshot, and go when it does not come", () => {
+  const store = new LiveStore();
+  const counts = { up: 7, degraded: 0, down: 2, maintenance: 0, no_data: 0, paused: 1 };
+  const down = liveTarget(3, { state: "down", ticks: [tick(0), tick(1, "down")] });
+  const opening = { now: iso(start), total: 10, counts, items: [down], regions: [] };
+  store.applyOverview(opening);
+  expect(store.getList()).toMatchObject({ begun: true, ready: false, total: 10, counts });
+  expect(store.get(3)?.slots).toHaveLength(2);
+  vi.setSystemTime(start + 10_000);
+  store.sweep();
+  expect(store.getList().begun).toBe(true);
+  vi.setSystemTime(start + 10_001);
+  store.sweep();
+  expect(store.getList()).toMatchObject({ begun: false, ready: false, total: 0 });
+  expect(store.get(3)).toBeUndefined();
+
+  store.applyOverview({ ...opening, now: iso(start + 10_001) });
+  store.applySnapshot(snapshot(1, [liveTarget(1), { ...down, ticks: [tick(1, "down")] }], "e1", start + 10_500));
+  expect(store.getList()).toMatchObject({ begun: true, ready: true, total: 2, counts: { up: 1, down: 1 } });
+  expect(store.get(3)?.slots, "ticks that were there stay").toHaveLength(2);
+  store.applyOverview(opening);
+  expect(store.getList().total, "an answer that comes too late says nothing").toBe(2);
+});
+
 test("deltas carry only new ticks: earlier ones stay", () => {
   const store = loaded(liveTarget(1, { ticks: [tick(0), tick(1)] }));
   store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1, { ticks: [tick(2, "down")] }) }]);
@@ -193,4 +217,19 @@ test("what is assumed of many is shown at once, and taken back of those that sta
   store.assume([4], { active: true, interval_s: 30 });
   expect(store.get(4)).toMatchObject({ state: "no_data", active: true, interval_s: 30 });
   expect(store.getList().counts).toMatchObject({ no_data: 1 });
+});
+
+test("regions are as they were told last, by name", () => {
+  const region = (name: string, live: boolean) => ({ region: name, probers: live ? 1 : 0, live, heartbeat_at: null });
+  const store = loaded();
+  let woken = 0;
+  store.subscribeList(() => woken++);
+  store.applyRegions([region("eu", true), region("us", true)]);
+  store.applyRegionOps([
+    { op: "upsert", id: "us", item: region("us", false) },
+    { op: "upsert", id: "ap", item: region("ap", true) },
+    { op: "remove", id: "eu" },
+  ]);
+  expect(store.getList().regions).toEqual([region("ap", true), region("us", false)]);
+  expect(woken).toBe(2);
 });

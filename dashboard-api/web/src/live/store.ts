@@ -1,5 +1,5 @@
 import { SPARE_SLOTS } from "../api/early";
-import type { LatestResults, LiveTarget, Op, Region, Snapshot, State, Target } from "../api/types";
+import type { LatestResults, LiveTarget, Op, Overview, Region, RegionOp, Snapshot, State, Target } from "../api/types";
 import { listed } from "../ui/words";
 import { t } from "../words/t";
 import { BAR_SLOTS, fromLatest, mergeSlots, type SlotView } from "./history";
@@ -10,6 +10,8 @@ const KEPT_ROWS = 300;
 /** In a list of so many targets the changes of a moment are published together: each costs a look at all of them. */
 const MANY = 500;
 const GATHER_MS = 100;
+/** What there is before the first snapshot is not the present for longer. */
+const OPENING_MS = 10_000;
 
 /** A target as the page shows it: the server's word, unless it has gone stale. */
 export interface TargetView extends Omit<LiveTarget, "ticks"> {
@@ -31,6 +33,9 @@ export type Counts = Record<State, number>;
 
 /** What the whole list looks like; a new object whenever membership, a state, a name or activity changes. */
 export interface ListView {
+  /** True once the counts and the first rows, worst first, are there. */
+  begun: boolean;
+  /** True once everything is. */
   ready: boolean;
   version: number;
   counts: Counts;
@@ -66,11 +71,13 @@ export class LiveStore {
   private readonly listListeners = new Set<() => void>();
   private readonly transitionListeners = new Set<(t: Transition) => void>();
   private regions: readonly Region[] = [];
+  private opening: Overview | undefined; // while it is all there is
   private offset = 0; // server clock minus ours
   private generation = 1; // of history: raised by every gap
   private published = 0; // when the list was, in ms
   private publishing: ReturnType<typeof setTimeout> | undefined;
   private list: ListView = {
+    begun: false,
     ready: false,
     version: 0,
     counts: none(),
@@ -88,7 +95,18 @@ export class LiveStore {
     if (Number.isFinite(server)) this.offset = server - Date.now();
   }
 
+  /** Takes what there is before the first snapshot; that has all of it, and more. */
+  applyOverview(overview: Overview): void {
+    if (this.list.ready) return;
+    this.setServerTime(overview.now);
+    this.regions = overview.regions;
+    for (const item of overview.items) this.put(item);
+    this.opening = overview;
+    this.publishNow();
+  }
+
   applySnapshot(snapshot: Snapshot): void {
+    this.opening = undefined;
     this.setServerTime(snapshot.now);
     this.regions = snapshot.regions ?? [];
     const present = new Set(snapshot.items.map((item) => item.id));
@@ -104,6 +122,22 @@ export class LiveStore {
       structural = (op.item ? this.put(op.item) : this.drop(op.id)) || structural;
     }
     if (structural) this.publishList();
+  }
+
+  /** Takes how all regions are. */
+  applyRegions(regions: readonly Region[]): void {
+    this.regions = regions;
+    this.publishNow();
+  }
+
+  /** Takes what was told of some regions. */
+  applyRegionOps(ops: readonly RegionOp[]): void {
+    const regions = new Map(this.regions.map((region) => [region.region, region]));
+    for (const { id, item } of ops) {
+      if (item) regions.set(id, item);
+      else regions.delete(id);
+    }
+    this.applyRegions([...regions.values()].sort((a, b) => (a.region < b.region ? -1 : 1)));
   }
 
   /** Shows a target just saved, before the live feed confirms it. */
@@ -184,6 +218,7 @@ export class LiveStore {
   /** Turns targets whose evidence has run out into no data, though no message says so. */
   sweep(): void {
     const now = this.serverNow();
+    if (this.opening && now - Date.parse(this.opening.now) > OPENING_MS) this.forget();
     let structural = false;
     for (const entry of this.entries.values()) {
       if (!entry.view.stale && isStale(entry.item, entry.until, now)) {
@@ -191,6 +226,12 @@ export class LiveStore {
       }
     }
     if (structural) this.publishList();
+  }
+
+  private forget(): void {
+    this.opening = undefined;
+    for (const id of this.entries.keys()) this.drop(id);
+    this.publishNow();
   }
 
   hide(id: number): void {
@@ -360,8 +401,19 @@ export class LiveStore {
     clearTimeout(this.publishing);
     this.publishing = undefined;
     this.published = Date.now();
-    const counts = none();
+    this.list = {
+      ...this.list,
+      ...this.summed(),
+      begun: this.opening !== undefined || this.list.ready,
+      regions: this.regions,
+    };
+    this.notifyList();
+  }
+
+  private summed(): Pick<ListView, "counts" | "total" | "tags"> {
     const tags = new Map<string, number>();
+    if (this.opening) return { counts: this.opening.counts, total: this.opening.total, tags };
+    const counts = none();
     let total = 0;
     for (const [id, entry] of this.entries) {
       if (this.hidden.has(id)) continue;
@@ -369,8 +421,7 @@ export class LiveStore {
       for (const tag of entry.view.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1);
       total++;
     }
-    this.list = { ...this.list, counts, total, regions: this.regions, tags };
-    this.notifyList();
+    return { counts, tags, total };
   }
 
   private notifyList(): void {

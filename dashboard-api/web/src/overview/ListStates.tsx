@@ -20,8 +20,8 @@ export function ListSkeleton() {
 
 const picture = Array.from({ length: 30 }, (_, i) => i * 6 + 1);
 
-/** Nothing is watched yet: says what to do and what happens then. */
-export function FirstTarget({ onAdd }: { onAdd: () => void }) {
+/** Nothing is watched yet: says what to do and what happens then; to who may not do it, who may. */
+export function FirstTarget({ onAdd }: { onAdd: (() => void) | null }) {
   return (
     <div className="empty">
       <svg width="180" height="40" viewBox="0 0 180 40" aria-hidden className="empty-ticks">
@@ -29,20 +29,29 @@ export function FirstTarget({ onAdd }: { onAdd: () => void }) {
           <rect key={x} x={x} y={x === 127 ? 18 : 6} width={x === 127 ? 5 : 3} height={x === 127 ? 18 : 28} rx="1.5" />
         ))}
       </svg>
-      <h2>{t("Watch your first URL")}</h2>
-      <p>
-        {t(
-          "Paste an address. It is checked from every region, and each check becomes one tick here, from the first one on.",
-        )}
-      </p>
-      <div className="actions">
-        <button type="button" className="btn primary" onClick={onAdd}>
-          <Plus size={16} aria-hidden /> {t("Add target")}
-        </button>
-      </div>
-      <p className="muted">
-        <Rich text="or press {shortcut}" shortcut={<kbd>c</kbd>} />
-      </p>
+      {onAdd ? (
+        <>
+          <h2>{t("Watch your first URL")}</h2>
+          <p>
+            {t(
+              "Paste an address. It is checked from every region, and each check becomes one tick here, from the first one on.",
+            )}
+          </p>
+          <div className="actions">
+            <button type="button" className="btn primary" onClick={onAdd}>
+              <Plus size={16} aria-hidden /> {t("Add target")}
+            </button>
+          </div>
+          <p className="muted">
+            <Rich text="or press {shortcut}" shortcut={<kbd>c</kbd>} />
+          </p>
+        </>
+      ) : (
+        <>
+          <h2>{t("Nothing is watched yet")}</h2>
+          <p>{t("Editors and owners add what is watched. Each check becomes one tick here.")}</p>
+        </>
+      )}
     </div>
   );
 }
@@ -82,7 +91,8 @@ export function NothingMatches({ search, onClear }: { search: OverviewSearch; on
     <div className="empty">
       <SearchX size={28} aria-hidden className="muted" />
       <h2>{t("Nothing matches")}</h2>
-      <p>{wanted(search)}</p>
+      {(search.q || search.state || search.tag) && <p>{wanted(search)}</p>}
+      {search.region && <p>{t("Only targets checked from {region} are shown.", { region: search.region })}</p>}
       <div className="actions">
         <button type="button" className="btn" onClick={onClear}>
           {t("Clear the filters")}

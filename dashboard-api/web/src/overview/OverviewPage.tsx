@@ -6,6 +6,7 @@ import { useList, useLive } from "../app/live";
 import type { OverviewSearch, Sort } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
+import { useMayEdit } from "../app/useSelf";
 import { useTest } from "../app/useTest";
 import { BAR_SLOTS } from "../live/history";
 import type { TargetView } from "../live/store";
@@ -17,11 +18,14 @@ import { t } from "../words/t";
 import { BulkBar } from "./BulkBar";
 import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
+import { OpenIncidents } from "./OpenIncidents";
+import { RegionFilter } from "./RegionFilter";
 import { StateStrip } from "./StateStrip";
 import { nothing, select } from "./selection";
 import { TagFilter, tagsOf } from "./TagFilter";
 import { TargetList } from "./TargetList";
 import type { RowActions } from "./TargetRow";
+import { useGroups } from "./useGroups";
 import { useOrder } from "./useOrder";
 import { useAhead, useTyped } from "./useWish";
 import { Views } from "./Views";
@@ -39,6 +43,7 @@ export function OverviewPage() {
   const input = useRef<HTMLInputElement>(null);
   const [dialog, setDialog] = useState<{ edit: TargetView | null } | null>(null);
   const [selection, setSelection] = useState(nothing);
+  const mayEdit = useMayEdit();
   const test = useTest();
   const remove = useRemove();
   const toggle = useActivity();
@@ -59,17 +64,27 @@ export function OverviewPage() {
   const add = () => setDialog({ edit: null });
   useEffect(() => {
     if (!search.add) return;
-    setDialog({ edit: null });
+    if (mayEdit) setDialog({ edit: null });
     change({ add: undefined });
-  }, [search.add, change]);
+  }, [search.add, change, mayEdit]);
 
   const tags = tagsOf(search.tag);
-  const order = useOrder({ text, state: search.state, tags, sort: search.sort ?? "state" });
-  const shown = useRef(order.ids);
-  shown.current = order.ids;
+  const order = useOrder({ text, state: search.state, tags, region: search.region, sort: search.sort ?? "state" });
+  // The first rows that come are those that a search of everything begins with.
+  const everything =
+    !text &&
+    !search.state &&
+    !search.region &&
+    !search.group &&
+    tags.length === 0 &&
+    (search.sort ?? "state") === "state";
+  const showing = list.ready || (list.begun && everything);
+  const lines = useGroups(order.ids, search.group === "tag");
+  const shown = useRef(lines);
+  shown.current = lines;
   useKeys({
     "/": () => input.current?.focus(),
-    c: add,
+    ...(mayEdit ? { c: add } : {}),
     Escape: () => setSelection(nothing),
   });
   // Those that were deleted meanwhile are not selected any more.
@@ -84,24 +99,27 @@ export function OverviewPage() {
       onEdit: (target) => setDialog({ edit: target }),
       onDelete: remove,
       onTest: (target) => void test(target),
-      onSelect: (id, range) => setSelection((old) => select(old, shown.current, id, range)),
+      onSelect: (id, range, group) => setSelection((old) => select(old, shown.current, id, range, group)),
     }),
     [toggle, remove, test],
   );
 
   return (
-    <div className="page">
+    <div className="page overview">
       <div className="page-head">
         <div>
-          <h1>{list.ready ? headline(list.counts, list.total) : t("Overview")}</h1>
-          <p className="muted">{list.ready ? subline(list.total, list.regions) : t("Loading the targets")}</p>
+          <h1>{list.begun ? headline(list.counts, list.total) : t("Overview")}</h1>
+          <p className="muted">{list.begun ? subline(list.total, list.regions) : t("Loading the targets")}</p>
         </div>
-        <button type="button" className="btn primary push" onClick={add}>
-          <Plus size={16} aria-hidden /> {t("Add target")}
-        </button>
+        {mayEdit && (
+          <button type="button" className="btn primary push" onClick={add}>
+            <Plus size={16} aria-hidden /> {t("Add target")}
+          </button>
+        )}
       </div>
       <StoreNotices fleet={fleet.data} />
       <SilentRegions regions={list.regions} />
+      <OpenIncidents />
       <StateStrip counts={list.counts} chosen={search.state} onChoose={(state) => change({ state })} />
 
       <div className="toolbar">
@@ -120,53 +138,82 @@ export function OverviewPage() {
           />
           <kbd>/</kbd>
         </div>
-        {search.state && (
-          <button type="button" className="chip" onClick={() => change({ state: undefined })}>
-            {stateWords[search.state]} <X size={14} aria-label={t("Clear the filter")} />
-          </button>
-        )}
-        <TagFilter known={list.tags} chosen={tags} onChange={(next) => change({ tag: next.join() || undefined })} />
-        {order.pending > 0 && (
-          <button type="button" className="chip notice" onClick={order.sortNow}>
-            <ArrowDownUp size={14} aria-hidden />{" "}
-            {t("{n, plural, one {# changed, re-sort} other {# changed, re-sort}}", { n: order.pending })}
-          </button>
-        )}
-        <div className="push">
-          <Views
-            search={{ q: text || undefined, state: search.state, sort: search.sort, tag: search.tag }}
-            onOpen={(view) => void navigate({ search: { ...view } })}
-          />
+        <Views
+          search={{
+            q: text || undefined,
+            state: search.state,
+            sort: search.sort,
+            tag: search.tag,
+            region: search.region,
+            group: search.group,
+          }}
+          onOpen={(view) => void navigate({ search: { ...view } })}
+        />
+        <div className="filters">
+          <label className="sort">
+            <span className="sr">{t("Sort by")}</span>
+            <select
+              className="input"
+              value={search.sort ?? "state"}
+              onChange={(event) => change({ sort: event.target.value as Sort })}
+            >
+              <option value="state">{t("Worst first")}</option>
+              <option value="name">{t("By name")}</option>
+              <option value="slow">{t("Slowest first")}</option>
+            </select>
+          </label>
+          {(search.group || list.tags.size > 0) && (
+            <label className="sort">
+              <span className="sr">{t("Group by")}</span>
+              <select
+                className="input"
+                value={search.group ?? ""}
+                onChange={(event) => change({ group: event.target.value === "tag" ? "tag" : undefined })}
+              >
+                <option value="">{t("No groups")}</option>
+                <option value="tag">{t("Group by tag")}</option>
+              </select>
+            </label>
+          )}
+          {search.state && (
+            <button type="button" className="chip" onClick={() => change({ state: undefined })}>
+              {stateWords[search.state]} <X size={14} aria-label={t("Clear the filter")} />
+            </button>
+          )}
+          <TagFilter known={list.tags} chosen={tags} onChange={(next) => change({ tag: next.join() || undefined })} />
+          <RegionFilter regions={list.regions} chosen={search.region} onChoose={(region) => change({ region })} />
+          {order.pending > 0 && (
+            <button type="button" className="chip notice" onClick={order.sortNow}>
+              <ArrowDownUp size={14} aria-hidden />{" "}
+              {t("{n, plural, one {# changed, re-sort} other {# changed, re-sort}}", { n: order.pending })}
+            </button>
+          )}
         </div>
-        <label className="sort">
-          <span className="sr">{t("Sort by")}</span>
-          <select
-            className="input"
-            value={search.sort ?? "state"}
-            onChange={(event) => change({ sort: event.target.value as Sort })}
-          >
-            <option value="state">{t("Worst first")}</option>
-            <option value="name">{t("By name")}</option>
-            <option value="slow">{t("Slowest first")}</option>
-          </select>
-        </label>
       </div>
 
-      <section className="card list" aria-label={t("Targets")}>
-        {!list.ready && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
-        {list.ready && list.total === 0 && <FirstTarget onAdd={add} />}
+      <section className="card list" data-look={!mayEdit || undefined} aria-label={t("Targets")}>
+        {!showing && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
+        {list.ready && list.total === 0 && <FirstTarget onAdd={mayEdit ? add : null} />}
         {list.ready && list.total > 0 && order.ids.length === 0 && (
           <NothingMatches search={{ ...search, q: text || undefined }} onClear={clear} />
         )}
-        {order.ids.length > 0 && (
+        {showing && order.ids.length > 0 && (
           <>
             <div className="columns" aria-hidden>
               <span>{t("Target")}</span>
               <span>{t("{n, plural, one {Last # check} other {Last # checks}}", { n: BAR_SLOTS })}</span>
               <span>{t("Regions")}</span>
               <span>{t("Median")}</span>
+              <span className="fig two cut">{t("Uptime 24 h, 30 d")}</span>
+              <span className="fig cut">{t("Certificate")}</span>
             </div>
-            <TargetList ids={order.ids} selected={selected} actions={actions} onHold={order.onHold} />
+            <TargetList
+              lines={lines}
+              total={list.ready ? lines.lines.length : list.total}
+              selected={selected}
+              actions={mayEdit ? actions : null}
+              onHold={order.onHold}
+            />
           </>
         )}
       </section>

@@ -3,23 +3,33 @@ import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
 import { useFilled, useLive } from "../app/live";
 import { t } from "../words/t";
+import { GroupHead } from "./GroupHead";
+import { groupAt, type Lines, stepFrom } from "./groups";
 import { type RowActions, TargetRow } from "./TargetRow";
+import { useFigures } from "./useFigures";
+
+const HEAD = 44;
 
 /** Only the rows near the viewport exist; j and k walk through all of them. */
 export function TargetList({
-  ids,
+  lines: all,
+  total,
   selected,
   actions,
   onHold,
 }: {
-  ids: readonly number[];
+  lines: Lines;
+  /** How many there are when these are only the first. */
+  total: number;
   selected: ReadonlySet<number>;
-  actions: RowActions;
+  /** What may be done to a row; null: nothing may. */
+  actions: RowActions | null;
   onHold: (held: boolean) => void;
 }) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  const narrow = useNarrow();
+  const narrow = useMedia("(max-width: 820px)");
+  const wide = useMedia("(min-width: 1200px)"); // as in overview.css: what has no room is not asked for
   const { store } = useLive();
   useLayoutEffect(() => {
     const measure = () => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY);
@@ -29,18 +39,29 @@ export function TargetList({
     return () => observer.disconnect();
   }, []);
   // The same function for the same rows: with another one every place is computed anew.
-  const keyOf = useCallback((index: number) => ids[index] ?? index, [ids]);
+  const { lines, groups } = all;
+  const keyOf = useCallback(
+    (index: number) => {
+      const line = lines[index];
+      if (typeof line === "object") return `#${line.tag ?? ""}`;
+      return groups.length > 0 ? `${groupAt(groups, index)?.tag ?? ""}\n${line}` : (line ?? index);
+    },
+    [lines, groups],
+  );
+  const height = narrow ? 116 : 64;
   const rows = useWindowVirtualizer({
-    count: ids.length,
-    estimateSize: () => (narrow ? 116 : 64),
-    overscan: 6,
+    count: lines.length,
+    estimateSize: (index) => (typeof lines[index] === "object" ? HEAD : height),
+    overscan: total > lines.length ? 0 : 6, // the first picture has nothing that is not seen
     scrollMargin: top,
     getItemKey: keyOf,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the row height follows the layout
   useLayoutEffect(() => rows.measure(), [narrow]);
   const visible = rows.getVirtualItems();
-  useFilled(visible.map((item) => ids[item.index] ?? 0));
+  const shown = [...new Set(visible.map((item) => lines[item.index]))].filter((line) => typeof line === "number");
+  useFilled(shown);
+  const figures = useFigures(shown, wide && total <= lines.length);
 
   const inside = useRef({ pointer: false, focus: false });
   const holding = (change: Partial<{ pointer: boolean; focus: boolean }>) => {
@@ -50,28 +71,28 @@ export function TargetList({
 
   const step = useCallback(
     (by: 1 | -1) => {
-      const current = Number((document.activeElement as HTMLElement | null)?.dataset.row ?? 0);
-      const at = ids.indexOf(current);
-      const next = at < 0 ? 0 : Math.min(ids.length - 1, Math.max(0, at + by));
+      const at = currentLine();
+      const next = stepFrom(lines, current() && at < lines.length ? at : -1, by);
       rows.scrollToIndex(next, { align: "auto" });
-      const focus = () => list.current?.querySelector<HTMLElement>(`[data-row="${ids[next]}"]`)?.focus();
+      const focus = () => list.current?.querySelector<HTMLElement>(`[data-at="${next}"] [data-row]`)?.focus();
       requestAnimationFrame(() => requestAnimationFrame(focus));
     },
-    [ids, rows],
+    [lines, rows],
   );
-  const current = () => Number((document.activeElement as HTMLElement | null)?.dataset.row ?? 0);
   const pick = (range: boolean) => () => {
-    if (current()) actions.onSelect(current(), range);
+    if (current()) actions?.onSelect(current(), range, groupAt(groups, currentLine())?.tag);
   };
   useKeys({
     j: () => step(1),
     k: () => step(-1),
-    x: pick(false),
-    X: pick(true),
-    t: () => {
-      const target = store.get(current());
-      if (target) actions.onTest(target);
-    },
+    ...(actions && {
+      x: pick(false),
+      X: pick(true),
+      t: () => {
+        const target = store.get(current());
+        if (target) actions.onTest(target);
+      },
+    }),
   });
 
   return (
@@ -79,37 +100,57 @@ export function TargetList({
       ref={list}
       className="rows"
       aria-label={t("Targets")}
-      style={{ height: rows.getTotalSize() }}
+      style={{ height: rows.getTotalSize() + (total - lines.length) * height }}
       onPointerEnter={(event) => holding({ pointer: event.pointerType === "mouse" })}
       onPointerLeave={() => holding({ pointer: false })}
       onFocus={() => holding({ focus: true })}
       onBlur={() => holding({ focus: false })}
     >
-      {visible.map((item) => (
-        <li
-          key={item.key}
-          className="target"
-          data-selected={selected.has(ids[item.index] ?? 0) || undefined}
-          aria-setsize={ids.length}
-          aria-posinset={item.index + 1}
-          style={{ height: item.size, transform: `translateY(${item.start - top}px)` }}
-        >
-          <TargetRow id={ids[item.index] ?? 0} actions={actions} selected={selected.has(ids[item.index] ?? 0)} />
-        </li>
-      ))}
+      {visible.map((item) => {
+        const line = lines[item.index] ?? 0;
+        // Headings are items, too: all that a list may have.
+        const place = { "aria-setsize": total, "aria-posinset": item.index + 1 };
+        const style = { height: item.size, transform: `translateY(${item.start - top}px)` };
+        if (typeof line === "object")
+          return (
+            <li key={item.key} className="group" {...place} style={style}>
+              <GroupHead group={line} />
+            </li>
+          );
+        return (
+          <li
+            key={item.key}
+            className="target"
+            data-at={item.index}
+            data-selected={selected.has(line) || undefined}
+            {...place}
+            style={style}
+          >
+            <TargetRow
+              id={line}
+              actions={actions}
+              selected={selected.has(line)}
+              figures={figures(line)}
+              group={groupAt(groups, item.index)?.tag}
+            />
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-const narrowQuery = "(max-width: 820px)";
+/** The target whose name has the focus, and the line it stands at. */
+const current = () => Number((document.activeElement as HTMLElement | null)?.dataset.row ?? 0);
+const currentLine = () => Number(document.activeElement?.closest<HTMLElement>("[data-at]")?.dataset.at ?? -1);
 
-function useNarrow(): boolean {
-  const [narrow, setNarrow] = useState(() => matchMedia(narrowQuery).matches);
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useLayoutEffect(() => {
-    const media = matchMedia(narrowQuery);
-    const update = () => setNarrow(media.matches);
+    const media = matchMedia(query);
+    const update = () => setMatches(media.matches);
     media.addEventListener("change", update);
     return () => media.removeEventListener("change", update);
-  }, []);
-  return narrow;
+  }, [query]);
+  return matches;
 }

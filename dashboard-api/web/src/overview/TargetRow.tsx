@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Activity, Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { memo } from "react";
+import type { TargetFigures } from "../api/figures";
 import { useTargetView } from "../app/live";
 import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
@@ -14,13 +15,15 @@ import { Ago } from "../ui/time";
 import { latency, shortUrl, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
+import { Figures } from "./Figures";
 
 export interface RowActions {
   onToggle: (target: TargetView) => void;
   onEdit: (target: TargetView) => void;
   onDelete: (target: TargetView) => void;
   onTest: (target: TargetView) => void;
-  onSelect: (id: number, range: boolean) => void;
+  /** Of which group is told where there are any. */
+  onSelect: (id: number, range: boolean, group?: string | null) => void;
 }
 
 const FLASH_MS = 2_000;
@@ -29,10 +32,14 @@ export const TargetRow = memo(function TargetRow({
   id,
   actions,
   selected,
+  figures,
+  group,
 }: {
   id: number;
-  actions: RowActions;
+  actions: RowActions | null;
   selected: boolean;
+  figures: TargetFigures | undefined;
+  group: string | null | undefined;
 }) {
   const target = useTargetView(id);
   if (!target) return null;
@@ -41,14 +48,16 @@ export const TargetRow = memo(function TargetRow({
   return (
     <>
       {justChanged && <span key={target.changedAt} className={`flash f-${target.state}`} />}
-      <input
-        type="checkbox"
-        className="pick"
-        aria-label={t("Select {name}", { name: target.name })}
-        checked={selected}
-        onClick={(event) => actions.onSelect(id, event.shiftKey)}
-        onChange={() => {}}
-      />
+      {actions && (
+        <input
+          type="checkbox"
+          className="pick"
+          aria-label={t("Select {name}", { name: target.name })}
+          checked={selected}
+          onClick={(event) => actions.onSelect(id, event.shiftKey, group)}
+          onChange={() => {}}
+        />
+      )}
       <StateIcon state={target.state} size={22} />
       <div className="who">
         <Link
@@ -85,7 +94,8 @@ export const TargetRow = memo(function TargetRow({
         <span className="sr">{t("Median response")} </span>
         {latency(target.p50_us)}
       </div>
-      <RowMenu target={target} actions={actions} />
+      <Figures of={figures} />
+      {actions && <RowMenu target={target} actions={actions} />}
     </>
   );
 });

@@ -9,6 +9,8 @@ const row = (id: number, name: string, state: State, p50_us: number | null = nul
   state,
   p50_us,
   tags,
+  kind: "http" as const,
+  regions: [] as string[],
 });
 const rows = [
   row(1, "shop", "up", 10, ["eu", "prod"]),
@@ -100,4 +102,18 @@ test("keys of names compare as the names do", () => {
   expect(nameKey("Größe")).toBeNull();
   const foreign = [row(1, "zoo", "up"), row(2, "Ärger", "up"), row(3, "b", "up")];
   expect(new NameOrder().sort(foreign).map((r) => r.id)).toEqual([2, 3, 1]);
+});
+
+test("a region shows what is checked from it: all without a choice, and nothing that pings by itself", () => {
+  const placed = [
+    row(1, "everywhere", "up"),
+    { ...row(2, "here", "up"), regions: ["eu", "us"] },
+    { ...row(3, "there", "up"), regions: ["us"] },
+    { ...row(4, "job", "up"), kind: "heartbeat" as const },
+  ];
+  const of = (region: string | undefined) =>
+    arrange(placed, { text: "", state: undefined, tags: [], sort: "name", region }).map((r) => r.id);
+  expect(of(undefined)).toEqual([1, 2, 4, 3]);
+  expect(of("eu")).toEqual([1, 2]);
+  expect(of("us")).toEqual([1, 2, 3]);
 });

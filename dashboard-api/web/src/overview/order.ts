@@ -8,10 +8,12 @@ export interface Wish {
   state: State | undefined;
   /** Only what has them all. */
   tags: readonly string[];
+  /** Only what is checked from it. */
+  region?: string | undefined;
   sort: "state" | "name" | "slow";
 }
 
-type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us" | "tags">;
+type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us" | "tags" | "kind" | "regions">;
 
 const rank = new Map(states.map((state, i) => [state, i]));
 const names = new Intl.Collator(locale(), { numeric: true, sensitivity: "base" });
@@ -107,12 +109,17 @@ export class NameOrder {
   }
 }
 
+/** Whether a region checks it: without a choice all do, and none of what pings by itself. */
+const checkedFrom = (row: Row, region: string): boolean =>
+  row.kind !== "heartbeat" && (row.regions.length === 0 || row.regions.includes(region));
+
 /** The rows that match, in the order asked for; ties go by name, then age. */
 export function arrange(rows: readonly Row[], wish: Wish, order = new NameOrder()): Row[] {
   const words = wish.text.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = order.sort(rows).filter((row) => {
     if (wish.state && row.state !== wish.state) return false;
     if (!wish.tags.every((tag) => row.tags.includes(tag))) return false;
+    if (wish.region && !checkedFrom(row, wish.region)) return false;
     if (words.length === 0) return true;
     const text = order.text(row);
     return words.every((word) => text.includes(word));

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { groupByTag, ungrouped } from "./groups";
 import { changes, inParts, inTurn, nothing, patchOf, preview, select } from "./selection";
 
 describe("a selection", () => {
-  const shown = [5, 3, 8, 1];
+  const shown = ungrouped([5, 3, 8, 1]);
   it("takes one, and gives it back", () => {
     const one = select(nothing, shown, 3, false);
     expect([...one.ids]).toEqual([3]);
@@ -15,6 +16,21 @@ describe("a selection", () => {
   it("takes one when there is nothing to begin a range at", () => {
     expect([...select(nothing, shown, 8, true).ids]).toEqual([8]);
     expect([...select({ ids: new Set([9]), anchor: 9 }, shown, 8, true).ids]).toEqual([9, 8]);
+  });
+  it("goes through the groups from where it began to where it ends, though a target stands in several", () => {
+    const tags = new Map([
+      [1, ["a", "c"]],
+      [2, ["a"]],
+      [3, ["b"]],
+      [4, ["c"]],
+    ]);
+    const grouped = groupByTag([1, 2, 3, 4], (id) => tags.get(id) ?? []); // a: 1 2, b: 3, c: 1 4
+    const range = (from: number, of: string, to: number, until: string) =>
+      [...select(select(nothing, grouped, from, false, of), grouped, to, true, until).ids].sort();
+    expect(range(1, "c", 4, "c")).toEqual([1, 4]);
+    expect(range(1, "a", 4, "c")).toEqual([1, 2, 3, 4]);
+    expect(range(3, "b", 1, "c")).toEqual([1, 3]);
+    expect(range(3, "b", 1, "a")).toEqual([1, 2, 3]);
   });
 });
 

@@ -2,26 +2,36 @@ import type { TargetInput } from "../api/types";
 import { sortedTags } from "../ui/tags";
 import { listed } from "../ui/words";
 import { locale, t } from "../words/t";
+import { type Lines, placeOf } from "./groups";
 
 /** What is selected, and where a range would begin. */
 export interface Selection {
   ids: ReadonlySet<number>;
   anchor: number | null;
+  /** Of which group the anchor is. */
+  group?: string | null | undefined;
 }
 
 export const nothing: Selection = { ids: new Set(), anchor: null };
 
 /** One is taken or given back; with `range`, all from the anchor to it, in the order shown, are taken. */
-export function select(old: Selection, shown: readonly number[], id: number, range: boolean): Selection {
+export function select(
+  old: Selection,
+  shown: Lines,
+  id: number,
+  range: boolean,
+  group?: string | null | undefined,
+): Selection {
   const ids = new Set(old.ids);
-  const from = old.anchor === null ? -1 : shown.indexOf(old.anchor);
-  const to = shown.indexOf(id);
+  const from = old.anchor === null ? -1 : placeOf(shown, old.anchor, old.group);
+  const to = placeOf(shown, id, group);
   if (range && from >= 0 && to >= 0) {
-    for (const one of shown.slice(Math.min(from, to), Math.max(from, to) + 1)) ids.add(one);
-    return { ids, anchor: id };
+    for (const one of shown.lines.slice(Math.min(from, to), Math.max(from, to) + 1))
+      if (typeof one === "number") ids.add(one);
+    return { ids, anchor: id, group };
   }
   if (!ids.delete(id)) ids.add(id);
-  return { ids, anchor: id };
+  return { ids, anchor: id, group };
 }
 
 /** Runs over many with a few at a time; what fails does not stop the rest. */

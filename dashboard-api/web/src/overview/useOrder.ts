@@ -14,7 +14,7 @@ export function useOrder(wish: Wish): Shown & { sortNow: () => void; onHold: (he
   const last = useRef<{ key: string; shown: Shown }>({ key: "", shown: { ids: [], pending: 0 } });
   const [asked, setAsked] = useState(0);
 
-  const wishKey = `${wish.text}\n${wish.state ?? ""}\n${wish.sort}\n${wish.tags.join()}\n${asked}`;
+  const wishKey = `${wish.text}\n${wish.state ?? ""}\n${wish.sort}\n${wish.tags.join()}\n${wish.region ?? ""}\n${asked}`;
   const memo = useRef<{ version: number; key: string }>({ version: -1, key: "" });
   if (memo.current.version !== version || memo.current.key !== wishKey) {
     const wanted = arrange(store.all(), wish, names).map((row) => row.id);

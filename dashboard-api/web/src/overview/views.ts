@@ -4,7 +4,7 @@ import type { OverviewSearch } from "../app/router";
 /** A filter and an order under a name, kept in this browser. */
 export interface View {
   name: string;
-  search: Pick<OverviewSearch, "q" | "state" | "sort" | "tag">;
+  search: Pick<OverviewSearch, "q" | "state" | "sort" | "tag" | "region" | "group">;
 }
 
 const key = "probefleet.views";

@@ -8,6 +8,7 @@ import type { Policy } from "../api/policy";
 import type { Target } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
+import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { t } from "../words/t";
 import { Comparison } from "./Comparison";
@@ -23,6 +24,7 @@ type Days = (typeof spans)[number];
 /** Tries another rule on what was measured of a target. */
 export function RulePage() {
   const id = Number(useParams({ from: "/app/targets/$id/rule" }).id);
+  const mayEdit = useMayEdit();
   const target = useQuery({ queryKey: ["target", id], queryFn: () => api.target(id), staleTime: 0 });
   return (
     <div className="page rule">
@@ -33,7 +35,11 @@ export function RulePage() {
         <div>
           <h1>{t("Try another rule")}</h1>
           <p className="muted">
-            {t("See what it would have told of the past, beside the rule of now. Nothing changes until you use it.")}
+            {mayEdit
+              ? t("See what it would have told of the past, beside the rule of now. Nothing changes until you use it.")
+              : t(
+                  "Read only: see what another rule would have told of the past, beside the rule of now. Only editors and owners can use it.",
+                )}
           </p>
         </div>
       </div>
@@ -54,6 +60,7 @@ function RuleForm({ target }: { target: Target }) {
   const [draft, setDraft] = useState(() => ruleDraftOf(target.policy ?? {})); // a node of the release before gives none
   const [days, setDays] = useState<Days>(30);
   const [errors, setErrors] = useState<RuleErrors>({});
+  const mayEdit = useMayEdit();
   const { store } = useLive();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -77,6 +84,7 @@ function RuleForm({ target }: { target: Target }) {
     onSuccess: (saved) => {
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
+      void queries.invalidateQueries({ queryKey: ["revisions", saved.id] });
       toast({ text: t("{name} is judged by this rule from now on.", { name: saved.name }) });
       void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     },
@@ -122,9 +130,11 @@ function RuleForm({ target }: { target: Target }) {
               ))}
             </select>
           </label>
-          <button type="button" className="btn" disabled={busy} onClick={() => withPolicy(save.mutate)}>
-            {t(save.isPending ? "Saving" : "Use this rule")}
-          </button>
+          {mayEdit && (
+            <button type="button" className="btn" disabled={busy} onClick={() => withPolicy(save.mutate)}>
+              {t(save.isPending ? "Saving" : "Use this rule")}
+            </button>
+          )}
           <button type="submit" className="btn primary" disabled={busy}>
             {t(replay.isPending ? "Trying" : "Try it")}
           </button>

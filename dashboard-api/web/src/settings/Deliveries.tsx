@@ -7,18 +7,13 @@ import { Older } from "../ui/Older";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import { t } from "../words/t";
+import { told } from "./told";
 
 const outcomes: Record<Delivery["outcome"], [State, string]> = {
   delivered: ["up", t("Delivered")],
   retry: ["degraded", t("Tried again later")],
   failed: ["down", t("Not delivered")],
 };
-
-const told = (event: string, id: number): string =>
-  t(
-    "{event, select, opened {opened, incident {id}} severity {severity, incident {id}} acknowledged {acknowledged, incident {id}} resolved {resolved, incident {id}} escalated {escalated, incident {id}} reminder {reminder, incident {id}} other {{event}, incident {id}}}",
-    { event, id },
-  );
 
 /** Every attempt to tell something here, newest first. */
 export function Deliveries({ id }: { id: number }) {

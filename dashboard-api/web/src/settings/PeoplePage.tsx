@@ -65,7 +65,7 @@ function Members({ onInvite }: { onInvite: () => void }) {
   const mayComeIn = (one: Member) => one.role === "owner" && !one.disabled_at;
   const owners = members.data?.filter(mayComeIn).length ?? 0;
   if (members.error && !members.data) return <ErrorNote error={members.error} onRetry={() => void members.refetch()} />;
-  if (!members.data) return <div className="card skeleton people-skeleton" />;
+  if (!members.data) return <div className="card skeleton people-skeleton holds" />;
   return (
     <>
       <ul className="card entries" aria-label={t("Users")}>

@@ -1,10 +1,22 @@
 import { Link } from "@tanstack/react-router";
-import { BellRing, CircleUser, FileText, Globe, KeyRound, Radio, ScrollText, Users, Wrench } from "lucide-react";
+import {
+  BellRing,
+  CircleUser,
+  FileText,
+  FileUp,
+  Globe,
+  KeyRound,
+  Radio,
+  ScrollText,
+  Users,
+  Wrench,
+} from "lucide-react";
 import { type Theme, useLanguage, useTheme, useZone, type Zone } from "../app/preferences";
 import { useSession } from "../app/useSelf";
 import { Choice } from "../targetform/HeartbeatFields";
 import { Field } from "../ui/Field";
 import { Clock, useNow } from "../ui/time";
+import { RetentionCard } from "./RetentionCard";
 import { SettingsTabs } from "./SettingsTabs";
 import "../styles/dialog.css";
 import "../styles/settings.css";
@@ -35,6 +47,12 @@ const places = [
   { to: "/settings/pages", Icon: Globe, name: t("Status pages"), what: t("What everybody may see, in your words.") },
   { to: "/maintenance", Icon: Wrench, name: t("Maintenance"), what: t("When nobody is to be told.") },
   { to: "/reports", Icon: FileText, name: t("Reports"), what: t("A month of all targets, to read or print.") },
+  {
+    to: "/settings/transfer",
+    Icon: FileUp,
+    name: t("Import and export"),
+    what: t("Targets as a file: to keep, or to make many at once."),
+  },
   { to: "/settings/audit", Icon: ScrollText, name: t("Audit log"), what: t("Who changed what."), owner: true },
 ] as const;
 
@@ -118,6 +136,7 @@ export function SettingsPage() {
             </li>
           ))}
       </ul>
+      <RetentionCard />
     </div>
   );
 }

@@ -21,6 +21,7 @@ export function SettingsTabs() {
       <Link to="/settings/channels">{t("Channels")}</Link>
       <Link to="/settings/rules">{t("Notification rules")}</Link>
       <Link to="/settings/pages">{t("Status pages")}</Link>
+      <Link to="/settings/transfer">{t("Import and export")}</Link>
       {owner && <Link to="/settings/audit">{t("Audit log")}</Link>}
     </nav>
   );

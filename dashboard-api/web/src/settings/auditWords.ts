@@ -64,6 +64,7 @@ export const actions: Readonly<Record<string, Words>> = {
   "status-post.updated": { name: t("Changed what a status page says"), told: t("{actor} changed {object}") },
   "status-post.deleted": { name: t("Deleted from a status page"), told: t("{actor} deleted {object}") },
   "region.retired": { name: t("Retired a region"), told: t("{actor} retired {object}") },
+  "dead-letter.replayed": { name: t("Replayed dead letters"), told: t("{actor} asked for a replay of {object}") },
   "prober.forgotten": { name: t("Forgot a prober"), told: t("{actor} forgot {object}") },
 };
 
@@ -71,6 +72,7 @@ export const actions: Readonly<Record<string, Words>> = {
 const kinds: Readonly<Record<string, (id: string) => string>> = {
   channel: (id) => t("channel {id}", { id }),
   check: (id) => t("check {id}", { id }),
+  "dead-letter": (id) => t("dead letter {id}", { id }),
   incident: (id) => t("incident {id}", { id }),
   invitation: (id) => t("invitation {id}", { id }),
   key: (id) => t("API key {id}", { id }),

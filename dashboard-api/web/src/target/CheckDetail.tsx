@@ -1,13 +1,13 @@
-import type { Result } from "../api/types";
 import { Ago, Clock } from "../ui/time";
 import { bytes, explain, latency, tellingStatus } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
+import { Evidence } from "./Evidence";
 import type { LogLine } from "./log";
-import { phases } from "./phases";
+import { Waterfall } from "./Waterfall";
 import { plain } from "./words";
 
-/** The evidence of one check. */
+/** What is known of one check. */
 export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
   const result = line.full;
   if (!result) return <p className="detail muted">{t("The details are being stored and appear here in a moment.")}</p>;
@@ -20,7 +20,9 @@ export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
           {result.message}
         </p>
       )}
-      {result.total_us > 0 && kind !== "heartbeat" && <Waterfall result={result} />}
+      {result.total_us > 0 && kind !== "heartbeat" && (
+        <Waterfall label={t("Phases")} times={result} totalUs={result.total_us} cached={result.dns_cached} />
+      )}
       {result.saturated && <p className="muted">{t("The prober was busy: the times may be too long.")}</p>}
       <dl className="facts">
         <Fact name={t(kind !== "heartbeat" ? "Scheduled" : result.failure === "timeout" ? "Expected" : "Pinged")}>
@@ -60,6 +62,7 @@ export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
           <Ago at={result.scheduled_at} />
         </Fact>
       </dl>
+      <Evidence result={result} kind={kind} />
     </div>
   );
 }
@@ -81,40 +84,5 @@ function Start({ scheduled, checked }: { scheduled: string; checked: string }) {
       time={<Clock at={checked} dated />}
       late={plain(late)}
     />
-  );
-}
-
-/** The phases one after the other, as they happened. */
-function Waterfall({ result }: { result: Result }) {
-  const sum = phases.reduce((total, { key }) => total + result[`${key}_us`], 0);
-  const whole = Math.max(sum, result.total_us, 1);
-  let before = 0;
-  return (
-    <ol className="waterfall" aria-label={t("Phases")}>
-      {phases.map(({ key, label }) => {
-        const us = result[`${key}_us`];
-        const start = before;
-        before += us;
-        return (
-          <li key={key} data-skipped={us === 0 || undefined}>
-            <span className="wf-name">{label}</span>
-            <span className="wf-track">
-              <span
-                className={`wf-bar p-${key}`}
-                style={{ marginInlineStart: `${(start / whole) * 100}%`, width: `${(us / whole) * 100}%` }}
-              />
-            </span>
-            <span className="wf-time">
-              {us > 0 ? latency(us) : key === "dns" && result.dns_cached ? t("cached") : "–"}
-            </span>
-          </li>
-        );
-      })}
-      <li className="wf-total">
-        <span className="wf-name">{t("Total")}</span>
-        <span className="wf-track" />
-        <span className="wf-time">{latency(result.total_us)}</span>
-      </li>
-    </ol>
   );
 }

@@ -12,26 +12,27 @@ import { Clock } from "../ui/time";
 import { explain, latency, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 import { CheckDetail } from "./CheckDetail";
-import { type LogLine, mergeLog } from "./log";
+import { type LogLine, mergeLog, slotsIn } from "./log";
+import { asked, type Zoom } from "./zoom";
 import "../styles/log.css";
 
 const PAGE = 30;
 const STORED_AFTER_MS = 2_500; // results are shown before they are stored
 
-/** Every check of the target, newest first; each opens to its evidence. */
-export function CheckLog({ target }: { target: TargetView }) {
+/** Every check of the target, or those of the range that is looked at closely, newest first; each opens to its evidence. */
+export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | null }) {
   const queries = useQueryClient();
   const log = useInfiniteQuery({
-    queryKey: ["results", target.id],
-    queryFn: ({ pageParam }) => api.results(target.id, { limit: PAGE, cursor: pageParam }),
+    queryKey: ["results", target.id, zoom],
+    queryFn: ({ pageParam }) => api.results(target.id, { limit: PAGE, cursor: pageParam, ...(zoom && asked(zoom)) }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
   });
   const gone = useRetired();
   const pages = log.data?.pages;
   const lines = useMemo(
-    () => mergeLog(pages?.flatMap((page) => page.items) ?? [], target.slots),
-    [pages, target.slots],
+    () => mergeLog(pages?.flatMap((page) => page.items) ?? [], slotsIn(target.slots, zoom)),
+    [pages, target.slots, zoom],
   );
 
   // Fetch the full rows once what the live feed showed has been stored.
@@ -49,7 +50,9 @@ export function CheckLog({ target }: { target: TargetView }) {
   return (
     <section className="card" aria-labelledby="checks">
       <div className="card-head">
-        <h2 id="checks">{t(target.kind === "heartbeat" ? "Recent pings" : "Recent checks")}</h2>
+        <h2 id="checks">
+          {t(zoom ? "Checks of the range" : target.kind === "heartbeat" ? "Recent pings" : "Recent checks")}
+        </h2>
         <CopyNote of={pages?.find((page) => page.stale_since)} />
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
@@ -57,9 +60,11 @@ export function CheckLog({ target }: { target: TargetView }) {
       {pages && lines.length === 0 && (
         <p className="pad muted">
           {t(
-            target.kind === "heartbeat"
-              ? "No pings yet. The first one appears here as soon as it arrives; one that does not come in time, too."
-              : "No checks yet. The first one appears here as soon as it is done.",
+            zoom
+              ? "No checks in this range."
+              : target.kind === "heartbeat"
+                ? "No pings yet. The first one appears here as soon as it arrives; one that does not come in time, too."
+                : "No checks yet. The first one appears here as soon as it is done.",
           )}
         </p>
       )}
@@ -78,6 +83,7 @@ const LogRow = memo(
     const [open, setOpen] = useState(false);
     const told = kind === "heartbeat" ? line.full?.message : ""; // by the job, or that no ping came
     const why = told || explain(line.failure, line.reason, tellingStatus(kind, line.full?.http_status ?? 0));
+    const status = line.full?.http_status ? `HTTP ${line.full.http_status}` : "";
     return (
       <li data-slot={line.key}>
         <button type="button" className="log-row" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -90,7 +96,9 @@ const LogRow = memo(
             {kind === "heartbeat" ? "" : line.region}
             {retired && <span className="tag">{t("retired")}</span>}
           </span>
-          <span className="log-why cut">{why || (line.full?.http_status ? `HTTP ${line.full.http_status}` : "")}</span>
+          <span className="log-why cut" data-status={why === "" || undefined}>
+            {why || status}
+          </span>
           <span className="log-total">{line.totalUs > 0 ? latency(line.totalUs) : "–"}</span>
           <ChevronRight size={15} aria-hidden className="turn" />
         </button>

@@ -54,7 +54,7 @@ export function HeartbeatCards({ target }: { target: TargetView }) {
     );
   }
   if (beat.error && !beat.data) return <ErrorNote error={beat.error} onRetry={() => void beat.refetch()} />;
-  if (!beat.data) return <div className="card skeleton chart-skeleton" />;
+  if (!beat.data) return <div className="card skeleton chart-skeleton holds" />;
   return (
     <>
       <Standing beat={beat.data} />

@@ -10,15 +10,27 @@ import { FigureCard } from "./FigureCard";
 import { quantileBucket, trimmed } from "./figures";
 import { spanSeconds } from "./phases";
 import { share } from "./words";
+import { asked as spanOf, type Zoom } from "./zoom";
 
 const HEIGHT = 120;
 
 /** How many checks took how long. */
-export function HistogramCard({ id, range, regions }: { id: number; range: Range; regions: readonly string[] }) {
+export function HistogramCard({
+  id,
+  range,
+  zoom,
+  regions,
+}: {
+  id: number;
+  range: Range;
+  zoom: Zoom | null;
+  regions: readonly string[];
+}) {
   const [region, setRegion] = useState("");
   const histogram = useQuery({
-    queryKey: ["histogram", id, range, region],
+    queryKey: ["histogram", id, range, region, zoom],
     queryFn: () => {
+      if (zoom) return api.histogram(id, spanOf(zoom), region);
       const to = Date.now();
       return api.histogram(
         id,

@@ -12,6 +12,8 @@ import columns from "./columns.json";
 import { FigureCard, type Numbers } from "./FigureCard";
 import { cellOf } from "./figures";
 import { spanSeconds } from "./phases";
+import { widening } from "./widening";
+import { asked as spanOf, stepped, type Zoom, zoomStep } from "./zoom";
 
 // About sixty steps, of which the figures are kept: whole hours over two days, whole days over 45.
 const steps: Record<Range, number> = {
@@ -24,15 +26,26 @@ const steps: Record<Range, number> = {
 };
 
 /** What each region saw, step by step. */
-export function MatrixCard({ id, range, intervalS }: { id: number; range: Range; intervalS: number }) {
-  const step = Math.max(steps[range], Math.ceil(intervalS / 60) * 60);
+export function MatrixCard({
+  id,
+  range,
+  zoom,
+  intervalS,
+}: {
+  id: number;
+  range: Range;
+  zoom: Zoom | null;
+  intervalS: number;
+}) {
+  const step = zoom ? zoomStep(zoom, intervalS, 60) : Math.max(steps[range], Math.ceil(intervalS / 60) * 60);
   const [zone] = useZone();
   const matrix = useQuery({
-    queryKey: ["matrix", id, range, step],
+    queryKey: ["matrix", id, range, step, zoom],
     queryFn: () => {
+      if (zoom) return widening(step, (wide) => api.matrix(id, spanOf(stepped(zoom, wide)), wide));
       const to = Math.ceil(Date.now() / 1000 / step) * step;
       const from = to - spanSeconds[range];
-      return api.matrix(id, { from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString() }, step);
+      return api.matrix(id, spanOf({ from, to }), step);
     },
     refetchInterval: untilFresh(30_000),
     placeholderData: keepPreviousData,

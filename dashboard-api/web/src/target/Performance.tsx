@@ -14,6 +14,10 @@ import { PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
 import { seriesCsv } from "./seriesCsv";
+import { useIncidentsIn } from "./useIncidentsIn";
+import { widening } from "./widening";
+import { ZoomBar } from "./ZoomBar";
+import { asked as spanOf, stepped, type Zoom, zoomStep } from "./zoom";
 
 function lengthOf(range: Range): string {
   const n = Number.parseInt(range, 10);
@@ -25,27 +29,38 @@ export function Performance({
   id,
   intervalS,
   range,
+  zoom,
   onRange,
+  onZoom,
 }: {
   id: number;
   intervalS: number;
   range: Range;
+  /** Looked at closely, in place of the range. */
+  zoom: Zoom | null;
   onRange: (range: Range) => void;
+  onZoom: (zoom: Zoom | null) => void;
 }) {
   const [asTable, setAsTable] = useState(false);
-  const step = stepSeconds(range, intervalS);
+  const step = zoom ? zoomStep(zoom, intervalS, 120) : stepSeconds(range, intervalS);
   const series = useQuery({
-    queryKey: ["series", id, range, step],
+    queryKey: ["series", id, range, step, zoom],
     queryFn: async () => {
+      if (zoom)
+        return widening(step, async (wide) => {
+          const whole = stepped(zoom, wide);
+          const data = await api.series(id, spanOf(whole), wide);
+          return { data, ...whole, ...(data.stale_since && { stale_since: data.stale_since }) };
+        });
       const to = Math.ceil(Date.now() / 1000 / step) * step;
       const from = to - Math.ceil(spanSeconds[range] / step) * step;
-      const span = { from: new Date(from * 1000).toISOString(), to: new Date(to * 1000).toISOString() };
-      const data = await api.series(id, span, step);
+      const data = await api.series(id, spanOf({ from, to }), step);
       return { data, from, to, ...(data.stale_since && { stale_since: data.stale_since }) };
     },
     refetchInterval: untilFresh(range === "1h" ? 10_000 : range === "6h" ? 60_000 : 300_000),
     placeholderData: keepPreviousData,
   });
+  const incidents = useIncidentsIn(id, series.data);
   return (
     <section className="card" aria-labelledby="performance">
       <div className="card-head">
@@ -54,7 +69,7 @@ export function Performance({
         {/* biome-ignore lint/a11y/useSemanticElements: a row of toggles, not a form */}
         <div className="segments push" role="group" aria-label={t("Range")}>
           {ranges.map((r) => (
-            <button key={r} type="button" aria-pressed={r === range} onClick={() => onRange(r)}>
+            <button key={r} type="button" aria-pressed={r === range && !zoom} onClick={() => onRange(r)}>
               {lengthOf(r)}
             </button>
           ))}
@@ -76,11 +91,18 @@ export function Performance({
       {series.isPending && <div className="skeleton chart-skeleton" />}
       {series.data && (
         <>
-          <Summary range={range} {...describe(series.data.data)} series={series.data.data} />
+          <ZoomBar zoom={zoom} shown={zoom ?? series.data} onZoom={onZoom} />
+          <Summary range={zoom ? null : range} {...describe(series.data.data)} series={series.data.data} />
           {asTable ? (
             <SeriesTable series={series.data.data} />
           ) : (
-            <PhaseChart series={series.data.data} from={series.data.from} to={series.data.to} />
+            <PhaseChart
+              series={series.data.data}
+              from={series.data.from}
+              to={series.data.to}
+              incidents={incidents}
+              onZoom={onZoom}
+            />
           )}
         </>
       )}
@@ -90,7 +112,8 @@ export function Performance({
 
 function Summary(props: {
   series: Series;
-  range: Range;
+  /** Null: a part of the time. */
+  range: Range | null;
   checks: number;
   down: number;
   missing: number;
@@ -99,20 +122,28 @@ function Summary(props: {
   if (props.checks + props.missing === 0) {
     return (
       <p className="chart-summary muted">
-        {t(
-          "No checks in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}.",
-          { range: props.range },
-        )}{" "}
+        {props.range === null
+          ? t("No checks in this range.")
+          : t(
+              "No checks in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}.",
+              { range: props.range },
+            )}{" "}
         <KeptNote of={props.series} />
       </p>
     );
   }
   return (
     <p className="chart-summary muted">
-      {t(
-        "{checks, plural, one {# check} other {# checks}} in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}, {down} down, {missing} without data.",
-        { checks: props.checks, range: props.range, down: count(props.down), missing: count(props.missing) },
-      )}{" "}
+      {props.range === null
+        ? t("{checks, plural, one {# check} other {# checks}} in this range, {down} down, {missing} without data.", {
+            checks: props.checks,
+            down: count(props.down),
+            missing: count(props.missing),
+          })
+        : t(
+            "{checks, plural, one {# check} other {# checks}} in the last {range, select, 1h {hour} 6h {6 hours} 24h {24 hours} 7d {7 days} 30d {30 days} other {90 days}}, {down} down, {missing} without data.",
+            { checks: props.checks, range: props.range, down: count(props.down), missing: count(props.missing) },
+          )}{" "}
       {props.medianUs !== null && t("Typical response {time}.", { time: latency(props.medianUs) })}{" "}
       <KeptNote of={props.series} />
     </p>

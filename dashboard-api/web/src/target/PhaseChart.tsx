@@ -6,47 +6,60 @@ import { useTheme, useZone, type Zone } from "../app/preferences";
 import { Clock } from "../ui/time";
 import { latency } from "../ui/words";
 import { locale, t } from "../words/t";
+import { type Band, clipped } from "./bands";
 import { phases, stack } from "./phases";
 import { plain } from "./words";
+import { within, type Zoom } from "./zoom";
+import "../styles/phases.css";
 
 interface Props {
   series: Series;
   from: number;
   to: number;
+  incidents: readonly Band[];
+  /** A range was dragged across. */
+  onZoom: (zoom: Zoom) => void;
 }
 
-/** The mean of each phase, stacked, with down steps shaded behind. The same numbers are in the table. */
-export function PhaseChart({ series, from, to }: Props) {
+/** The mean of each phase, stacked, with incidents shaded behind. The same numbers are in the table. */
+export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [index, setIndex] = useState<number | null>(null);
   const [theme] = useTheme();
   const dark = useDarkSystem();
   const [zone] = useZone();
   const grid = useMemo(() => onGrid(series, from, to), [series, from, to]);
+  const dragged = useRef(onZoom);
+  dragged.current = onZoom;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again when the theme changes
   useEffect(() => {
     const element = host.current;
     if (!element) return;
     const heights = stack(grid).reverse(); // tallest first, so that lower ones cover it
-    const chart = new uPlot(options(element, grid, from, to, zone, setIndex), [grid.x, ...heights], element);
+    const chart = new uPlot(
+      options(element, grid, from, to, zone, incidents, setIndex, (zoom) => dragged.current(zoom)),
+      [grid.x, ...heights],
+      element,
+    );
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightOf(element) }));
     observer.observe(element);
     return () => {
       observer.disconnect();
       chart.destroy();
     };
-  }, [grid, from, to, zone, theme, dark]);
+  }, [grid, from, to, zone, theme, dark, incidents]);
+  const seen = incidents.filter((one) => clipped(one, from, to)).length;
 
   return (
     <figure className="chart">
-      <Legend series={grid} index={index} />
+      <Legend series={grid} index={index} incidents={seen} />
       <div ref={host} className="plot" aria-hidden />
     </figure>
   );
 }
 
-function Legend({ series, index }: { series: Series; index: number | null }) {
+function Legend({ series, index, incidents }: { series: Series; index: number | null; incidents: number }) {
   const at = index === null ? undefined : series.x[index];
   return (
     <div className="legend">
@@ -66,6 +79,15 @@ function Legend({ series, index }: { series: Series; index: number | null }) {
           {index !== null && <b>{latency(series[`${key}_us`][index])}</b>}
         </span>
       ))}
+      {incidents > 0 && (
+        <span className="mark-key">
+          <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden>
+            <rect width="12" height="12" fill="var(--down-soft)" />
+            <path d="M0.5 0V12M11.5 0V12" stroke="var(--down)" />
+          </svg>
+          {t("{n, plural, one {# incident} other {# incidents}}", { n: incidents })}
+        </span>
+      )}
     </div>
   );
 }
@@ -78,7 +100,9 @@ function options(
   from: number,
   to: number,
   zone: Zone,
+  incidents: readonly Band[],
   onIndex: (index: number | null) => void,
+  onZoom: (zoom: Zoom) => void,
 ): uPlot.Options {
   const color = colors(element);
   const bars = uPlot.paths.bars?.({ size: [0.86, 48], align: 1, radius: 0 });
@@ -93,8 +117,7 @@ function options(
     height: heightOf(element),
     padding: [12, 24, 0, 0], // half a label of the time stands beyond the right end
     legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+    cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
     ...(zone === "utc" ? { tzDate: (s: number) => uPlot.tzDate(new Date(s * 1000), "Etc/UTC") } : {}),
     scales: {
       x: { time: true, range: () => [from, to] },
@@ -116,8 +139,20 @@ function options(
       })),
     ],
     hooks: {
-      drawClear: [(chart) => shadeTrouble(chart, series, color)],
+      drawClear: [
+        (chart) => shadeIncidents(chart, incidents, from, to, color),
+        (chart) => markTrouble(chart, series, color),
+      ],
       setCursor: [(chart) => onIndex(chart.cursor.idx ?? null)],
+      setSelect: [
+        (chart) => {
+          const { left, width } = chart.select;
+          if (width === 0) return;
+          const zoom = within({ from: chart.posToVal(left, "x"), to: chart.posToVal(left + width, "x") });
+          chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          if (zoom) onZoom(zoom);
+        },
+      ],
     },
   };
 }
@@ -134,8 +169,32 @@ function timeLabels(span: number, zone: Zone): (chart: uPlot, splits: number[]) 
   return (_, splits) => splits.map((s) => format.format(new Date(s * 1000)));
 }
 
-/** Down steps get a soft band with a solid foot, steps without data a thin line: told apart without colour. */
-function shadeTrouble(chart: uPlot, series: Series, color: (name: string) => string): void {
+/** Incidents get a soft band from their beginning to their end, with a line at each that is in the range. */
+function shadeIncidents(
+  chart: uPlot,
+  incidents: readonly Band[],
+  from: number,
+  to: number,
+  color: (name: string) => string,
+): void {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio || 1;
+  for (const one of incidents) {
+    const band = clipped(one, from, to);
+    if (!band) continue;
+    const tone = one.severity === "no_data" ? "no-data" : one.severity;
+    const left = chart.valToPos(band.left, "x", true);
+    const right = Math.max(left + 2 * ratio, chart.valToPos(band.right, "x", true));
+    ctx.fillStyle = color(`--${tone}-soft`);
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.fillStyle = color(`--${tone}`);
+    if (band.begins) ctx.fillRect(left, bbox.top, ratio, bbox.height);
+    if (band.ends) ctx.fillRect(right - ratio, bbox.top, ratio, bbox.height);
+  }
+}
+
+/** Steps with a down result get a solid head, steps without data a thin line: told apart without colour. */
+function markTrouble(chart: uPlot, series: Series, color: (name: string) => string): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio || 1;
   series.x.forEach((at, i) => {
@@ -143,8 +202,6 @@ function shadeTrouble(chart: uPlot, series: Series, color: (name: string) => str
     const width = Math.max(2, chart.valToPos(at + series.step_s, "x", true) - left);
     if (left + width < bbox.left || left > bbox.left + bbox.width) return;
     if ((series.down[i] ?? 0) > 0) {
-      ctx.fillStyle = color("--down-soft");
-      ctx.fillRect(left, bbox.top, width, bbox.height);
       ctx.fillStyle = color("--down");
       ctx.fillRect(left, bbox.top, width, 4 * ratio);
     } else if ((series.unknown[i] ?? 0) + (series.missed[i] ?? 0) > 0) {
@@ -164,6 +221,8 @@ function colors(element: HTMLElement): (name: string) => string {
     let value = known.get(name);
     if (value === undefined) {
       probe.style.color = `var(${name})`;
+      // Where the system chooses the colours, too, phases are told apart by theirs.
+      probe.style.setProperty("forced-color-adjust", name.startsWith("--phase-") ? "none" : "auto");
       value = getComputedStyle(probe).color;
       known.set(name, value);
     }

@@ -28,7 +28,7 @@ export function TargetIncidents({ id }: { id: number }) {
         )}
       </div>
       {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isPending && <div className="skeleton chart-skeleton" />}
+      {list.isPending && <div className="skeleton incidents-skeleton" />}
       {list.data?.items.length === 0 && (
         <p className="pad muted">{t("None yet. One opens by itself when the target's rule says that it is down.")}</p>
       )}

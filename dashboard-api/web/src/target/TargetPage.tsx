@@ -5,8 +5,10 @@ import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
 import { useFilled, useList, useLive, useTargetView } from "../app/live";
+import type { Range } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
+import { useMayEdit } from "../app/useSelf";
 import { useTest } from "../app/useTest";
 import { KnownTarget } from "../known/KnownTarget";
 import { AskTarget } from "../known/ways";
@@ -29,12 +31,15 @@ import { MatrixCard } from "./MatrixCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
 import { TargetIncidents } from "./TargetIncidents";
-import { UptimeCard } from "./UptimeCard";
+import { UptimeCards } from "./UptimeCard";
 import { YearCard } from "./YearCard";
+import { asked, type Zoom, zoomOf } from "./zoom";
 import "../styles/target.css";
 import "../styles/figures.css";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
+const AlertsCard = lazy(() => import("./AlertsCard"));
+const RevisionsCard = lazy(() => import("./RevisionsCard"));
 
 export function TargetPage() {
   const id = Number(useParams({ from: "/app/targets/$id" }).id);
@@ -64,20 +69,33 @@ function Present({ id }: { id: number }) {
 }
 
 function Details({ target }: { target: TargetView }) {
-  const { range } = useSearch({ from: "/app/targets/$id" });
+  const search = useSearch({ from: "/app/targets/$id" });
+  const range = search.range ?? "1h";
+  const zoom = useMemo(() => zoomOf({ from: search.from, to: search.to }), [search.from, search.to]);
   const navigate = useNavigate({ from: "/targets/$id" });
+  const show = (next: Range, closely: Zoom | null) =>
+    void navigate({
+      search: { ...(next === "1h" ? {} : { range: next }), ...(closely && asked(closely)) },
+      // The way back leads out of what was looked at closely.
+      replace: closely === null,
+      resetScroll: false,
+    });
   const { regions } = useList();
   const fleet = useFleet();
   const [editing, setEditing] = useState(false);
   const toggle = useActivity();
   const remove = useRemove();
   const test = useTest();
+  const mayEdit = useMayEdit();
   const ids = useMemo(() => [target.id], [target.id]);
   const beats = target.kind === "heartbeat";
   const why = beats ? explainBeat(target) : target.why;
   const word = (inner: ReactNode) => <b className={`word s-${target.state}`}>{inner}</b>;
   useFilled(ids);
-  useKeys({ e: () => setEditing(true), ...(beats ? {} : { t: () => void test(target) }) });
+  useKeys({
+    ...(mayEdit ? { e: () => setEditing(true), ...(beats ? {} : { t: () => void test(target) }) } : {}),
+    ...(zoom && !beats ? { Escape: () => show(range, null) } : {}),
+  });
 
   return (
     <div className="page">
@@ -103,31 +121,37 @@ function Details({ target }: { target: TargetView }) {
           </p>
         </div>
         <div className="actions">
-          <button type="button" className="btn" onClick={() => void toggle(target)}>
-            {target.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
-            {t(target.active ? "Pause" : "Resume")}
-          </button>
-          {!beats && (
+          {mayEdit && (
+            <button type="button" className="btn" onClick={() => void toggle(target)}>
+              {target.active ? <Pause size={15} aria-hidden /> : <Play size={15} aria-hidden />}
+              {t(target.active ? "Pause" : "Resume")}
+            </button>
+          )}
+          {mayEdit && !beats && (
             <button type="button" className="btn" onClick={() => void test(target)}>
               <Activity size={15} aria-hidden /> {t("Test now")}
             </button>
           )}
-          <button type="button" className="btn" onClick={() => setEditing(true)}>
-            <Pencil size={15} aria-hidden /> {t("Edit")}
-          </button>
+          {mayEdit && (
+            <button type="button" className="btn" onClick={() => setEditing(true)}>
+              <Pencil size={15} aria-hidden /> {t("Edit")}
+            </button>
+          )}
           <Link to="/targets/$id/rule" params={{ id: String(target.id) }} className="btn">
             <SlidersHorizontal size={15} aria-hidden /> {t("Rule")}
           </Link>
-          <button
-            type="button"
-            className="btn danger"
-            onClick={() => {
-              remove(target);
-              void navigate({ to: "/", search: {} });
-            }}
-          >
-            <Trash2 size={15} aria-hidden /> {t("Delete")}
-          </button>
+          {mayEdit && (
+            <button
+              type="button"
+              className="btn danger"
+              onClick={() => {
+                remove(target);
+                void navigate({ to: "/", search: {} });
+              }}
+            >
+              <Trash2 size={15} aria-hidden /> {t("Delete")}
+            </button>
+          )}
         </div>
       </div>
       <Address target={target} />
@@ -156,9 +180,8 @@ function Details({ target }: { target: TargetView }) {
         </div>
       </section>
 
-      <div className="stats">
-        <UptimeCard id={target.id} days={1} label={t("Uptime, 24 hours")} />
-        <UptimeCard id={target.id} days={7} label={t("Uptime, 7 days")} />
+      <div className="stats uptimes">
+        <UptimeCards id={target.id} />
         <div className="card stat">
           <h2>{t(beats ? "Median run time" : "Median response")}</h2>
           <p className="big">{beats && !target.p50_us ? "–" : latency(target.p50_us)}</p>
@@ -171,32 +194,37 @@ function Details({ target }: { target: TargetView }) {
           <HeartbeatCards target={target} />
           <TargetIncidents id={target.id} />
           <YearCard id={target.id} />
-          <CheckLog target={target} />
+          <CheckLog target={target} zoom={null} />
         </>
       ) : (
         <>
           <Performance
             id={target.id}
             intervalS={target.interval_s}
-            range={range ?? "1h"}
-            onRange={(next) =>
-              void navigate({ search: next === "1h" ? {} : { range: next }, replace: true, resetScroll: false })
-            }
+            range={range}
+            zoom={zoom}
+            onRange={(next) => show(next, null)}
+            onZoom={(next) => show(range, next)}
           />
-          <MatrixCard id={target.id} range={range ?? "1h"} intervalS={target.interval_s} />
+          <MatrixCard id={target.id} range={range} zoom={zoom} intervalS={target.interval_s} />
           <HistogramCard
             id={target.id}
-            range={range ?? "1h"}
+            range={range}
+            zoom={zoom}
             regions={target.region_states.map((one) => one.region).sort()}
           />
           <YearCard id={target.id} />
           <TargetIncidents id={target.id} />
           <div className="columns-2">
-            <CheckLog target={target} />
+            <CheckLog key={search.from} target={target} zoom={zoom} />
             <RegionCards target={target} />
           </div>
         </>
       )}
+      <Suspense fallback={null}>
+        <AlertsCard target={target} />
+        <RevisionsCard target={target} />
+      </Suspense>
       {editing && (
         <Suspense fallback={null}>
           <TargetDialog editId={target.id} onClose={() => setEditing(false)} />

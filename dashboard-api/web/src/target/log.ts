@@ -1,5 +1,6 @@
 import type { Result, Status } from "../api/types";
 import type { SlotView } from "../live/history";
+import type { Zoom } from "./zoom";
 
 /** A line of the log: known from the live feed at once, in full as soon as it is stored. */
 export interface LogLine {
@@ -45,3 +46,7 @@ export function mergeLog(stored: readonly Result[], slots: readonly SlotView[]):
   }
   return [...lines.values()].sort((a, b) => b.at - a.at || (a.region < b.region ? -1 : 1));
 }
+
+/** The live slots of the range that is looked at closely. */
+export const slotsIn = (slots: readonly SlotView[], zoom: Zoom | null): readonly SlotView[] =>
+  zoom ? slots.filter(({ at }) => at >= zoom.from * 1000 && at < zoom.to * 1000) : slots;

@@ -14,6 +14,13 @@ test("a table is for people, and its file is the same in every language", async 
   expect(plain(12_345.678)).toBe("12345,678");
 });
 
+test("no downtime is said in words, and any is as long as it was", async () => {
+  const { downtimeOf } = await import("./words");
+  expect(downtimeOf({ downtime_minutes: 0 })).toBe("keine Ausfallzeit");
+  expect(downtimeOf({ downtime_minutes: 1 / 6 })).toBe("10 s Ausfallzeit");
+  expect(downtimeOf({ downtime_minutes: 90 })).toBe("1 h 30 min Ausfallzeit");
+});
+
 test("the columns of a series are the same in every language", async () => {
   const { seriesCsv } = await import("./seriesCsv");
   const { phases } = await import("./phases");

@@ -1,5 +1,5 @@
-import { percent } from "../ui/words";
-import { locale } from "../words/t";
+import { duration, percent } from "../ui/words";
+import { locale, t } from "../words/t";
 
 /** A cell of a figure's table. Files are for programs: they are the same in every language. */
 export type Cell = string | number | null | { shown: string; filed: string };
@@ -26,3 +26,7 @@ export const plain = (n: number): string => ungrouped.format(n);
 
 /** A phrase after a colon, where English goes on in lower case. */
 export const inSentence = (phrase: string): string => (locale() === "en-GB" ? phrase.toLowerCase() : phrase);
+
+/** How long it was down, of the checks that measured. */
+export const downtimeOf = ({ downtime_minutes }: { downtime_minutes: number }): string =>
+  downtime_minutes > 0 ? t("{time} of downtime", { time: duration(downtime_minutes * 60) }) : t("no downtime");

@@ -48,27 +48,7 @@ export function TargetFields({
           />
         )}
       </Field>
-      <Field label={t("Check every (seconds)")} error={errors.interval}>
-        {(bound) => (
-          <div className="interval">
-            <input
-              {...bound}
-              className="input"
-              name="interval_s"
-              inputMode="numeric"
-              autoComplete="off"
-              value={draft.interval}
-              onChange={(event) => onChange({ interval: event.target.value })}
-            />
-            <Shortcuts
-              label={t("Common intervals")}
-              of={intervals}
-              chosen={(seconds) => draft.interval === String(seconds)}
-              onChoose={(seconds) => onChange({ interval: String(seconds) })}
-            />
-          </div>
-        )}
-      </Field>
+      <IntervalField value={draft.interval} error={errors.interval} onChange={(interval) => onChange({ interval })} />
       <button
         type="button"
         className="fold"
@@ -141,7 +121,41 @@ export function TargetFields({
   );
 }
 
-function Regions({
+export function IntervalField({
+  value,
+  error,
+  onChange,
+}: {
+  value: string;
+  error: string | undefined;
+  onChange: (interval: string) => void;
+}) {
+  return (
+    <Field label={t("Check every (seconds)")} error={error}>
+      {(bound) => (
+        <div className="interval">
+          <input
+            {...bound}
+            className="input"
+            name="interval_s"
+            inputMode="numeric"
+            autoComplete="off"
+            value={value}
+            onChange={(event) => onChange(event.target.value)}
+          />
+          <Shortcuts
+            label={t("Common intervals")}
+            of={intervals}
+            chosen={(seconds) => value === String(seconds)}
+            onChoose={(seconds) => onChange(String(seconds))}
+          />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+export function Regions({
   known,
   chosen,
   error,

@@ -19,13 +19,17 @@ export type FieldName =
   | "timeout"
   | "regions"
   | "status"
+  | "assertions"
   | "period"
   | "cron"
   | "zone"
   | "grace"
   | "tags"
   | "parent"
-  | "form";
+  | "form"
+  | RequestPointer;
+/** Of the request each field has its own, by the pointer that the server names it with. */
+export type RequestPointer = "/family" | "/http" | `/http/${string}`;
 export type Errors = Partial<Record<FieldName, string>>;
 
 export const emptyDraft: Draft = { url: "", name: "", interval: "60", timeout: "", regions: [], status: "" };
@@ -87,6 +91,7 @@ const pointers: [string, FieldName][] = [
   ["/timeout_ms", "timeout"],
   ["/regions", "regions"],
   ["/expect", "status"],
+  ["/assertions", "assertions"],
   ["/heartbeat/period_s", "period"],
   ["/heartbeat/cron", "cron"],
   ["/heartbeat/zone", "zone"],
@@ -94,6 +99,8 @@ const pointers: [string, FieldName][] = [
   ["/tags", "tags"],
   ["/parent_id", "parent"],
 ];
+
+const isOfRequest = (pointer: string): pointer is RequestPointer => /^\/(family$|http($|\/))/.test(pointer);
 
 /** Puts each of the server's errors at the field its pointer names; the rest goes to the form. */
 export function errorsOf(problem: Problem): Errors {
@@ -103,7 +110,7 @@ export function errorsOf(problem: Problem): Errors {
   };
   for (const { pointer, message } of problem.errors ?? []) {
     const found = pointers.find(([prefix]) => pointer === prefix || pointer.startsWith(`${prefix}/`));
-    put(found?.[1] ?? "form", sentence(message));
+    put(found?.[1] ?? (isOfRequest(pointer) ? pointer : "form"), sentence(message));
   }
   if (Object.keys(errors).length === 0) {
     const text =

@@ -1,0 +1,319 @@
+// What a failing check saw, in a real browser.
+// By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { inEveryMode, must, openPage, signIn, startBrowser, until } from "./harness.mjs";
+
+const run = Date.now().toString(36);
+const secrets = { sent: `sent-${run}`, answered: `answered-${run}`, cookie: `cookie-${run}` };
+let browser;
+let site;
+let state; // the signed-in browser's cookies
+let shop; // it is down, and says much
+let good;
+
+/** Leads elsewhere, and answers there with secrets and with what must not run. */
+function startSite() {
+  const server = createServer((request, response) => {
+    if (request.url === "/good") return response.end("ok");
+    if (request.url === "/") return response.writeHead(302, { location: "/checkout" }).end();
+    response.writeHead(503, {
+      "content-type": "text/html",
+      "x-api-token": secrets.answered,
+      "x-served-by": "till-4",
+      "set-cookie": `sid=${secrets.cookie}`,
+    });
+    response.end(
+      `<h1>The till is closed</h1><img src=x onerror="window.ran = true"> you sent ${request.headers["x-key"]}`,
+    );
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+before(async () => {
+  [browser, site] = await Promise.all([startBrowser(), startSite()]);
+  state = await signIn(browser);
+  const url = `http://127.0.0.1:${site.address().port}`;
+  shop = await must("POST", "/targets", {
+    url: `${url}/`,
+    name: `Shop ${run}`,
+    interval_s: 10,
+    expect: { status: ["100-599"] },
+    http: { headers: [{ name: "X-Key", secret: secrets.sent }] },
+    assertions: [
+      { source: "status", op: "equals", value: "200" },
+      { source: "body", op: "contains", value: "All is well", severity: "degrade" },
+    ],
+  });
+  good = await must("POST", "/targets", { url: `${url}/good`, name: `Good ${run}`, interval_s: 10 });
+  const stored = async (target) => (await must("GET", `/targets/${target.id}/results?limit=1`)).items.length > 0;
+  await until("both were checked", async () => (await stored(shop)) && (await stored(good)), { seconds: 60 });
+});
+after(async () => {
+  await browser?.close();
+  site?.closeAllConnections();
+  site?.close();
+});
+
+const minutesFromNow = (n) => new Date(Date.now() + n * 60_000).toISOString();
+
+/** Opens the oldest check that is shown, which is stored. */
+const openCheck = (page) => page.locator(".log-row").last().click();
+const part = (page, name) =>
+  page.locator(".seen-part").filter({ has: page.getByRole("heading", { name, exact: true }) });
+
+test("a check that failed shows its hops, what failed, the answer and a command; and no secret", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const asked = [];
+  page.on("response", async (response) => response.url().includes("/evidence?") && asked.push(await response.text()));
+  await openCheck(page);
+  const failed = part(page, "Failed assertions");
+  await failed.getByText("Assertion 1, down").waitFor();
+  await failed.getByText("Assertion 2, degraded").waitFor();
+  assert.match(await failed.innerText(), /503/, "what was seen instead");
+
+  const hops = part(page, "Requests").locator(".hop");
+  assert.equal(await hops.count(), 2);
+  assert.match(await hops.first().innerText(), /302/);
+  assert.match(await hops.last().innerText(), /\/checkout/);
+  assert.match(await hops.last().innerText(), /127\.0\.0\.1/);
+  await page.getByRole("list", { name: "Phases of hop 2" }).waitFor();
+  const begins = (n) =>
+    page
+      .getByRole("list", { name: `Phases of hop ${n}` })
+      .locator(".p-wait")
+      .evaluate((bar) => bar.getBoundingClientRect().left);
+  assert.ok((await begins(2)) > (await begins(1)), "the second hop is drawn after the first");
+
+  const answer = await page.getByRole("group", { name: "Status line and headers" }).innerText();
+  assert.match(answer, /^HTTP\/1\.1 503 Service Unavailable\n/);
+  assert.match(answer, /X-Served-By: till-4/);
+  assert.match(answer, /X-Api-Token: \[secret\]/);
+  await page.getByText("Cookies it set, without their values: sid").waitFor();
+
+  const body = await page.getByRole("group", { name: "Body" }).innerText();
+  assert.match(body, /<h1>The till is closed<\/h1>/, "as text");
+  assert.equal(await page.evaluate(() => window.ran), undefined);
+
+  await page.getByRole("button", { name: "Copy the command" }).click();
+  await page.getByText("the command copied.").waitFor();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl .*127\.0\.0\.1/s);
+
+  const told = asked.join("") + (await page.content());
+  for (const secret of Object.values(secrets)) assert.ok(!told.includes(secret), `${secret} is there`);
+  assert.ok(asked.length > 0);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("where nothing can be kept it is said, and nothing is asked for; what fails can be tried again", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
+  let asked = 0;
+  page.on("request", (request) => {
+    if (request.url().includes("/evidence?")) asked++;
+  });
+  await openCheck(page);
+  await page.getByText("What the visit saw is kept only of checks that were not up.").waitFor();
+  assert.equal(asked, 0);
+
+  let broken = true;
+  const problem = { type: "about:blank", title: "There is no such slot", status: 404, detail: "it is gone" };
+  await page.route("**/evidence?*", (route) =>
+    broken
+      ? route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) })
+      : route.fallback(),
+  );
+  await page.goto(page.url().replace(`/${good.id}`, `/${shop.id}`));
+  await openCheck(page);
+  await page.locator(".log").getByRole("alert").getByText("it is gone").waitFor();
+  broken = false;
+  await page.locator(".log").getByRole("button", { name: "Try again" }).click();
+  await part(page, "Failed assertions").waitFor();
+
+  await page.unroute("**/evidence?*");
+  await page.route("**/evidence?*", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), evidence: null } });
+  });
+  await page.reload();
+  await openCheck(page);
+  await page.getByText("Nothing is stored of what the visit saw", { exact: false }).waitFor();
+  assert.deepEqual(
+    trouble.filter((line) => !/the server responded with a status of 404/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+test("uptime over 24 hours, 7, 30 and 90 days says how long it was down, and what it rests on", {
+  timeout: 90_000,
+}, async () => {
+  const uptime = async (days) => {
+    const from = new Date(Date.now() - days * 86_400_000).toISOString();
+    return must("GET", `/targets/${shop.id}/uptime?from=${from}`);
+  };
+  await until("downtime is counted", async () => (await uptime(90)).downtime_minutes > 0, { seconds: 60 });
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
+  for (const range of ["24 hours", "7 days", "30 days", "90 days"]) {
+    const card = page.locator(".stat").filter({ has: page.getByRole("heading", { name: `Uptime, ${range}` }) });
+    await card.getByText(/\d+ (s|min).* of downtime/).waitFor();
+    await card.getByText(/\d+ checks?, \d+ down/).waitFor();
+    await card.getByText("of planned measured", { exact: false }).waitFor();
+  }
+  const other = await openPage(browser, state, `/targets/${good.id}`);
+  await other.page.getByText("no downtime").first().waitFor();
+  await other.context.close();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+/** Drags across the response times, from one share of their width to another. */
+async function drag(page, from, to) {
+  const box = await page.locator(".plot .u-over").boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from - 3, y);
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.evaluate(() => new Promise((followed) => requestAnimationFrame(() => requestAnimationFrame(followed))));
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * ((from + to) / 2), y, { steps: 3 });
+  await page.mouse.move(box.x + box.width * to, y, { steps: 3 });
+  await page.mouse.up();
+}
+
+test("a range that is dragged across the chart is in the address; the cards and the log follow it, and Escape leads back", {
+  timeout: 120_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
+  const asked = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    const what = /\/targets\/\d+\/(series|matrix|histogram|results)$/.exec(pathname)?.[1];
+    if (what) asked.push({ what, from: searchParams.get("from"), to: searchParams.get("to") });
+  });
+  const performance = page.getByRole("region", { name: "Response time" });
+  await performance.getByText("1 incident", { exact: true }).waitFor();
+  await page.locator(".log-row").first().waitFor();
+  // The beginning of the hour is before the target was there.
+  await drag(page, 0.1, 0.4);
+  await page.waitForURL(/[?&]from=2\d{3}-.*&to=2\d{3}-/);
+  const zoom = Object.fromEntries(new URL(page.url()).searchParams);
+  const minutes = (Date.parse(zoom.to) - Date.parse(zoom.from)) / 60_000;
+  assert.ok(minutes > 17 && minutes < 19.5, `three tenths of an hour, not ${minutes} minutes`);
+  await performance.getByText("No checks in this range.").waitFor();
+  await page.getByRole("heading", { name: "Checks of the range" }).waitFor();
+  await page.locator(".log-row").first().waitFor({ state: "detached" });
+  assert.equal(await performance.getByText("1 incident", { exact: true }).count(), 0);
+  for (const what of ["histogram", "results"])
+    assert.ok(
+      asked.some((one) => one.what === what && one.from === zoom.from && one.to === zoom.to),
+      `${what} of the range: ${JSON.stringify(asked)}`,
+    );
+  const near = (a, b) => Math.abs(Date.parse(a) - Date.parse(b)) <= 60_000;
+  for (const what of ["series", "matrix"])
+    assert.ok(
+      asked.some((one) => one.what === what && near(one.from, zoom.from) && near(one.to, zoom.to)),
+      `${what} of the range: ${JSON.stringify(asked)}`,
+    );
+  await page.reload();
+  await performance.getByText("No checks in this range.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => url.search === "");
+  await page.locator(".log-row").first().waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("by keyboard: a range of two fields, and what cannot be shown is said", { timeout: 90_000 }, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}?range=6h`, {
+    timezoneId: "UTC",
+  });
+  await page.getByRole("button", { name: "Choose a range…" }).press("Enter");
+  const from = page.getByLabel("Shown from (UTC)");
+  const to = page.getByLabel("until", { exact: true });
+  const field = (at) => new Date(at).toISOString().slice(0, 19);
+  await from.fill(field(Date.now() + 60_000));
+  await to.fill(field(Date.now() - 600_000));
+  await to.press("Enter");
+  await page.getByRole("alert").getByText("the beginning first", { exact: false }).waitFor();
+  await from.fill(field(Date.now() - 1_800_000));
+  await to.fill(field(Date.now() + 60_000));
+  await to.press("Enter");
+  await page.waitForURL(/range=6h&from=.*&to=/);
+  await page
+    .getByRole("region", { name: "Response time" })
+    .getByText(/\d+ checks? in this range, \d+ down/)
+    .waitFor();
+  await page.getByRole("region", { name: "Response time" }).getByText("1 incident", { exact: true }).waitFor();
+  await page.locator(".log-row").first().waitFor();
+  await page.getByRole("button", { name: "Back to the whole range" }).press("Enter");
+  await page.waitForURL((url) => url.search === "?range=6h");
+  assert.equal(await page.getByRole("button", { name: "6 h", exact: true }).getAttribute("aria-pressed"), "true");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+  const name = (of) => `CN=${of},O=Example Trust Services and Sons Limited,C=AT`;
+  const certificate = (of, issuer, not_after) => ({
+    subject: name(of),
+    issuer: name(issuer),
+    names: of.includes(".") ? [of, `www.${of}`] : [],
+    not_before: "2026-01-01T00:00:00Z",
+    not_after,
+    sha256: of.length.toString(16).padStart(64, "a"),
+  });
+  // A new row of the log moves those below.
+  for (const { id } of [shop, good]) await must("PATCH", `/targets/${id}`, { interval_s: 3600 });
+  // The site has no certificate: what one would add is added to what is really stored.
+  const more = {
+    tls_version: "1.3",
+    tls_cipher: "TLS_AES_128_GCM_SHA256",
+    certificates: [
+      certificate("shop.example.com", "Example CA 3", "2026-02-01T00:00:00Z"),
+      certificate("Example CA 3", "Example Root", "2199-01-01T00:00:00Z"),
+    ],
+    rcode: "NOERROR",
+    records: [{ type: "A", data: "192.0.2.1", ttl: 60 }],
+  };
+  const found = await inEveryMode(browser, state, [
+    [
+      "target-evidence",
+      `/targets/${shop.id}`,
+      async (page) => {
+        await page.route("**/evidence?*", async (route) => {
+          const response = await route.fetch();
+          const answer = await response.json();
+          await route.fulfill({ response, json: { ...answer, evidence: { ...answer.evidence, ...more } } });
+        });
+        await openCheck(page);
+        await part(page, "Certificates").getByText("it had expired", { exact: false }).waitFor();
+        assert.equal(await part(page, "Certificates").getByText("it had expired", { exact: false }).count(), 1);
+      },
+    ],
+    [
+      "target-evidence-none",
+      `/targets/${good.id}`,
+      async (page) => {
+        await openCheck(page);
+        await page.getByText("What the visit saw is kept only", { exact: false }).waitFor();
+      },
+    ],
+    [
+      "target-zoom",
+      `/targets/${shop.id}?from=${minutesFromNow(-20)}&to=${minutesFromNow(1)}`,
+      async (page) => {
+        await page.getByRole("region", { name: "Response time" }).getByText("1 incident", { exact: true }).waitFor();
+        await page.locator(".log-row").first().waitFor();
+      },
+    ],
+  ]);
+  assert.deepEqual(found, []);
+  for (const target of [shop, good]) await must("DELETE", `/targets/${target.id}`);
+});

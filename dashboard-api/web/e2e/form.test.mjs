@@ -1,0 +1,299 @@
+// The form of a target in a real browser: testing what is not saved, and assertions.
+// By itself or after the others: it makes the account when there is none.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { axeViolations, inEveryMode, must, openPage, shoot, signIn, startBrowser, tabTo, until } from "./harness.mjs";
+
+const run = Date.now().toString(36);
+const password = `pw-${run}`;
+const basic = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
+let browser;
+let state; // the signed-in browser's cookies
+let site; // what is watched: it tells who came with which password
+let visits = [];
+let added; // the target of the first test
+const found = async (text) => (await must("GET", `/targets?search=${text}`)).items;
+
+before(async () => {
+  const server = createServer((request, response) => {
+    visits.push({ path: request.url, authorization: request.headers.authorization ?? "" });
+    if (request.url.startsWith("/secret") && request.headers.authorization !== basic) {
+      response.writeHead(401, { "content-type": "text/plain" }).end("who are you?");
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/plain", "x-answer": "forty-two" }).end("all is well");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  site = {
+    url: `http://127.0.0.1:${server.address().port}`,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+  browser = await startBrowser();
+  state = await signIn(browser);
+});
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+const panel = (page) => page.getByRole("region", { name: "Test", exact: true });
+const ended = (page) => page.locator("[data-test=ended]").waitFor({ timeout: 30_000 });
+const seen = (page, region) => page.locator(`dialog details[data-region=${region}]`);
+
+test("by keyboard: a new target is tested before it is saved, by region and phase; nothing is saved by that", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/");
+  await page.getByRole("button", { name: "Add target" }).first().waitFor();
+  await page.locator("[data-link=live]").first().waitFor();
+  await page.keyboard.press("c");
+  await page.locator("input[name=url]:focus").waitFor();
+  await page.keyboard.type(`${site.url}/new-${run}`);
+  await tabTo(page, page.locator("dialog").getByRole("button", { name: "Test now" }));
+  await page.keyboard.press("Enter");
+  await ended(page);
+  for (const region of ["eu", "us"]) {
+    assert.equal(await seen(page, region).getAttribute("data-status"), "up");
+    assert.match(
+      await seen(page, region).innerText(),
+      /Connect\s+[\d.]+ m?s[\s\S]*Wait for answer[\s\S]*Total\s+[\d.]+ m?s/,
+    );
+  }
+  assert.match(
+    await panel(page).getByRole("status").innerText(),
+    /^Tested: up from eu in \d+ ms, up from us in \d+ ms\.$/,
+  );
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "form-tested-1280-light");
+  assert.equal((await found(`new-${run}`)).length, 0, "nothing is saved");
+  assert.equal(visits.filter((visit) => visit.path === `/new-${run}`).length, 2, "one visit from each region");
+
+  await tabTo(page, page.locator("input[name=url]"));
+  await page.keyboard.press("End");
+  await page.keyboard.type("x");
+  await panel(page).getByText("The form has changed since this test.").waitFor();
+  await page.keyboard.press("Backspace");
+  await panel(page).getByText("The form has changed since this test.").waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  added = await until("the target in the API", async () => (await found(`new-${run}`)).at(0));
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("by keyboard: a saved target gets an assertion that fails, the test shows it with what was seen, it is saved", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${added.id}`);
+  const edit = page.getByRole("button", { name: "Edit" });
+  await edit.waitFor();
+  await tabTo(page, edit);
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Edit target" });
+  await dialog.waitFor();
+  await tabTo(page, dialog.getByRole("button", { name: "Assertions" }));
+  await page.keyboard.press("Enter");
+  const add = dialog.getByRole("button", { name: "Add assertion" });
+  await add.waitFor();
+  await tabTo(page, add);
+  await page.keyboard.press("Enter");
+  const [first, second] = [1, 2].map((n) => dialog.getByRole("group", { name: `Assertion ${n}` }));
+  await first.getByLabel("What is looked at").and(page.locator(":focus")).waitFor();
+  await tabTo(page, first.getByLabel("Comparison"));
+  await page.keyboard.type("con"); // contains
+  await tabTo(page, first.getByLabel("Value"));
+  await page.keyboard.type("nothing is well");
+  await tabTo(page, add);
+  await page.keyboard.press("Enter");
+  await second.getByLabel("What is looked at").and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("hea"); // header
+  await tabTo(page, second.getByLabel("Name of the header"));
+  await page.keyboard.type("x-answer");
+  await tabTo(page, second.getByLabel("Value"));
+  await page.keyboard.type("forty-two");
+  await tabTo(page, second.getByLabel("If it does not hold"));
+  await page.keyboard.type("deg"); // degraded
+  await tabTo(page, page.locator("dialog").getByRole("button", { name: "Test now" }));
+  await page.keyboard.press("Enter");
+  await ended(page);
+  assert.equal(await seen(page, "eu").getAttribute("data-status"), "down");
+  await seen(page, "eu")
+    .getByText('Assertion 1: body is "all is well", want it to contain "nothing is well"')
+    .waitFor();
+  assert.match(await first.innerText(), /Failed from eu: body is "all is well", want it to contain "nothing is well"/);
+  assert.match(await first.innerText(), /Failed from us: /);
+  assert.equal(await second.getAttribute("data-judged"), "passed");
+  assert.match(await second.innerText(), /Holds/);
+  assert.deepEqual(await axeViolations(page), []);
+  await first.scrollIntoViewIfNeeded();
+  await shoot(page, "form-assertions-1280-light");
+  assert.deepEqual((await must("GET", `/targets/${added.id}`)).assertions, [], "not saved yet");
+
+  await tabTo(page, first.getByLabel("Value"));
+  await page.keyboard.press("End");
+  await page.keyboard.type("!");
+  await until("what was changed is judged no more", async () => (await first.getAttribute("data-judged")) === null);
+  assert.equal(await second.getAttribute("data-judged"), "passed");
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.deepEqual((await must("GET", `/targets/${added.id}`)).assertions, [
+    { source: "body", op: "contains", value: "nothing is well!" },
+    { source: "header", name: "x-answer", op: "equals", value: "forty-two", severity: "degrade" },
+  ]);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("mistakes stand at their assertion; what was not touched stays as it was", { timeout: 90_000 }, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${added.id}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit target" });
+  await dialog.getByRole("button", { name: "Assertions (2)" }).waitFor();
+  await dialog.getByRole("button", { name: "Add assertion" }).click();
+  const third = dialog.getByRole("group", { name: "Assertion 3" });
+  await third.getByLabel("Comparison").selectOption("matches");
+  await third.getByLabel("Pattern (RE2)").fill("(");
+  for (const button of ["Test now", "Save changes"]) {
+    await dialog.getByRole("button", { name: button }).click();
+    await third.locator("input[aria-invalid=true]:focus").waitFor();
+    assert.equal(await dialog.locator("[aria-invalid=true]").count(), 1);
+    await third.getByLabel("If it does not hold").focus();
+  }
+  await shoot(page, "form-assertion-refused-1280-light");
+  await third.getByRole("button", { name: "Remove assertion 3" }).click();
+  await dialog.getByRole("button", { name: "Add assertion" }).and(page.locator(":focus")).waitFor();
+  await dialog.getByRole("button", { name: "Remove assertion 1" }).click();
+  await dialog.getByRole("button", { name: "Save changes" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.deepEqual((await must("GET", `/targets/${added.id}`)).assertions, [
+    { source: "header", name: "x-answer", op: "equals", value: "forty-two", severity: "degrade" },
+  ]);
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 422/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+test("what the server has against a test stands at its field, and a visit that fails says why", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/");
+  await page.getByRole("button", { name: "Add target" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "Add target" });
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await dialog.getByText("Enter the address to watch.").waitFor();
+  await dialog.getByLabel("URL").fill("http://user:secret@example.com/");
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await page.locator("input[name=url][aria-invalid=true]:focus").waitFor();
+  assert.equal(await panel(page).count(), 0);
+  await dialog.getByLabel("URL").fill(`${site.url}/secret-${run}`);
+  await dialog.getByRole("button", { name: "Name, timeout, regions, expected status" }).click();
+  await dialog.getByRole("checkbox", { name: "us" }).check();
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await ended(page);
+  assert.equal(await page.locator("dialog details").count(), 1, "only from the region that was chosen");
+  assert.equal(await seen(page, "us").getAttribute("data-status"), "down");
+  await seen(page, "us").getByText("answered 401 Unauthorized, expected 200-399").waitFor();
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 422/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+test("a saved target is tested with its stored secrets, from its page and from the form", {
+  timeout: 90_000,
+}, async () => {
+  const target = await must("POST", "/targets", {
+    url: `${site.url}/secret-${run}`,
+    name: `Secret ${run}`,
+    interval_s: 3600,
+    http: { username: "ann", password },
+  });
+  await until("its preview came", () => visits.some((visit) => visit.path === `/secret-${run}` && visit.authorization));
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  visits = [];
+  await page.getByRole("button", { name: "Test now" }).last().click();
+  await page.getByText(new RegExp(`Secret ${run}: up from eu`)).waitFor();
+  assert.equal(visits.filter((visit) => visit.authorization === basic).length, 2);
+
+  await page.getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit target" });
+  visits = [];
+  await dialog.getByLabel("URL").fill(`${site.url}/secret-${run}?other`);
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await ended(page);
+  assert.equal(await seen(page, "eu").getAttribute("data-status"), "up");
+  assert.deepEqual(new Set(visits.map((visit) => visit.path)), new Set([`/secret-${run}?other`]));
+  await panel(page).getByText("The secrets stored for this target are sent along").waitFor();
+  assert.ok(!(await page.content()).includes(password), "the secret is nowhere on the page");
+
+  await dialog.getByLabel("URL").fill(`http://localhost:${new URL(site.url).port}/secret-${run}`);
+  visits = [];
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await dialog.getByText("The secrets stored here were written for another host", { exact: false }).waitFor();
+  assert.deepEqual(visits, [], "they go to no other host");
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await must("GET", `/targets/${target.id}`)).url, target.url, "nothing was saved");
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 422/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+test("where nothing live gets through, the outcome is asked for", { timeout: 90_000 }, async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, storageState: state });
+  const page = await context.newPage();
+  await page.routeWebSocket(/\/api\/v1\/live/, (socket) => socket.close());
+  await page.route(/\/api\/v1\/live\/events/, (route) => route.abort());
+  await page.goto(new URL("/", process.env.BASE_URL).href);
+  await page.locator("[data-link]:not([data-link=live])").first().waitFor();
+  await page.getByRole("button", { name: "Add target" }).first().click();
+  await page.getByLabel("URL").fill(`${site.url}/cut-${run}`);
+  await page.getByRole("button", { name: "Test now" }).last().click();
+  await ended(page);
+  assert.equal(await seen(page, "eu").getAttribute("data-status"), "up");
+  assert.equal(await page.locator("[data-link=live]").count(), 0);
+  await shoot(page, "form-polled-390-light");
+  await context.close();
+});
+
+test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 240_000 }, async () => {
+  const wrong = await inEveryMode(browser, state, [
+    [
+      "form-tested",
+      "/",
+      async (page) => {
+        await page.getByRole("button", { name: "Add target" }).first().click();
+        await page.getByLabel("URL").fill(`${site.url}/modes-${run}`);
+        await page.getByRole("button", { name: "Test now" }).last().click();
+        await ended(page);
+      },
+    ],
+    [
+      "form-assertions",
+      `/targets/${added.id}`,
+      async (page) => {
+        await page.getByRole("button", { name: "Edit" }).click();
+        const add = page.getByRole("button", { name: "Add assertion" });
+        await add.click();
+        const row = page.getByRole("group", { name: "Assertion 2" });
+        await row.getByLabel("What is looked at").selectOption("phase");
+        await row.getByLabel("Milliseconds").fill("1");
+        await page.getByRole("button", { name: "Test now" }).last().click();
+        await ended(page);
+        await row.scrollIntoViewIfNeeded();
+      },
+    ],
+  ]);
+  assert.deepEqual(wrong, []);
+  for (const target of await found(run)) await must("DELETE", `/targets/${target.id}`);
+});

@@ -1,0 +1,307 @@
+// The overview in a real browser: open incidents above the list, live, a region in the search, and
+// uptime and certificates of the rows, and groups of tags.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, until } from "./harness.mjs";
+
+let browser;
+let lab;
+let state; // the owner's cookies
+const made = [];
+
+before(async () => {
+  browser = await startBrowser();
+  lab = await startLab();
+  state = await signIn(browser);
+});
+after(async () => {
+  for (const id of made) await must("DELETE", `/targets/${id}`);
+  await browser?.close();
+  await lab?.close();
+});
+
+/** A target of this test, with a name of its own. */
+async function watch(name, status, regions) {
+  const url = `${lab.url}/status/${status}?overview=${encodeURIComponent(name)}-${Date.now()}`;
+  const target = await must("POST", "/targets", { url, name, interval_s: 10, regions });
+  made.push(target.id);
+  return target;
+}
+
+const strip = (page) => page.getByRole("region", { name: "Open incidents" });
+const open = async () => (await must("GET", "/incidents?state=open&limit=100")).items;
+
+test("open incidents stand above the list as they open, three at most", { timeout: 180_000 }, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/");
+  await page.locator("[data-link=live]").waitFor();
+  await page.evaluate(() => {
+    window.sameDocument = true;
+  });
+  for (const [i, status] of [500, 503, 404, 410].entries()) await watch(`Broken ${i + 1}`, status);
+  const lines = strip(page).locator("[data-incident]");
+  await until("four open incidents", async () => (await open()).length >= 4, { seconds: 120, everyMs: 1000 });
+  await strip(page).getByRole("link", { name: "All open incidents", exact: false }).waitFor();
+  await until("the newest three", async () => {
+    const newest = (await open()).slice(0, 3).map((incident) => String(incident.id));
+    const shown = await lines.evaluateAll((links) => links.map((link) => link.dataset.incident));
+    return shown.join() === newest.join();
+  });
+  assert.ok(await page.evaluate(() => window.sameDocument), "the page was never loaded again");
+  const found = await inEveryMode(browser, state, [["overview-incidents", "/", (page) => strip(page).waitFor()]]);
+  assert.deepEqual(found, []);
+  await lines.first().click();
+  await page.waitForURL((url) => /^\/incidents\/\d+$/.test(url.pathname));
+  const [, id] = /(\d+)$/.exec(new URL(page.url()).pathname); // a newer one may have come
+  await until("the title of the incident", async () => (await page.title()).includes(`Incident ${id} ·`));
+  await page.goBack();
+  await strip(page).getByRole("link", { name: "All open incidents", exact: false }).click();
+  await page.waitForURL((url) => url.pathname === "/incidents" && url.searchParams.get("state") === "open");
+  await page.goBack();
+  await strip(page).waitFor();
+  for (const id of made.splice(0)) await must("DELETE", `/targets/${id}`); // they take their incidents along
+  const left = (await open()).length;
+  await until("no line of what is over", async () => (await lines.count()) === Math.min(3, left), { seconds: 30 });
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("a region in the search shows what is checked from it, and stands in the address", async () => {
+  const here = await watch("Only here", 200, ["eu"]);
+  const there = await watch("Only there", 200, ["us"]);
+  const { context, page, trouble } = await openPage(browser, state, "/?q=only");
+  const row = (target) => page.locator(`[data-row="${target.id}"]`);
+  await row(here).waitFor();
+  await row(there).waitFor();
+  await page.getByLabel("Filter by region").selectOption("eu");
+  await row(there).waitFor({ state: "detached" });
+  assert.equal(await row(here).count(), 1);
+  await page.waitForURL((url) => url.searchParams.get("region") === "eu");
+  await page.reload();
+  await row(here).waitFor();
+  assert.equal(await row(there).count(), 0);
+  await page.goto(new URL("/?q=only+there&region=eu", page.url()).href);
+  await page.getByText("Only targets checked from eu are shown.").waitFor();
+  await page.getByRole("button", { name: "Clear the region eu" }).click();
+  await row(there).waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+const hour = 3_600_000;
+const figures = (page, target) =>
+  page
+    .locator(".target", { has: page.locator(`[data-row="${target.id}"]`) })
+    .locator(".fig")
+    .allTextContents();
+
+/** Gives certificates to targets of this lab, which has none, beside what is really answered. */
+async function certify(page, ends) {
+  await page.route("**/api/v1/targets:figures*", async (route) => {
+    const answer = await route.fetch();
+    const body = await answer.json();
+    for (const one of body.items) if (ends.has(one.target_id)) one.cert_not_after = ends.get(one.target_id);
+    await route.fulfill({ response: answer, json: body });
+  });
+}
+
+test("rows show uptime as the target's page does, and how long certificates last", { timeout: 240_000 }, async () => {
+  const run = Date.now();
+  const names = ["Mixed", "Unmeasured", "Fine certificate", "Old certificate", "Ended certificate"];
+  const [mixed, unmeasured, fine, old, ended] = await Promise.all(
+    names.map(async (name) => {
+      const url = `${lab.url}/status/200?figures=${encodeURIComponent(name)}-${run}`;
+      const target = await must("POST", "/targets", { url, name: `${name} row`, active: false });
+      made.push(target.id);
+      return target;
+    }),
+  );
+  const item = (hours, status) => ({
+    at: new Date(run - hours * hour).toISOString(),
+    status,
+    ...(status === "down" ? { failure: "timeout" } : {}),
+  });
+  await must("POST", `/targets/${mixed.id}/results`, {
+    items: [
+      ...[1, 2, 3, 4, 5, 6].map((n) => item(n, "up")),
+      item(7, "down"),
+      ...[25, 26, 27].map((n) => item(n, "up")),
+      ...[28, 29, 30].map((n) => item(n, "down")),
+    ],
+  });
+  await until(
+    "the results to be read",
+    async () => {
+      const [one] = (await must("GET", `/targets:figures?ids=${mixed.id}`)).items;
+      return one.last_24h.uptime === 6 / 7 && one.last_30d.uptime === 9 / 13;
+    },
+    { seconds: 90, everyMs: 500 },
+  );
+  const inDays = (days) => new Date(run + days * 24 * hour + hour).toISOString();
+  const ends = new Map([
+    [fine.id, inDays(60)],
+    [old.id, inDays(6)],
+    [ended.id, inDays(-2)],
+  ]);
+  const viewer = await invited(browser, `rows-${run}@example.com`, "Rosa", "viewer");
+  const { context, page, trouble } = await openPage(browser, viewer, "/login");
+  await certify(page, ends);
+  const asked = [];
+  page.on("request", (request) => /targets:figures/.test(request.url()) && asked.push(request.url()));
+  await page.goto(new URL("/?q=row&sort=name", page.url()).href);
+  await until("figures of all rows", async () => Boolean((await figures(page, ended))[2]));
+  const shown = await figures(page, mixed);
+  assert.match(shown[0], /^Uptime, 24 hours 85\.71%$/);
+  assert.match(shown[1], /^Uptime, 30 days 69\.23%$/);
+  assert.equal(shown[2], "", "without a certificate nothing is said of one");
+  assert.match((await figures(page, unmeasured))[0], /–.*Unknown/, "never 100% of what was not measured");
+  assert.match((await figures(page, fine))[2], /Certificate left\s+60 d/);
+  assert.match((await figures(page, old))[2], /Certificate ends soon\s+6 d/);
+  assert.match((await figures(page, ended))[2], /ended$/);
+  const marks = (target) =>
+    page.locator(".target", { has: page.locator(`[data-row="${target.id}"]`) }).locator(".fig svg");
+  assert.deepEqual([await marks(fine).count(), await marks(old).count(), await marks(ended).count()], [0, 1, 1]);
+  assert.equal(asked.length, 1, "one question for all rows");
+
+  await page.locator(`[data-row="${mixed.id}"]`).click();
+  const card = (name) => page.locator(".stat", { hasText: name }).locator(".big");
+  await until("the same numbers on its own page", async () => {
+    const own = [await card("Uptime, 24 hours").textContent(), await card("Uptime, 30 days").textContent()];
+    return own.join() === "85.71%,69.23%";
+  });
+  assert.deepEqual(trouble, []);
+  await context.close();
+
+  const looks = await inEveryMode(browser, state, [
+    [
+      "overview-figures",
+      "/login",
+      async (page) => {
+        await certify(page, ends);
+        await page.goto(new URL("/?q=row&sort=name", page.url()).href);
+        await page.locator(`[data-row="${mixed.id}"]`).waitFor();
+        if (page.viewportSize().width >= 1200)
+          await until("figures of all rows", async () => Boolean((await figures(page, ended))[2]));
+      },
+    ],
+  ]);
+  assert.deepEqual(looks, []);
+});
+
+test("where there is no room for figures none are asked for, until there is", async () => {
+  const target = await watch("Narrow row", 200);
+  const { context, page, trouble } = await openPage(browser, state, "/?q=narrow+row", {
+    viewport: { width: 1100, height: 800 },
+  });
+  const asked = [];
+  page.on("request", (request) => /targets:figures/.test(request.url()) && asked.push(request.url()));
+  await page.locator(`[data-row="${target.id}"]`).waitFor();
+  await page.locator("[data-link=live]").waitFor();
+  assert.equal(await page.locator(".fig:visible").count(), 0);
+  // Three answers to other questions of the page have come since: it had the time to ask.
+  for (let n = 0; n < 3; n++) await page.waitForResponse(/\/api\/v1\//, { timeout: 30_000 });
+  assert.deepEqual(asked, []);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await until("the figures", async () => Boolean((await figures(page, target))[0]));
+  assert.equal(asked.length, 1);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("the list is grouped by tag, walked and selected by keys, and kept in the address and in views", async () => {
+  const run = Date.now();
+  const [api, shop, blog, bare] = await Promise.all(
+    [
+      ["api", [`a-${run}`, `b-${run}`]],
+      ["shop", [`b-${run}`]],
+      ["blog", [`a-${run}`]],
+      ["bare", []],
+    ].map(async ([name, tags]) => {
+      const url = `${lab.url}/status/200?group=${name}-${run}`;
+      const target = await must("POST", "/targets", { url, name: `${name} ${run}`, tags, active: false });
+      made.push(target.id);
+      return target;
+    }),
+  );
+  const { context, page, trouble } = await openPage(browser, state, `/?q=${run}&sort=name`);
+  await page.locator(`[data-row="${bare.id}"]`).waitFor();
+  await page.getByLabel("Group by").selectOption("tag");
+  const lines = () =>
+    page
+      .locator(".rows > li")
+      .evaluateAll((all) =>
+        all
+          .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+          .map(
+            (li) =>
+              li.querySelector("h2")?.innerText.replace(/\s+/g, " ").trim() ??
+              Number(li.querySelector("[data-row]").dataset.row),
+          ),
+      );
+  const expected = [
+    ...[`a-${run} 2 targets · Paused`, api.id, blog.id],
+    ...[`b-${run} 2 targets · Paused`, api.id, shop.id],
+    ...["Without tags 1 target · Paused", bare.id],
+  ];
+  await until("the groups", async () => (await lines()).length === expected.length);
+  assert.deepEqual(await lines(), expected);
+  await page.waitForURL((url) => url.searchParams.get("group") === "tag");
+  const places = await page
+    .locator(".rows > li")
+    .evaluateAll((all) => all.map((li) => `${li.ariaPosInSet} of ${li.ariaSetSize}`).sort());
+  assert.deepEqual(
+    places,
+    expected.map((_, i) => `${i + 1} of ${expected.length}`),
+  );
+
+  // By keys: past headings, to the second place of the same target.
+  const at = () => page.evaluate(() => Number(document.activeElement?.closest("[data-at]")?.dataset.at ?? -1));
+  for (const index of [1, 2, 4, 5, 7]) {
+    await page.keyboard.press("j");
+    await until(`line ${index} has the focus`, async () => (await at()) === index);
+  }
+  for (const index of [5, 4]) {
+    await page.keyboard.press("k");
+    await until(`line ${index} has the focus`, async () => (await at()) === index);
+  }
+  await page.keyboard.press("x"); // api, in b
+  await page.keyboard.press("j");
+  await until("line 5 has the focus", async () => (await at()) === 5);
+  await page.keyboard.press("Shift+X"); // to shop: blog, of a, is not between them
+  const chosen = async () => [
+    ...new Set(
+      await page.locator("[data-selected] [data-row]").evaluateAll((all) => all.map((one) => Number(one.dataset.row))),
+    ),
+  ];
+  const sorted = (ids) => [...ids].sort((a, b) => a - b);
+  await until("two are selected", async () => (await chosen()).length === 2);
+  assert.deepEqual(sorted(await chosen()), sorted([api.id, shop.id]));
+  assert.equal(await page.locator("[data-selected]").count(), 3, "a target is selected wherever it stands");
+  await page.keyboard.press("Escape");
+
+  // The worst state of a group follows what it is.
+  await must("PATCH", `/targets/${blog.id}`, { active: true });
+  await until("the group of what is checked again", async () => !(await lines())[0].endsWith("Paused"), {
+    seconds: 30,
+  });
+  assert.match((await lines())[3], /Paused$/);
+  await must("PATCH", `/targets/${blog.id}`, { active: false });
+
+  const name = `Groups ${run}`;
+  await page.getByRole("button", { name: "Saved views" }).click();
+  await page.getByRole("menuitem", { name: "Save this filter and order" }).click();
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill(name);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByLabel("Group by").selectOption("");
+  await until("no headings", async () => (await page.locator(".rows h2").count()) === 0);
+  await page.getByRole("button", { name: "Saved views" }).click();
+  await page.getByRole("menuitem", { name, exact: true }).click();
+  await until("the groups of the view", async () => (await page.locator(".rows h2").count()) === 3);
+  await page.reload();
+  await until("the groups of the address", async () => (await page.locator(".rows h2").count()) === 3);
+  assert.deepEqual(trouble, []);
+  await context.close();
+  const looks = await inEveryMode(browser, state, [
+    ["overview-groups", `/?q=${run}&sort=name&group=tag`, (page) => page.locator(".rows h2").first().waitFor()],
+  ]);
+  assert.deepEqual(looks, []);
+});

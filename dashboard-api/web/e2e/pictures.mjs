@@ -1,0 +1,59 @@
+// Takes the pictures of docs/images of a running installation, best one of
+// `make run ARGS="--demo --regions eu-west,us-east,ap-south"` after a quarter of an hour:
+//   BASE_URL=… API_KEY=… SETUP_LINK=… node e2e/pictures.mjs
+// It makes the owner when there is none, and a status page.
+import { api, must, settings, signIn, startBrowser } from "./harness.mjs";
+
+const wide = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+const dark = { ...wide, colorScheme: "dark" };
+const narrow = { viewport: { width: 390, height: 844 }, colorScheme: "light", deviceScaleFactor: 2 };
+
+const browser = await startBrowser();
+const storageState = await signIn(browser);
+const targets = (await must("GET", "/live/overview")).items;
+const failing = targets.find((one) => one.name.includes("payments")) ?? targets[0];
+const { items: incidents } = await must("GET", "/incidents?limit=100");
+const flapping = targets.find((one) => one.name.includes("flapping"));
+const incident = incidents.find((one) => one.target_id === flapping?.id) ?? incidents[0];
+await api("POST", "/status-pages", {
+  slug: "acme",
+  title: "Acme",
+  published: true,
+  groups: [
+    { name: "Shop", components: targets.slice(0, 4).map(componentOf) },
+    { name: "Behind it", components: targets.slice(4).map(componentOf) },
+  ],
+});
+
+function componentOf({ id, name }) {
+  return { name: name.replace("Demo: ", ""), target_ids: [id] };
+}
+
+async function take(name, path, how = wide, act = async () => {}) {
+  const context = await browser.newContext({ ...how, storageState });
+  const page = await context.newPage();
+  await page.goto(new URL(path, settings.base).href);
+  await page.locator("[data-link=live], footer").first().waitFor();
+  await act(page);
+  await page.waitForTimeout(2500); // figures have come
+  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  await page.screenshot({ path: new URL(`../../../docs/images/${name}.png`, import.meta.url).pathname });
+  await context.close();
+  console.log(name);
+}
+
+await take("overview", "/");
+await take("overview-dark", "/", dark);
+await take("overview-390", "/", narrow);
+await take("target", `/targets/${failing.id}`);
+await take("target-390", `/targets/${failing.id}`, narrow);
+await take("incident", `/incidents/${incident.id}`, dark);
+await take("rule", `/targets/${failing.id}/rule`);
+await take("fleet", "/fleet", dark);
+await take("add", "/", wide, async (page) => {
+  await page.getByRole("button", { name: "Add target" }).first().click();
+  await page.getByRole("dialog").waitFor();
+});
+await take("status-page", "/s/acme");
+await take("status-page-390", "/s/acme", narrow);
+await browser.close();

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { Prober } from "../api/types";
+import { canaryWords, clockWords, exitWords, warnings } from "./proberWords";
+
+test("a clock is in step, ahead or behind, or not told", () => {
+  expect(clockWords(-12)).toBe("In step with Redis, 12 ms off");
+  expect(clockWords(90_000)).toBe("1 min 30 s ahead of Redis");
+  expect(clockWords(-3_000)).toBe("3 s behind Redis");
+  expect(clockWords(null)).toBeNull();
+  expect(clockWords(undefined)).toBeNull();
+});
+
+test("canaries are counted, and what bad ones mean is said", () => {
+  expect(canaryWords({ state: "good", answered: 4, all: 5 })).toBe("4 of 5 answer");
+  expect(canaryWords({ state: "bad", answered: 1, all: 5 })).toContain(
+    "1 of 5 answer: what fails there is not believed",
+  );
+  expect(canaryWords({ state: "off", answered: 0, all: 0 })).toContain("none");
+  expect(canaryWords({ state: "", answered: 0, all: 5 })).toBeNull();
+});
+
+test("why a prober was started again, also for a reason that a newer one gives", () => {
+  const at = "2026-03-01T12:00:00.000Z";
+  expect(exitWords({ cause: "signal", signal: "KILL", at })).toBe("Signal KILL ended it");
+  expect(exitWords({ cause: "watchdog", signal: "", at })).toContain("watchdog");
+  expect(exitWords({ cause: "moved", signal: "", at })).toBe("moved");
+  expect(exitWords(null)).toBeNull();
+});
+
+test("what is wrong is seen without opening anything", () => {
+  const prober = (offset: number | null, state: string) =>
+    ({ clock_offset_ms: offset, canaries: { state, answered: 0, all: 3 } }) as Prober;
+  expect(warnings(prober(2_000, "good"))).toEqual([]);
+  expect(warnings(prober(null, "off"))).toEqual([]);
+  expect(warnings(prober(-600_000, "bad"))).toEqual(["Its clock: 10 min behind Redis", "Its canaries do not answer"]);
+});

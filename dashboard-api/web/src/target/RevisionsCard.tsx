@@ -1,0 +1,106 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { type Revision, revisionsOf } from "../api/revisions";
+import { useSession } from "../app/useSelf";
+import { actorWord, capital, isSelf } from "../incidents/words";
+import type { TargetView } from "../live/store";
+import { actions } from "../settings/auditWords";
+import { actorName, useApiKeys, useMembers } from "../settings/people";
+import { ChangeLine } from "../ui/ChangeLine";
+import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
+import { Clock } from "../ui/time";
+import { t } from "../words/t";
+import { linesOf, settingsOf } from "./revisions";
+import "../styles/past.css";
+
+const WRITTEN_AFTER_MS = 1_000; // a change is shown live before it is written down
+
+/** Who changed which settings of the target, from what to what. */
+export default function RevisionsCard({ target }: { target: TargetView }) {
+  const { id } = target;
+  const owner = useSession()?.role === "owner";
+  const list = useInfiniteQuery({
+    queryKey: ["revisions", id],
+    queryFn: ({ pageParam }) => revisionsOf(id, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+  });
+  useEditsElsewhere(target);
+  const who = useWho();
+  const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <section className="card" aria-labelledby="revisions">
+      <div className="card-head">
+        <h2 id="revisions">{t("Changes of its settings")}</h2>
+        {owner && (
+          <Link to="/settings/audit" search={{ object: `target:${id}` }} className="link push">
+            {t("Audit log")}
+          </Link>
+        )}
+      </div>
+      {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && <div className="skeleton past-skeleton" />}
+      {list.data && items.length === 0 && <p className="pad muted">{t("Nothing was changed yet")}</p>}
+      <ol className="revisions">
+        {items.map((one) => (
+          <Entry key={one.id} one={one} who={who(one.actor)} />
+        ))}
+      </ol>
+      <Older of={list} />
+    </section>
+  );
+}
+
+/** Asks again when the settings are seen to change, whoever changed them. */
+function useEditsElsewhere(target: TargetView): void {
+  const queries = useQueryClient();
+  const settings = settingsOf(target);
+  const first = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change starts the wait again
+  useEffect(() => {
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    const timer = setTimeout(() => {
+      void queries.invalidateQueries({ queryKey: ["revisions", target.id] });
+    }, WRITTEN_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [settings, target.id, queries]);
+}
+
+/** Who did something: by name for owners, who may see all names. */
+function useWho(): (actor: string) => string {
+  const self = useSession()?.user ?? null;
+  const people = useMembers().data;
+  const keys = useApiKeys().data;
+  return (actor) =>
+    people && keys && actor !== "" && !isSelf(actor, self) ? actorName(actor, people, keys) : actorWord(actor, self);
+}
+
+function Entry({ one, who }: { one: Revision; who: string }) {
+  return (
+    <li className="changes">
+      <div className="changes-head">
+        <h3>{capital(who)}</h3>
+        <p className="muted">
+          {one.action !== "target.updated" && <span>{actions[one.action]?.name ?? one.action} · </span>}
+          <Clock at={one.at} dated />
+        </p>
+      </div>
+      {one.kept ? (
+        <ul className="changes-list">
+          {linesOf(one.changes).map((row) => (
+            <ChangeLine key={row.key} row={row} />
+          ))}
+        </ul>
+      ) : (
+        one.action === "target.updated" && (
+          <p className="changes-note muted">{t("What it changed was not kept then.")}</p>
+        )
+      )}
+    </li>
+  );
+}

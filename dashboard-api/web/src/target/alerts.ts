@@ -1,0 +1,31 @@
+import type { AlertRule, Tiding } from "../api/alerts";
+import type { State } from "../api/types";
+
+/** Whether a rule is about a target's incidents; as the service decides it. */
+export function reaches(
+  rule: Pick<AlertRule, "enabled" | "tags" | "target_ids">,
+  target: { id: number; tags: readonly string[] },
+): boolean {
+  if (!rule.enabled) return false;
+  if (rule.tags.length === 0 && rule.target_ids.length === 0) return true;
+  return rule.target_ids.includes(target.id) || rule.tags.some((tag) => target.tags.includes(tag.toLowerCase()));
+}
+
+export type Result = "delivered" | "again" | "failed" | "waiting" | "due" | "sending" | "cancelled";
+
+/** How far telling has come: what is due is to be told at once. */
+export function resultOf(one: Pick<Tiding, "state" | "attempts" | "next_at">, now: number): Result {
+  if (one.state !== "pending") return one.state;
+  if (one.attempts > 0) return "again";
+  return one.next_at !== null && Date.parse(one.next_at) > now ? "waiting" : "due";
+}
+
+export const iconOf: Record<Result, State> = {
+  delivered: "up",
+  again: "degraded",
+  failed: "down",
+  waiting: "no_data",
+  due: "no_data",
+  sending: "no_data",
+  cancelled: "paused",
+};
