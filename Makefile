@@ -79,7 +79,7 @@ bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and 
 bench-page: ## a status page of 50 components asked for over loopback: rate, p50, p99 and gzipped size, within their bounds
 	$(GO) test -count=1 -v -timeout 5m -tags bench -run '^TestPageUnderLoad$$' ./dashboard-api
 
-bench-web: build ## the dashboard in Chromium: 2,000 targets at 200 results a second, 10,000 targets, delays, the heap; writes docs/bench-web.json (MINUTES=10 CHANGES=200 LOADS=5)
+bench-web: build ## the dashboard in Chromium: 2,000 targets at 200 results a second, 10,000 targets, delays, the heap; writes docs/bench-web.json (MINUTES=10 CHANGES=200 LOADS=9 PART=first|live|changes|many)
 	$(GO) test -count=1 -v -timeout 90m -tags bench -run '^TestBenchWeb$$' ./internal/e2e
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
