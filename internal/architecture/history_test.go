@@ -83,7 +83,7 @@ func (h longHistory) tables() string {
 		return cell + "|\n"
 	}
 	if len(bare) > 0 {
-		fmt.Fprintf(&text, "The last column is a statement that finds the same rows of %g M, in turns with the question, and only adds one column up: what this engine takes on this machine before there is an answer.\n\n", h.Main)
+		fmt.Fprintf(&text, "The last column is statements that read the same columns of the same rows of %g M, in turns with the question, and only add them up: what this engine takes on this machine before there is an answer.\n\n", h.Main)
 	}
 	text.WriteString("| p50 / p95 in ms |")
 	for _, s := range h.Sizes {

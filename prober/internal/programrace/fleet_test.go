@@ -86,10 +86,11 @@ func (f *fleet) empty(tick int64) {
 
 // prober is the program, alone on its core.
 type prober struct {
-	t    *testing.T
-	pid  int
-	ops  string
-	stop func()
+	t           *testing.T
+	pid         int
+	ops         string
+	stop        func()
+	first, last sample // of the newest window
 }
 
 // start runs it until it is part of its region.

@@ -18,6 +18,7 @@ import (
 const (
 	windows       = 5
 	windowLength  = 8 * time.Second // rows become durable by the second
+	bareSeconds   = 3               // of bare sockets after each window: what this core could do at most just then
 	steps         = 4
 	wholeInterval = 5 * time.Second // of each target
 	wholeLoad     = 0.92            // of the core at which the prober is measured
@@ -53,17 +54,22 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	}
 	out := racetrack.Whole{What: what}
 	<-time.After(wholeInterval + 3*time.Second)
-	before := p.sample()
 	profiled := p.profile(what)
+	var rates, busy, lateness []float64
 	for range windows {
-		cpu, _ := p.window(0, windowLength)
+		cpu, at := p.window(0, windowLength)
+		rates, busy, lateness = append(rates, at), append(busy, cpu*at/1e4), append(lateness, p.last.lateness(p.first, .99))
 		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
+		w.rate.Store(0)
+		racetrack.Within(t, time.Minute, "what was published is settled", func() bool { return p.sample().settled() >= float64(w.published.Load()) })
+		out.BareUS = append(out.BareUS, racetrack.Round(racetrack.Saturated(t, racetrack.BareSockets, s.Link(what), s.Roots, bareSeconds).US()))
+		w.rate.Store(int64(rate))
+		<-time.After(5 * time.Second) // published a second ahead, and made durable by the second
 	}
 	after := p.sample()
 	<-profiled
-	seconds := after.at.Sub(before.at).Seconds()
-	out.Rate, out.BusyPercent = racetrack.Round((after.settled()-before.settled())/seconds), racetrack.Round(100*(after.cpu-before.cpu).Seconds()/seconds)
-	out.LatenessP99, out.PeakMemoryMB = after.lateness(before, .99), racetrack.Round(testusage.MemoryOf(t, p.pid, "VmHWM"))
+	out.Rate, out.BusyPercent = racetrack.Round(racetrack.Median(rates)), racetrack.Round(racetrack.Median(busy))
+	out.LatenessP99, out.PeakMemoryMB = racetrack.Median(lateness), racetrack.Round(testusage.MemoryOf(t, p.pid, "VmHWM"))
 	if failed := after.all() - after.rows("up"); failed > 0 {
 		t.Errorf("%s: %v checks were not up", what, failed)
 	}
@@ -108,12 +114,12 @@ func (p *prober) profile(what string) <-chan struct{} {
 func (p *prober) window(pause, length time.Duration) (cpu, rate float64) {
 	p.t.Helper()
 	<-time.After(pause)
-	before := p.sample()
+	p.first = p.sample()
 	<-time.After(length)
-	after := p.sample()
-	n := after.settled() - before.settled()
+	p.last = p.sample()
+	n := p.last.settled() - p.first.settled()
 	if n == 0 {
 		p.t.Fatal("nothing was settled")
 	}
-	return float64((after.cpu - before.cpu).Microseconds()) / n, n / after.at.Sub(before.at).Seconds()
+	return float64((p.last.cpu - p.first.cpu).Microseconds()) / n, n / p.last.at.Sub(p.first.at).Seconds()
 }

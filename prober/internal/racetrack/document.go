@@ -80,6 +80,7 @@ type Whole struct {
 	What         string    `json:"what"`
 	Rate         float64   `json:"rate"`         // checks a second
 	CPUUS        []float64 `json:"cpu_us"`       // of the prober a check, by window
+	BareUS       []float64 `json:"bare_us"`      // of bare sockets that saturate the same core, after each window
 	BusyPercent  float64   `json:"busy_percent"` // of its core
 	LatenessP99  float64   `json:"lateness_p99_ms"`
 	PeakMemoryMB float64   `json:"peak_mb"`

@@ -9,7 +9,7 @@ import (
 )
 
 // Role plays the role that this process is to play instead of running tests, if any: one
-// of roles, or the server.
+// of roles, the server, or bare sockets.
 func Role(roles map[string]func() int) (code int, played bool) {
 	name := os.Getenv("RACE_ROLE")
 	switch play, known := roles[name]; {
@@ -19,6 +19,8 @@ func Role(roles map[string]func() int) (code int, played bool) {
 		return play(), true
 	case name == "server":
 		return serve(), true
+	case name == BareSockets:
+		return Saturate(bare), true
 	}
 	return Fail(fmt.Errorf("nobody plays %q", name)), true
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/publisher/internal/rollup"
 )
@@ -24,10 +25,11 @@ type live struct {
 	cancel  context.CancelFunc
 	ended   chan error   // of what stores, and of what rolls up
 	clock   atomic.Int64 // slots up to here are stored, in Unix ms
+	rolled  atomic.Int64 // hours up to here are read from rollups, likewise
 	stored  atomic.Int64
 	began   time.Time
 	slowest time.Duration // insert; read when it has ended
-	rolled  int           // runs of the rollups; likewise
+	runs    int           // of the rollups; likewise
 }
 
 func (b *bench) goLive(t *testing.T) *live {
@@ -48,14 +50,18 @@ func (l *live) rollUp(t *testing.T) *rollup.Job {
 	notes.started = func() { at, marks = l.now(), time.Now() }
 	notes.finished = func() {
 		l.b.store.RolledUp(at)
+		l.rolled.Store(at.Add(-resultstore.CloseAfter).Truncate(time.Hour).UnixMilli())
 		notes.since = marks.Add(-2 * time.Minute)
-		l.rolled++
+		l.runs++
 	}
 	return l.b.job(t, l.b.store, notes)
 }
 
 // now is the time where the results come from.
 func (l *live) now() time.Time { return time.UnixMilli(l.clock.Load()).UTC() }
+
+// rolledTo is where rollups end and results begin, for those who ask.
+func (l *live) rolledTo() time.Time { return time.UnixMilli(l.rolled.Load()).UTC() }
 
 func (l *live) run(ctx context.Context) error {
 	second := time.Duration(float64(interval) * liveRate / float64(l.b.targets*len(regions())))
@@ -100,7 +106,7 @@ func (l *live) stop(t *testing.T) float64 {
 	l.b.Live = l.now()
 	l.b.save(t)
 	rate := float64(l.stored.Load()) / time.Since(l.began).Seconds()
-	t.Logf("  meanwhile %.0f rows a second arrived; the slowest insert took %v; rollups were computed %d times", rate, l.slowest.Round(time.Millisecond), l.rolled)
+	t.Logf("  meanwhile %.0f rows a second arrived; the slowest insert took %v; rollups were computed %d times", rate, l.slowest.Round(time.Millisecond), l.runs)
 	if rate < .9*liveRate {
 		t.Logf("  THE MACHINE IS TOO BUSY: that is less than the %d rows a second that were to arrive", liveRate)
 	}

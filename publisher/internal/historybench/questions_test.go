@@ -20,9 +20,10 @@ type question struct {
 	name     string
 	p50, p95 float64 // ms, at most
 	ask      func(ctx context.Context, a asking) (got, want int, err error)
-	// bare is a statement that finds the same rows, by the same settings, and adds one column
-	// up: less than any answer needs, so that no question can be faster on this machine.
-	bare func(a asking) string
+	// bare are statements that read the same columns of the same rows, but for the states of
+	// percentiles, in the same tables, at once and by the same settings, and only add them up: less than
+	// any answer needs, so that no question can be faster on this machine.
+	bare func(a asking) []string
 }
 
 // asking is what a question is asked about.
@@ -31,6 +32,7 @@ type asking struct {
 	now     time.Time
 	targets []int64 // in random order
 	since   time.Time
+	rolled  time.Time // rollups answer for what is before
 	days    int
 	series  int
 }
@@ -53,30 +55,48 @@ func (a asking) firstDay() time.Time {
 	return a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
 }
 
-func bareLatest90(a asking) string {
-	return bareResults(a.targets[:min(50, len(a.targets))], a.latestSince())
+// What questions read: of a bar of the newest, of a step of a series, of a cell.
+const (
+	barSum  = `toUInt64(toUInt8(status)) + http_status + total_us + length(failure) + length(reason) + toUnixTimestamp64Milli(checked_at)`
+	stepSum = `toUInt64(toUInt8(status)) + total_us + dns_us + connect_us + tls_us + wait_us + transfer_us`
+	cellSum = `toUInt64(up) + degraded + down + unknown + missed`
+	daySum  = cellSum + ` + dns_us_sum + connect_us_sum + tls_us_sum + wait_us_sum + transfer_us_sum + toUnixTimestamp(revised_at)`
+)
+
+func bareLatest90(a asking) []string {
+	return []string{bareResults(barSum, a.targets[:min(50, len(a.targets))], a.latestSince())}
 }
 
-func bare24h(a asking) string { return bareResults(a.targets[:1], a.now.Add(-day)) }
-
-func bareResults(ids []int64, from time.Time) string {
-	return fmt.Sprintf(`SELECT sum(total_us) FROM results FINAL WHERE target_id IN (%s) AND scheduled_at >= fromUnixTimestamp64Milli(%d, 'UTC')`, list(ids), from.UnixMilli())
+func bare24h(a asking) []string {
+	return []string{bareResults(stepSum, a.targets[:1], a.now.Add(-day))}
 }
 
-func bareDailyUptime(a asking) string {
-	return bareDays("empty(region)", a.targets[:min(200, len(a.targets))], a.firstDay())
+func bareDailyUptime(a asking) []string {
+	ids := a.targets[:min(200, len(a.targets))]
+	days, hours := a.bareRollups(cellSum, "empty(region)", ids)
+	return []string{days, hours, bareResults("toUInt8(status)", ids, a.rolled)}
 }
 
-func barePhases90d(a asking) string {
-	return bareDays("NOT empty(region)", a.targets[:1], a.firstDay())
+func barePhases90d(a asking) []string {
+	days, hours := a.bareRollups(daySum, "NOT empty(region)", a.targets[:1])
+	return []string{days, "SELECT sum(n) FROM (" + hours + " UNION ALL " + bareResults(stepSum, a.targets[:1], a.rolled) + ") SETTINGS max_threads = 1"}
 }
 
-func bareDays(which string, ids []int64, from time.Time) string {
-	return fmt.Sprintf(`SELECT sum(up) FROM rollup_1d FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) SETTINGS max_threads = 1`, which, list(ids), from.Unix())
+func bareCurrent(asking) []string {
+	return []string{`SELECT toUInt64(sum(` + barSum + `)) FROM results_latest FINAL SETTINGS max_threads = 1`}
 }
 
-func bareCurrent(asking) string {
-	return `SELECT sum(toUInt8(status)) FROM results_latest FINAL SETTINGS max_threads = 1`
+func bareResults(columns string, ids []int64, from time.Time) string {
+	return fmt.Sprintf(`SELECT toUInt64(sum(%s)) AS n FROM results FINAL WHERE target_id IN (%s) AND scheduled_at >= fromUnixTimestamp64Milli(%d, 'UTC')`, columns, list(ids), from.UnixMilli())
+}
+
+// bareRollups are the days that are over, and the hours of the one that is not.
+func (a asking) bareRollups(columns, which string, ids []int64) (days, hours string) {
+	today := a.rolled.Truncate(day)
+	of := func(table string, from, to time.Time) string {
+		return fmt.Sprintf(`SELECT toUInt64(sum(%s)) AS n FROM %s FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS max_threads = 1`, columns, table, which, list(ids), from.Unix(), to.Unix())
+	}
+	return of("rollup_1d", a.firstDay(), today), of("rollup_1h", today, a.rolled)
 }
 
 func list(ids []int64) string {

@@ -12,9 +12,10 @@ import (
 // TestMain turns this binary into another role when it is asked to be one: each runs in a
 // process of its own, pinned to a core.
 func TestMain(m *testing.M) {
-	roles := map[string]func() int{"hole": serveNothing, "hanging": hang}
-	for _, name := range []string{"engine", "net/http", "bare sockets"} {
-		roles[name] = func() int { return run(name) }
+	roles := map[string]func() int{
+		"hole": serveNothing, "hanging": hang,
+		"engine":   func() int { return racetrack.Saturate(visitors(engine)) },
+		"net/http": func() int { return racetrack.Saturate(visitors(netHTTP)) },
 	}
 	if code, played := racetrack.Role(roles); played {
 		os.Exit(code)

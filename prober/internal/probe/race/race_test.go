@@ -4,7 +4,6 @@ package race
 
 import (
 	"testing"
-	"time"
 
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
@@ -19,13 +18,7 @@ func TestEngine(t *testing.T) {
 // contestant makes checks for some seconds on core 0, and says how many and with how much CPU.
 type contestant struct {
 	who, note string
-	run       func(t *testing.T, link, roots string, seconds float64) result
-}
-
-type result struct {
-	checks        int64
-	cpu           time.Duration
-	allocs, bytes float64
+	run       func(t *testing.T, link, roots string, seconds float64) racetrack.Score
 }
 
 // raceEngines lets the contestants run in turn.
@@ -41,7 +34,7 @@ func raceEngines(t *testing.T) *racetrack.Engines {
 			for i := range field { // another begins each round
 				c := field[(i+round)%len(field)]
 				r := c.run(t, s.Link(what), s.Roots, out.Seconds)
-				if r.checks == 0 {
+				if r.Checks == 0 {
 					t.Fatalf("%s made no checks", c.who)
 				}
 				key := [2]string{c.who, what}
@@ -49,10 +42,10 @@ func raceEngines(t *testing.T) *racetrack.Engines {
 					lines[key] = &racetrack.Line{Who: c.who, What: what, Note: c.note}
 				}
 				l := lines[key]
-				us := float64(r.cpu.Microseconds()) / float64(r.checks)
-				l.CPUUS, l.Allocs, l.Bytes = append(l.CPUUS, racetrack.Round(us)), racetrack.Round(r.allocs), racetrack.Round(r.bytes)
-				rates[key] = append(rates[key], float64(r.checks)/out.Seconds)
-				t.Logf("round %d: %-18s %-5s %7.1f µs CPU a check, %6.0f a second", round+1, c.who, what, us, float64(r.checks)/out.Seconds)
+				us := r.US()
+				l.CPUUS, l.Allocs, l.Bytes = append(l.CPUUS, racetrack.Round(us)), racetrack.Round(r.Allocs), racetrack.Round(r.Bytes)
+				rates[key] = append(rates[key], float64(r.Checks)/out.Seconds)
+				t.Logf("round %d: %-18s %-5s %7.1f µs CPU a check, %6.0f a second", round+1, c.who, what, us, float64(r.Checks)/out.Seconds)
 			}
 		}
 	}

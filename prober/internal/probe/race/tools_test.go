@@ -3,7 +3,6 @@
 package race
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,7 +24,7 @@ import (
 func contestants() []contestant {
 	field := []contestant{
 		{"probefleet", "guard, caps, five phases, judgement and metrics", ours("engine")},
-		{"bare sockets", "looks at nothing", ours("bare sockets")},
+		{racetrack.BareSockets, "looks at nothing", ours(racetrack.BareSockets)},
 		{"net/http", "standard client with a trace", ours("net/http")},
 	}
 	if path, err := exec.LookPath("wrk"); err == nil {
@@ -40,27 +39,16 @@ func contestants() []contestant {
 	return field
 }
 
-func ours(role string) func(*testing.T, string, string, float64) result {
-	return func(t *testing.T, link, roots string, seconds float64) result {
+func ours(role string) func(*testing.T, string, string, float64) racetrack.Score {
+	return func(t *testing.T, link, roots string, seconds float64) racetrack.Score {
 		t.Helper()
-		cmd := racetrack.On(racetrack.Measured, os.Args[0])
-		cmd.Env = append(os.Environ(), "RACE_ROLE="+role, "RACE_URL="+link, "RACE_ROOTS="+roots, fmt.Sprintf("RACE_SECONDS=%v", seconds))
-		cmd.Stderr = t.Output()
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v", role, err)
-		}
-		var s score
-		if err := json.Unmarshal(out, &s); err != nil {
-			t.Fatal(err)
-		}
-		return result{checks: s.Checks, cpu: racetrack.CPUOf(cmd), allocs: s.Allocs, bytes: s.Bytes}
+		return racetrack.Saturated(t, role, link, roots, seconds)
 	}
 }
 
 var wrkTotal, heyTotal = regexp.MustCompile(`(\d+) requests in`), regexp.MustCompile(`\[200\]\s+(\d+) responses`)
 
-func tool(t *testing.T, total *regexp.Regexp, cmd *exec.Cmd) result {
+func tool(t *testing.T, total *regexp.Regexp, cmd *exec.Cmd) racetrack.Score {
 	t.Helper()
 	out, err := cmd.Output()
 	if err != nil {
@@ -71,17 +59,17 @@ func tool(t *testing.T, total *regexp.Regexp, cmd *exec.Cmd) result {
 		t.Fatalf("%v said %s", cmd.Args, out)
 	}
 	n, _ := strconv.ParseInt(string(found[1]), 10, 64)
-	return result{checks: n, cpu: racetrack.CPUOf(cmd)}
+	return racetrack.Score{Checks: n, CPU: racetrack.CPUOf(cmd)}
 }
 
-func wrk(path string) func(*testing.T, string, string, float64) result {
-	return func(t *testing.T, link, _ string, seconds float64) result {
+func wrk(path string) func(*testing.T, string, string, float64) racetrack.Score {
+	return func(t *testing.T, link, _ string, seconds float64) racetrack.Score {
 		return tool(t, wrkTotal, racetrack.On(racetrack.Measured, path, "-t1", "-c64", fmt.Sprintf("-d%.0fs", seconds), "-H", "Connection: close", link))
 	}
 }
 
-func hey(path string) func(*testing.T, string, string, float64) result {
-	return func(t *testing.T, link, _ string, seconds float64) result {
+func hey(path string) func(*testing.T, string, string, float64) racetrack.Score {
+	return func(t *testing.T, link, _ string, seconds float64) racetrack.Score {
 		return tool(t, heyTotal, racetrack.On(racetrack.Measured, path, "-disable-keepalive", "-c", "64", "-cpus", "1", "-z", fmt.Sprintf("%.0fs", seconds), link))
 	}
 }
@@ -91,8 +79,8 @@ const blackboxConfig = `modules:
 `
 
 // blackbox is asked for one probe after the other over kept connections, as Prometheus does.
-func blackbox(path string) func(*testing.T, string, string, float64) result {
-	return func(t *testing.T, link, roots string, seconds float64) result {
+func blackbox(path string) func(*testing.T, string, string, float64) racetrack.Score {
+	return func(t *testing.T, link, roots string, seconds float64) racetrack.Score {
 		config := filepath.Join(t.TempDir(), "blackbox.yml")
 		if err := os.WriteFile(config, fmt.Appendf(nil, blackboxConfig, roots), 0o600); err != nil {
 			t.Fatal(err)
@@ -139,6 +127,6 @@ func blackbox(path string) func(*testing.T, string, string, float64) result {
 		client.CloseIdleConnections()
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
-		return result{checks: checks.Load(), cpu: racetrack.CPUOf(cmd)}
+		return racetrack.Score{Checks: checks.Load(), CPU: racetrack.CPUOf(cmd)}
 	}
 }
