@@ -70,8 +70,8 @@ func (w *feeding) run() {
 func (w *feeding) catchUp() {
 	for ; w.next <= time.Now().Unix()+1; w.next++ {
 		checks := w.second(w.next, int(w.rate.Load()))
-		for chunk := range slices.Chunk(checks, checkstream.MaxChunk) {
-			last := &chunk[len(chunk)-1] == &checks[len(checks)-1]
+		for from := 0; from == 0 || from < len(checks); from += checkstream.MaxChunk { // a second without checks is published, too
+			chunk, last := checks[from:min(from+checkstream.MaxChunk, len(checks))], from+checkstream.MaxChunk >= len(checks)
 			n, err := w.f.publisher.Publish(w.f.t.Context(), checkstream.Chunk{Second: w.next, Seq: 1, Checks: chunk, Last: last})
 			if err != nil {
 				w.f.t.Error(err)

@@ -77,8 +77,8 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 		t.Errorf("%s: %v checks a second were settled of %d: the figures would be those of another load", what, out.Rate, rate)
 	}
 	w.rate.Store(int64(aboveCapacity * 1e6 / racetrack.Median(out.CPUUS)))
-	_, most := p.window(wholeInterval+3*time.Second, 2*windowLength)
-	out.Capacity = racetrack.Round(most)
+	cpu, most := p.window(wholeInterval+3*time.Second, 2*windowLength)
+	out.Capacity, out.CapacityBusy = racetrack.Round(most), racetrack.Round(cpu*most/1e4)
 	t.Logf("%+v", out)
 	return out
 }

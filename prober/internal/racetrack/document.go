@@ -84,7 +84,8 @@ type Whole struct {
 	BusyPercent  float64   `json:"busy_percent"` // of its core
 	LatenessP99  float64   `json:"lateness_p99_ms"`
 	PeakMemoryMB float64   `json:"peak_mb"`
-	Capacity     float64   `json:"capacity"` // checks a second that it settles when asked for more, before any expires
+	Capacity     float64   `json:"capacity"`              // checks a second that it settles when asked for more, before any expires
+	CapacityBusy float64   `json:"capacity_busy_percent"` // of its core meanwhile: well below 100, those who serve and store held it up
 }
 
 // Overloads are probers that are asked for more than they can do.
