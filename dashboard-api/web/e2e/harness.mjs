@@ -141,9 +141,22 @@ export const unlessSignedOut = (line) => !/the server responded with a status of
 /** Leaves out what the browser says by itself of a form that was sent with a mistake in it. */
 export const unlessRefused = (line) => !/the server responded with a status of 422/.test(line);
 
-/** Accessibility violations, one line each. */
+/** Waits until colours and places have changed, 2 s at most; what moves without an end is not waited for. */
+const atRest = (page) =>
+  page.evaluate(async () => {
+    const deadline = performance.now() + 2_000;
+    const frame = () => new Promise(requestAnimationFrame);
+    const moves = ({ playState, effect }) =>
+      playState === "running" && Number.isFinite(effect.getComputedTiming().endTime);
+    await frame(); // a change that was just made begins with it
+    do await frame();
+    while (document.getAnimations().some(moves) && performance.now() < deadline);
+  });
+
+/** Accessibility violations of the page at rest, one line each. */
 export async function axeViolations(page) {
   await page.evaluate(axe);
+  await atRest(page);
   return page.evaluate(async () => {
     const { violations } = await window.axe.run();
     return violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);

@@ -26,7 +26,7 @@ export default function AlertsCard({ target }: { target: { id: number; tags: rea
   });
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <section className="card" aria-labelledby="alerts">
+    <section className={list.isPending ? "card holds" : "card"} aria-labelledby="alerts">
       <div className="card-head">
         <h2 id="alerts">{t("Alerts")}</h2>
         <span className="muted">{t("kept for 90 days")}</span>

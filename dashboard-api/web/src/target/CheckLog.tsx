@@ -30,10 +30,16 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
   });
   const gone = useRetired();
   const pages = log.data?.pages;
-  const lines = useMemo(
-    () => mergeLog(pages?.flatMap((page) => page.items) ?? [], slotsIn(target.slots, zoom)),
-    [pages, target.slots, zoom],
-  );
+  const lines = useMemo(() => {
+    const live = slotsIn(target.slots, zoom);
+    // Until the stored ones come no more are shown than will be.
+    return pages
+      ? mergeLog(
+          pages.flatMap((page) => page.items),
+          live,
+        )
+      : mergeLog([], live).slice(0, PAGE);
+  }, [pages, target.slots, zoom]);
 
   // Fetch the full rows once what the live feed showed has been stored.
   const incomplete = pages !== undefined && lines.some((line) => line.full === null);
@@ -56,7 +62,7 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
         <CopyNote of={pages?.find((page) => page.stale_since)} />
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
-      {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton" />}
+      {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton holds" />}
       {pages && lines.length === 0 && (
         <p className="pad muted">
           {t(

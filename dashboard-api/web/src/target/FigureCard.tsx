@@ -16,7 +16,10 @@ export interface Numbers {
   rows: Cell[][];
 }
 
-/** A figure with a sentence, its table, and the table as a CSV file. */
+/**
+ * A figure with a sentence, its table, and the table as a CSV file. It is as high when there is nothing to show as when
+ * there is, and while it is asked for: then the figure is there without what is asked for, unseen.
+ */
 export function FigureCard({
   title,
   file,
@@ -64,9 +67,9 @@ export function FigureCard({
         </div>
       </div>
       {Boolean(query.error) && !query.data && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isPending && <div className="skeleton chart-skeleton" />}
-      {query.data && <p className="chart-summary muted">{summary}</p>}
-      {filled && (asTable ? <NumberTable title={title} numbers={numbers} /> : children)}
+      {(query.isPending || query.data) && <p className="chart-summary muted">{query.data && summary}</p>}
+      {query.isPending && <div className="skeleton figure-skeleton">{children}</div>}
+      {query.data && (asTable && filled ? <NumberTable title={title} numbers={numbers} /> : children)}
     </section>
   );
 }

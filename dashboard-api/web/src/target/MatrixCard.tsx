@@ -31,11 +31,14 @@ export function MatrixCard({
   range,
   zoom,
   intervalS,
+  regions,
 }: {
   id: number;
   range: Range;
   zoom: Zoom | null;
   intervalS: number;
+  /** Those that have a row while none is known to have results. */
+  regions: readonly string[];
 }) {
   const step = zoom ? zoomStep(zoom, intervalS, 60) : Math.max(steps[range], Math.ceil(intervalS / 60) * 60);
   const [zone] = useZone();
@@ -51,6 +54,7 @@ export function MatrixCard({
     placeholderData: keepPreviousData,
   });
   const { data } = matrix;
+  const x = data?.x ?? [];
   const numbers = useMemo(() => (data ? numbersOf(data) : null), [data]);
   const trouble = data?.items.filter((row) => row.down.some((n) => n > 0)).map((row) => row.region) ?? [];
   const summary = !data?.items.length
@@ -69,60 +73,70 @@ export function MatrixCard({
       numbers={numbers}
       query={matrix}
     >
-      {data && (
-        <div className="matrix" role="img" aria-label={t("Regions over time. {summary}", { summary })}>
-          {data.items.map((row) => (
-            <div key={row.region} className="matrix-row">
-              <span className="cut" title={row.region}>
-                {row.region}
-              </span>
-              <svg viewBox={`0 0 ${data.x.length * 10} 24`} preserveAspectRatio="none" aria-hidden>
-                {data.x.map((at, i) => {
-                  const cell = cellOf(row, i);
-                  if (cell.state === null) return null;
-                  const { y, height, width } = shapes[cell.state];
-                  return (
-                    <rect
-                      key={at}
-                      x={i * 10 + (10 - width) / 2}
-                      y={y}
-                      width={width}
-                      height={height}
-                      className={`m-${cell.state}`}
-                    >
-                      <title>
-                        {t(
-                          "{region}, {time}: {state, select, up {up} degraded {degraded} down {down} other {no data}}, {down} of {checks} down, {missing} without data, median {median}",
-                          {
-                            region: row.region,
-                            time: absolute(at * 1000, zone),
-                            state: cell.state,
-                            down: count(cell.down),
-                            checks: count(cell.checks),
-                            missing: count(cell.missing),
-                            median: latency(cell.p50),
-                          },
-                        )}
-                      </title>
-                    </rect>
-                  );
-                })}
-              </svg>
-            </div>
-          ))}
-          <div className="matrix-row muted">
-            <span />
-            <div className="row spread" dir="ltr">
-              <span dir="auto">{absolute((data.x[0] ?? 0) * 1000, zone)}</span>
-              <span dir="auto">{absolute((data.x.at(-1) ?? 0) * 1000, zone)}</span>
-            </div>
+      <div className="matrix" role="img" aria-label={t("Regions over time. {summary}", { summary })}>
+        {(data?.items.length ? data.items : regions.map(unseen)).map((row) => (
+          <div key={row.region} className="matrix-row">
+            <span className="cut" title={row.region}>
+              {row.region}
+            </span>
+            <svg viewBox={`0 0 ${x.length * 10} 24`} preserveAspectRatio="none" aria-hidden>
+              {x.map((at, i) => {
+                const cell = cellOf(row, i);
+                if (cell.state === null) return null;
+                const { y, height, width } = shapes[cell.state];
+                return (
+                  <rect
+                    key={at}
+                    x={i * 10 + (10 - width) / 2}
+                    y={y}
+                    width={width}
+                    height={height}
+                    className={`m-${cell.state}`}
+                  >
+                    <title>
+                      {t(
+                        "{region}, {time}: {state, select, up {up} degraded {degraded} down {down} other {no data}}, {down} of {checks} down, {missing} without data, median {median}",
+                        {
+                          region: row.region,
+                          time: absolute(at * 1000, zone),
+                          state: cell.state,
+                          down: count(cell.down),
+                          checks: count(cell.checks),
+                          missing: count(cell.missing),
+                          median: latency(cell.p50),
+                        },
+                      )}
+                    </title>
+                  </rect>
+                );
+              })}
+            </svg>
           </div>
-          <Legend />
+        ))}
+        <div className="matrix-row muted">
+          <span />
+          <div className="row spread" dir="ltr">
+            <span dir="auto">{absolute((x[0] ?? 0) * 1000, zone)}</span>
+            <span dir="auto">{absolute((x.at(-1) ?? 0) * 1000, zone)}</span>
+          </div>
         </div>
-      )}
+        <Legend />
+      </div>
     </FigureCard>
   );
 }
+
+/** The row of a region of which nothing is known. */
+const unseen = (region: string): Matrix["items"][number] => ({
+  region,
+  up: [],
+  degraded: [],
+  down: [],
+  unknown: [],
+  missed: [],
+  p50_us: [],
+  p95_us: [],
+});
 
 // As ticks: up is full, degraded the upper part, down lower and wider, maintenance the middle, no data a thin line.
 const shapes = {

@@ -10,7 +10,7 @@ import { KeptNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
 import { t } from "../words/t";
-import { PhaseChart } from "./PhaseChart";
+import { ChartSkeleton, PhaseChart } from "./PhaseChart";
 import { describe, spanSeconds, stepSeconds } from "./phases";
 import { SeriesTable } from "./SeriesTable";
 import { seriesCsv } from "./seriesCsv";
@@ -22,6 +22,12 @@ import { asked as spanOf, stepped, type Zoom, zoomStep } from "./zoom";
 function lengthOf(range: Range): string {
   const n = Number.parseInt(range, 10);
   return range.endsWith("h") ? t("{h} h", { h: n }) : t("{d} d", { d: n });
+}
+
+/** The range up to now, in whole steps. */
+function newest(range: Range, step: number): Zoom {
+  const to = Math.ceil(Date.now() / 1000 / step) * step;
+  return { from: to - Math.ceil(spanSeconds[range] / step) * step, to };
 }
 
 /** Where the time goes: the phases of the checks over a range. */
@@ -52,8 +58,7 @@ export function Performance({
           const data = await api.series(id, spanOf(whole), wide);
           return { data, ...whole, ...(data.stale_since && { stale_since: data.stale_since }) };
         });
-      const to = Math.ceil(Date.now() / 1000 / step) * step;
-      const from = to - Math.ceil(spanSeconds[range] / step) * step;
+      const { from, to } = newest(range, step);
       const data = await api.series(id, spanOf({ from, to }), step);
       return { data, from, to, ...(data.stale_since && { stale_since: data.stale_since }) };
     },
@@ -88,10 +93,15 @@ export function Performance({
         </button>
       </div>
       {series.error && !series.data && <ErrorNote error={series.error} onRetry={() => void series.refetch()} />}
-      {series.isPending && <div className="skeleton chart-skeleton" />}
+      <ZoomBar zoom={zoom} shown={zoom ?? series.data ?? newest(range, step)} onZoom={onZoom} />
+      {series.isPending && (
+        <>
+          <p className="chart-summary" />
+          <ChartSkeleton />
+        </>
+      )}
       {series.data && (
         <>
-          <ZoomBar zoom={zoom} shown={zoom ?? series.data} onZoom={onZoom} />
           <Summary range={zoom ? null : range} {...describe(series.data.data)} series={series.data.data} />
           {asTable ? (
             <SeriesTable series={series.data.data} />

@@ -42,7 +42,9 @@ export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
       [grid.x, ...heights],
       element,
     );
-    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: heightOf(element) }));
+    const observer = new ResizeObserver(() =>
+      chart.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -59,15 +61,25 @@ export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
   );
 }
 
-function Legend({ series, index, incidents }: { series: Series; index: number | null; incidents: number }) {
-  const at = index === null ? undefined : series.x[index];
+/** As high as the chart will be. */
+export function ChartSkeleton() {
+  return (
+    <div className="chart">
+      <Legend series={null} index={null} incidents={0} />
+      <div className="skeleton plot" />
+    </div>
+  );
+}
+
+function Legend({ series, index, incidents }: { series: Series | null; index: number | null; incidents: number }) {
+  const at = series?.x[index ?? -1];
   return (
     <div className="legend">
       <span className="when">
         {index !== null && at !== undefined ? (
           <>
             <Clock at={at * 1000} dated /> ·{" "}
-            {t("{n, plural, one {# check} other {# checks}}", { n: series.count[index] ?? 0 })}
+            {t("{n, plural, one {# check} other {# checks}}", { n: series?.count[index] ?? 0 })}
           </>
         ) : (
           t("Mean of each phase")
@@ -76,7 +88,7 @@ function Legend({ series, index, incidents }: { series: Series; index: number | 
       {phases.map(({ key, label }) => (
         <span key={key} className="phase-key">
           <i className={`swatch p-${key}`} /> {label}
-          {index !== null && <b>{latency(series[`${key}_us`][index])}</b>}
+          {index !== null && <b>{latency(series?.[`${key}_us`][index])}</b>}
         </span>
       ))}
       {incidents > 0 && (
@@ -91,8 +103,6 @@ function Legend({ series, index, incidents }: { series: Series; index: number | 
     </div>
   );
 }
-
-const heightOf = (element: HTMLElement) => (element.clientWidth < 560 ? 200 : 260);
 
 function options(
   element: HTMLElement,
@@ -114,7 +124,7 @@ function options(
   };
   return {
     width: element.clientWidth,
-    height: heightOf(element),
+    height: element.clientHeight,
     padding: [12, 24, 0, 0], // half a label of the time stands beyond the right end
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },

@@ -18,7 +18,7 @@ export function TargetIncidents({ id }: { id: number }) {
     refetchInterval: every,
   });
   return (
-    <section className="card" aria-labelledby="incidents">
+    <section className={list.isPending ? "card holds" : "card"} aria-labelledby="incidents">
       <div className="card-head">
         <h2 id="incidents">{t("Incidents")}</h2>
         {list.data && list.data.items.length > 0 && (

@@ -88,6 +88,7 @@ function Details({ target }: { target: TargetView }) {
   const test = useTest();
   const mayEdit = useMayEdit();
   const ids = useMemo(() => [target.id], [target.id]);
+  const seenFrom = target.region_states.map((one) => one.region).sort();
   const beats = target.kind === "heartbeat";
   const why = beats ? explainBeat(target) : target.why;
   const word = (inner: ReactNode) => <b className={`word s-${target.state}`}>{inner}</b>;
@@ -206,13 +207,8 @@ function Details({ target }: { target: TargetView }) {
             onRange={(next) => show(next, null)}
             onZoom={(next) => show(range, next)}
           />
-          <MatrixCard id={target.id} range={range} zoom={zoom} intervalS={target.interval_s} />
-          <HistogramCard
-            id={target.id}
-            range={range}
-            zoom={zoom}
-            regions={target.region_states.map((one) => one.region).sort()}
-          />
+          <MatrixCard id={target.id} range={range} zoom={zoom} intervalS={target.interval_s} regions={seenFrom} />
+          <HistogramCard id={target.id} range={range} zoom={zoom} regions={seenFrom} />
           <YearCard id={target.id} />
           <TargetIncidents id={target.id} />
           <div className="columns-2">
