@@ -314,7 +314,11 @@ test("every page in every mode: no errors, no overflow, axe 0", {
   });
   const pages = [
     ["overview", "/", async (page) => page.locator("[data-row]").first().waitFor()],
-    ["overview-filtered", "/?state=down", async (page) => page.getByText(`Failing shop ${run}`).waitFor()],
+    [
+      "overview-filtered",
+      "/?state=down",
+      async (page) => page.locator("[data-row]", { hasText: `Failing shop ${run}` }).waitFor(),
+    ],
     ["overview-nothing", "/?q=there-is-no-such-target", async (page) => page.getByText("Nothing matches").waitFor()],
     [
       "menu",
@@ -348,7 +352,7 @@ test("every page in every mode: no errors, no overflow, axe 0", {
       `/targets/${watched.id}`,
       async (page) => {
         await page.locator(".plot canvas").waitFor();
-        await page.locator(".log-row").nth(2).click();
+        await page.locator(".log-row", { hasText: "HTTP 200" }).nth(2).click(); // it is stored
         await page.locator(".waterfall").waitFor();
       },
     ],

@@ -72,7 +72,7 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 		}
 		c.release(f)
 	case err != nil:
-		c.land(f, explained, c.hostBudget(*check, err))
+		c.turnedAway(f, err)
 	default:
 		c.flights.move(slotCame, f)
 		start, began := c.clock.now(), time.Now()
@@ -93,6 +93,14 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 		return
 	}
 	c.checks.Done()
+}
+
+// turnedAway states that the host had no room in time. It is apart because its row would lie on the
+// stack of every visit, which has to stay within 8 KiB: see growStack of package probe.
+//
+//go:noinline
+func (c *Consumer) turnedAway(f *flight, err error) {
+	c.land(f, explained, c.hostBudget(f.entry.Check, err))
 }
 
 // visited is the row of what a visit came to.
