@@ -62,7 +62,15 @@ func newJourney(killAt string) *journey {
 		wandering:  {recorder.Inserting, recorder.BackingOff, recorder.Spooling, recorder.BackingOff, recorder.Spooling, recorder.Inserting},
 		spooledOne: {recorder.Spooling}, spoolRefused: {recorder.Spooling}, givenBackPaused: {recorder.BackingOff}, givenBackSpooling: {recorder.Spooling},
 	}
-	j.sink.script = func(rows []uptime.Result) []recorder.Phase { return phases[rows[0].TargetID] }
+	j.sink.script = func(rows []uptime.Result) []recorder.Phase {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		id := rows[0].TargetID
+		if id == givenBackPaused && j.given[id] {
+			return nil // it is stored now, and not out of a pause
+		}
+		return phases[id]
+	}
 	j.sink.refusing(func(id int64) bool { return id == refusedOne || id == spoolRefused })
 	refusing := j.sink.answer
 	j.sink.answer = func(rows []uptime.Result) error {

@@ -10,7 +10,8 @@ import { plain } from "./words";
 /** What is known of one check. */
 export function CheckDetail({ line, kind }: { line: LogLine; kind: string }) {
   const result = line.full;
-  if (!result) return <p className="detail unstored muted">{t("The details are being stored and appear here in a moment.")}</p>;
+  if (!result)
+    return <p className="detail unstored muted">{t("The details are being stored and appear here in a moment.")}</p>;
   const why = explain(result.failure, result.reason, tellingStatus(kind, result.http_status));
   return (
     <div className="detail">
