@@ -7,6 +7,7 @@
 //   - A change made against an old version of a page or post can be refused (ErrConflict).
 //     What a page shows is named by its version and the number of its targets: between two
 //     versions targets only go.
+//   - An incident that is deleted goes from the posts that tell of it, and they stay.
 //
 // A component names its targets one by one, or tags: those that carry all of them now are its
 // members whenever the page is read.
@@ -25,6 +26,7 @@ var (
 	ErrConflict     = errors.New("it has changed since it was read")
 	ErrTaken        = errors.New("another status page has this slug or host")
 	ErrTargetGone   = errors.New("one of these targets is gone")
+	ErrIncidentGone = errors.New("there is no such incident")
 )
 
 // Themes of a page.
@@ -137,6 +139,7 @@ const (
 type Post struct {
 	ID         int64
 	PageID     int64
+	IncidentID int64 // of ours, that it tells of; 0: none. Not for readers
 	Body       Body
 	BegunAt    time.Time
 	ResolvedAt time.Time // zero: it goes on
@@ -156,7 +159,8 @@ type Body struct {
 type Update struct {
 	At    time.Time `json:"at"`
 	State string    `json:"state"`
-	Text  string    `json:"text"` // Markdown
+	Text  string    `json:"text"`         // Markdown
+	By    string    `json:"by,omitempty"` // who wrote it, as the audit log names them; "": not kept. Not for readers
 }
 
 // State is that of the newest update.

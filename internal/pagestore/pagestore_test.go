@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gorm.io/gorm"
 
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -201,4 +203,97 @@ func TestMembersOfThen(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A post may tell of an incident, for as long as there is one.
+func TestPostsOfAnIncident(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s, shop, other := pagestore.New(db, nil), target(t, db, "shop"), target(t, db, "other")
+		incident, another := open(t, db, shop), open(t, db, other)
+		acme, err := s.Create(t.Context(), pagestore.Page{Slug: "acme", Published: true, Terms: pagestore.Terms{Title: "Acme"}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft, err := s.Create(t.Context(), pagestore.Page{Slug: "draft", Terms: pagestore.Terms{Title: "Draft"}}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(page pagestore.Page, incident int64) (pagestore.Post, error) {
+			return s.CreatePost(t.Context(), pagestore.Post{PageID: page.ID, IncidentID: incident, BegunAt: noon, Body: pagestore.Body{Title: "x", Kind: pagestore.KindIncident,
+				Updates: []pagestore.Update{{At: noon, State: pagestore.Investigating, Text: "a", By: "user:1"}}}})
+		}
+		var posts []pagestore.Post
+		for _, of := range []struct {
+			page     pagestore.Page
+			incident int64
+		}{{acme, incident}, {draft, incident}, {acme, another}, {acme, 0}} {
+			p, err := write(of.page, of.incident)
+			if err != nil || p.IncidentID != of.incident || p.Body.Updates[0].By != "user:1" {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			posts = append(posts, p)
+		}
+		told := func(incident int64, limit int, want ...pagestore.Post) {
+			t.Helper()
+			got, on, err := s.Told(t.Context(), incident, limit)
+			if err != nil || !cmp.Equal(got, want) {
+				t.Errorf("of %d: %s, %v", incident, cmp.Diff(got, want), err)
+			}
+			for _, p := range got {
+				if on[p.PageID].ID != p.PageID || on[p.PageID].Terms.Title == "" {
+					t.Errorf("on %+v", on)
+				}
+			}
+		}
+		told(incident, 10, posts[0], posts[1])
+		told(incident, 1, posts[1])
+		told(4711, 10)
+		if _, err := write(acme, 4711); !errors.Is(err, pagestore.ErrIncidentGone) {
+			t.Error(err)
+		}
+		about := func(id int64) func(*pagestore.Post) error {
+			return func(p *pagestore.Post) error { p.IncidentID = id; return nil }
+		}
+		if _, err := s.UpdatePost(t.Context(), acme.ID, posts[3].ID, 0, about(4711)); !errors.Is(err, pagestore.ErrIncidentGone) {
+			t.Error(err)
+		}
+		if read, err := s.Post(t.Context(), acme.ID, posts[3].ID); err != nil || !cmp.Equal(read, posts[3]) {
+			t.Errorf("a write that was refused changed it: %+v, %v", read, err)
+		}
+		if posts[3], err = s.UpdatePost(t.Context(), acme.ID, posts[3].ID, 0, about(incident)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.UpdatePost(t.Context(), acme.ID, posts[0].ID, 0, about(0)); err != nil {
+			t.Fatal(err)
+		}
+		told(incident, 10, posts[1], posts[3])
+		// The incident goes with its target: what was told stays, and can still be added to.
+		if err := targetstore.New(db).Delete(t.Context(), shop, 0); err != nil {
+			t.Fatal(err)
+		}
+		told(incident, 10)
+		left, err := s.UpdatePost(t.Context(), draft.ID, posts[1].ID, 1, func(p *pagestore.Post) error { p.Body.Title = "y"; return nil })
+		if err != nil || left.IncidentID != 0 || left.Body.Title != "y" {
+			t.Errorf("%+v, %v", left, err)
+		}
+		told(another, 10, posts[2])
+		if err := s.Delete(t.Context(), acme.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		told(another, 10)
+	})
+}
+
+func open(t *testing.T, db *database.DB, target int64) (id int64) {
+	t.Helper()
+	err := db.Tx(t.Context(), func(tx *gorm.DB) error {
+		i, _, err := incidentstore.New(db, nil).Open(t.Context(), tx, incidentstore.Opening{TargetID: target, FirstSlot: noon, At: noon, Severity: incidentstore.Down})
+		id = i.ID
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

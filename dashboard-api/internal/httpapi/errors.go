@@ -133,6 +133,9 @@ var mapping = [...]struct {
 	}},
 	{subscriberstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such subscriber") }},
 	{pagestore.ErrPostNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such post") }},
+	{pagestore.ErrIncidentGone, func(error) *Problem {
+		return mistakes([]Mistake{{Pointer: "/incident_id", Code: codeNotFound, Message: noIncident}})
+	}},
 	{pagestore.ErrConflict, func(error) *Problem {
 		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "it has changed since you read it: read it again")
 	}},

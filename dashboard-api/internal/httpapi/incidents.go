@@ -93,6 +93,7 @@ type confirmationBody struct {
 type timelineBody struct {
 	Incident
 	Timeline      []eventBody        `json:"timeline" nullable:"false"`
+	PublicUpdates []publicUpdate     `json:"public_updates" nullable:"false" doc:"what people told readers of it: the updates of posts on status pages that name it, the oldest first; the newest 100"`
 	Confirmations []confirmationBody `json:"confirmations" nullable:"false" doc:"what regions saw during it that were asked to look again at once when another one saw a failure; the first 100, for 90 days. They are no results: no figure counts them"`
 }
 
@@ -184,7 +185,11 @@ func (a *api) getIncident(ctx context.Context, in *IncidentPath) (*timelineOutpu
 	if err != nil {
 		return nil, err
 	}
-	out := &timelineOutput{timelineBody{NewIncident(i, a.Now()), []eventBody{}, []confirmationBody{}}}
+	updates, err := a.publicUpdates(ctx, i.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &timelineOutput{timelineBody{NewIncident(i, a.Now()), []eventBody{}, updates, []confirmationBody{}}}
 	for _, e := range events {
 		out.Body.Timeline = append(out.Body.Timeline, eventOf(e))
 	}

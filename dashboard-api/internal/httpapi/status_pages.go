@@ -26,6 +26,7 @@ type StatusPages interface {
 	DeletePost(ctx context.Context, pageID, id, ifVersion int64) error
 	Post(ctx context.Context, pageID, id int64) (pagestore.Post, error)
 	Posts(ctx context.Context, pageID, beforeID int64, limit int) ([]pagestore.Post, error)
+	Told(ctx context.Context, incidentID int64, limit int) ([]pagestore.Post, map[int64]pagestore.Page, error)
 }
 
 // StatusPagePath names the page in a path. (Huma passes over embedded types that are not exported.)

@@ -27,6 +27,7 @@ type PostInput struct {
 	Kind         *string `json:"kind,omitempty" enum:"incident,announcement" doc:"Default incident."`
 	Impact       *string `json:"impact,omitempty" enum:"degraded,down,maintenance" doc:"Default none."`
 	ComponentIDs []int64 `json:"component_ids,omitempty" nullable:"true" doc:"What it is about."`
+	IncidentID   *int64  `json:"incident_id,omitempty" minimum:"1" doc:"The incident that it tells of, in whose timeline it then is. Readers are not told. Default none."`
 	State        *string `json:"state,omitempty" enum:"investigating,identified,monitoring,resolved" doc:"On POST alone. Default investigating."`
 	Text         *string `json:"text,omitempty" maxLength:"20000" doc:"Markdown. On POST alone."`
 }
@@ -48,6 +49,7 @@ type postBody struct {
 	Kind         string            `json:"kind" enum:"incident,announcement"`
 	Impact       nullable[string]  `json:"impact"`
 	ComponentIDs []int64           `json:"component_ids" nullable:"false"`
+	IncidentID   nullable[int64]   `json:"incident_id" doc:"that it tells of; null: none, or it was deleted. Readers are not told"`
 	State        string            `json:"state" doc:"of its newest update"`
 	Updates      []postUpdate      `json:"updates" nullable:"false" doc:"the oldest first"`
 	BegunAt      instant           `json:"begun_at"`
@@ -56,9 +58,10 @@ type postBody struct {
 }
 
 type postUpdate struct {
-	At    instant `json:"at"`
-	State string  `json:"state"`
-	Text  string  `json:"text" doc:"Markdown"`
+	At     instant `json:"at"`
+	State  string  `json:"state"`
+	Text   string  `json:"text" doc:"Markdown"`
+	Author string  `json:"author" doc:"empty: it was not kept. Readers are not told"`
 }
 
 type postOutput struct {
@@ -71,8 +74,11 @@ func postOf(p pagestore.Post) postBody {
 		ID: p.ID, Title: p.Body.Title, Kind: p.Body.Kind, Impact: maybeText(p.Body.Impact), ComponentIDs: orEmpty(p.Body.Components), State: p.State(),
 		Updates: []postUpdate{}, BegunAt: instant(p.BegunAt), ResolvedAt: maybeInstant(p.ResolvedAt), Version: p.Version,
 	}
+	if p.IncidentID != 0 {
+		body.IncidentID = some(p.IncidentID)
+	}
 	for _, u := range p.Body.Updates {
-		body.Updates = append(body.Updates, postUpdate{instant(u.At), u.State, u.Text})
+		body.Updates = append(body.Updates, postUpdate{instant(u.At), u.State, u.Text, u.By})
 	}
 	return body
 }
@@ -81,9 +87,9 @@ func postStates() []string {
 	return []string{pagestore.Investigating, pagestore.Identified, pagestore.Monitoring, pagestore.Resolved}
 }
 
-// judgeUpdate gives an update of what was said, and what is wrong with it.
-func judgeUpdate(state, said *string, before string, now time.Time) (u pagestore.Update, found []Mistake) {
-	u = pagestore.Update{At: now.UTC().Truncate(time.Millisecond), State: before, Text: strings.TrimSpace(deref(said))}
+// judgeUpdate gives an update of what somebody said, and what is wrong with it.
+func judgeUpdate(state, said *string, before, by string, now time.Time) (u pagestore.Update, found []Mistake) {
+	u = pagestore.Update{At: now.UTC().Truncate(time.Millisecond), State: before, Text: strings.TrimSpace(deref(said)), By: by}
 	set(&u.State, state, false, "")
 	if !slices.Contains(postStates(), u.State) {
 		found = append(found, Mistake{Pointer: "/state", Code: spec.CodeUnknownValue, Message: "want one of " + strings.Join(postStates(), ", ")})
@@ -122,6 +128,12 @@ func mergePost(p *pagestore.Post, page pagestore.Page, in PostInput, null nulls)
 			}
 		}
 	}
+	if in.IncidentID != nil || null["incident_id"] {
+		p.IncidentID = deref(in.IncidentID)
+	}
+	if in.IncidentID != nil && *in.IncidentID < 1 { // whether any other is there, the store finds out
+		m.mistake("/incident_id", codeNotFound, noIncident)
+	}
 	m.text("/title", p.Body.Title, maxName, true)
 	if p.Body.Kind != pagestore.KindIncident && p.Body.Kind != pagestore.KindAnnouncement {
 		m.mistake("/kind", spec.CodeUnknownValue, "want incident or announcement")
@@ -131,6 +143,8 @@ func mergePost(p *pagestore.Post, page pagestore.Page, in PostInput, null nulls)
 	}
 	return m.found
 }
+
+const noIncident = "there is no such incident"
 
 func (a *api) listPosts(ctx context.Context, in *struct {
 	StatusPagePath
@@ -170,7 +184,7 @@ func (a *api) createPost(ctx context.Context, in *struct {
 		}
 		p := pagestore.Post{PageID: in.ID, Body: pagestore.Body{Kind: pagestore.KindIncident}}
 		if bad := read(in.Body, func(fields PostInput, null nulls) []Mistake {
-			first, found := judgeUpdate(fields.State, fields.Text, pagestore.Investigating, a.Now())
+			first, found := judgeUpdate(fields.State, fields.Text, pagestore.Investigating, identityOf(ctx).Actor, a.Now())
 			p.BegunAt = first.At
 			said(&p, first)
 			return append(mergePost(&p, page, fields, null), found...)
@@ -227,7 +241,7 @@ func (a *api) addUpdate(ctx context.Context, in *struct {
 }) (*postOutput, error) {
 	return a.changePost(ctx, in.PostPath, in.IfMatch, func(p *pagestore.Post) *Problem {
 		return read(in.Body, func(fields UpdateInput, _ nulls) []Mistake {
-			u, found := judgeUpdate(fields.State, fields.Text, p.State(), a.Now())
+			u, found := judgeUpdate(fields.State, fields.Text, p.State(), identityOf(ctx).Actor, a.Now())
 			if len(p.Body.Updates) >= maxUpdates {
 				found = append(found, Mistake{Code: spec.CodeTooMany, Message: "a post has at most 200 updates: write another one"})
 			}

@@ -127,6 +127,53 @@ func TestNothingElseIsPublic(t *testing.T) {
 	contains(t, r.get("/s/quiet").Body.String(), "!Shop: down", "No incidents in the last 14 days")
 }
 
+// Readers see what a post says: not of which incident it tells, nor who wrote it.
+func TestPostsTellNothingOfOurs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	for _, statement := range []string{"DELETE FROM sqlite_sequence WHERE name = 'incidents'", "INSERT INTO sqlite_sequence (name, seq) VALUES ('incidents', 4711)"} {
+		if err := r.db.Write().Exec(statement).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Shop", Rule: pagestore.RuleWorst, Targets: []int64{r.target("internal name")}})}})
+	if err := r.db.Tx(t.Context(), func(tx *gorm.DB) error {
+		_, _, err := r.incidents.Open(t.Context(), tx, incidentstore.Opening{TargetID: 1, FirstSlot: noon, Severity: incidentstore.Down, At: noon})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.store.CreatePost(t.Context(), pagestore.Post{PageID: page.ID, IncidentID: 4712, BegunAt: noon, Body: pagestore.Body{Title: "Shop is away", Kind: pagestore.KindIncident, Updates: update(noon, "We look.")}}); err != nil {
+		t.Fatal(err)
+	}
+	r.pages.Changed()
+	surfaces := map[string]string{}
+	for _, path := range []string{"", "/feed.atom", "/feed.rss", "/feed.json", "/calendar.ics", "/state.json", "/api/v2/summary.json", "/api/v2/incidents.json", "/api/v2/incidents/unresolved.json"} {
+		surfaces[path] = r.get("/s/main" + path).Body.String()
+	}
+	whole, found := r.pages.Copy(t.Context(), page.ID)
+	if !found {
+		t.Fatal("there is no copy")
+	}
+	for name, content := range whole.Files {
+		surfaces["copy "+name] = string(content)
+	}
+	told := 0
+	for surface, text := range surfaces {
+		if strings.Contains(text, "Shop is away") {
+			told++
+		}
+		for _, ours := range []string{"4712", "secret-author", "internal name"} {
+			if strings.Contains(text, ours) {
+				t.Errorf("%s tells %q: %s", surface, ours, text)
+			}
+		}
+	}
+	if told < 7 {
+		t.Errorf("only %d of %d tell of the post", told, len(surfaces))
+	}
+}
+
 func TestWhoMaySee(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))

@@ -167,7 +167,7 @@ func (o *office) subscribed(address, source string, components ...string) {
 }
 
 func update(at time.Time, text string) []pagestore.Update {
-	return []pagestore.Update{{At: at, State: pagestore.Investigating, Text: text}}
+	return []pagestore.Update{{At: at, State: pagestore.Investigating, Text: text, By: "secret-author"}}
 }
 
 func TestSubscribingByMail(t *testing.T) {
@@ -213,7 +213,7 @@ func TestSubscribingByMail(t *testing.T) {
 	}
 	told := all[1]
 	contains(t, told.Get("Subject"), "Acme: Investigating: API is slow")
-	contains(t, told.text, "Affects: API", "We **look**.\r\n\r\nMuch is to see.", "https://pf.example/s/main#post-")
+	contains(t, told.text, "Affects: API", "We **look**.\r\n\r\nMuch is to see.", "https://pf.example/s/main#post-", "!secret-author")
 	ends := strings.Trim(told.Get("List-Unsubscribe"), "<>")
 	if told.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(ends, "https://pf.example/s/-/unsubscribe/") || !strings.Contains(told.text, ends) {
 		t.Errorf("%+v", told)

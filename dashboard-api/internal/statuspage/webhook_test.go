@@ -108,6 +108,7 @@ func TestSubscribingByWebhook(t *testing.T) {
 	if said["title"] != "Slow" || said["text"] != "We look." || said["url"] != fmt.Sprintf("https://pf.example/s/main#post-%d", post.ID) {
 		t.Errorf("%+v", said)
 	}
+	contains(t, fmt.Sprint(heard[1]), "!secret-author")
 	ends, _ := heard[1]["unsubscribe"].(string)
 	if got := o.do(strings.TrimPrefix(ends, "https://pf.example"), nil); got.Code != http.StatusOK {
 		t.Errorf("%d", got.Code)

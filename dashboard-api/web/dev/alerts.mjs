@@ -6,8 +6,9 @@ import { iso } from "./world.mjs";
 const MINUTE = 60_000;
 
 export class Alerts {
-  constructor(world) {
+  constructor(world, pages) {
     this.world = world;
+    this.pages = pages;
     this.next = 100;
     const now = Date.now();
     const targets = [...world.targets.values()].map((entry) => entry.target);
@@ -54,7 +55,7 @@ export class Alerts {
         Object.assign(found, { state: "acknowledged", acknowledged_at: iso(now), acknowledged_by: "user:1" });
         say("acknowledged", body.text ?? "");
       }
-      return [200, aged(found)];
+      return [200, { ...aged(found), public_updates: this.pages.updatesOf(found.id) }];
     }
     if (path === "/maintenance-windows") {
       if (method === "GET") return page(this.windows);

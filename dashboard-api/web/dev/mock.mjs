@@ -13,6 +13,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Alerts } from "./alerts.mjs";
 import { knownOf } from "./known.mjs";
+import { Pages } from "./pages.mjs";
 import { accept } from "./socket.mjs";
 import { iso, World } from "./world.mjs";
 
@@ -22,7 +23,9 @@ const token = "mock-token";
 let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner" };
 const outage = process.env.MOCK_OUTAGE ? iso(Date.now() - 190_000) : null;
 const world = new World({ extra: Number(process.env.MOCK_EXTRA ?? 0), empty: Boolean(process.env.MOCK_EMPTY) });
-const alerts = new Alerts(world);
+const pages = new Pages(world);
+const alerts = new Alerts(world, pages);
+const letters = Array.from({ length: outage ? 230 : 0 }, (_, i) => letter(i + 1));
 const types = {
   ".js": "text/javascript",
   ".css": "text/css",
@@ -84,13 +87,23 @@ function route(method, url, body, allowed) {
   if (!allowed) return problem(401, "sign in first", undefined, { setup_needed: owner === null });
   if (call === "GET /session") return ok({ user: owner, role: "owner", setup_needed: false });
   if (call === "DELETE /session") return ok(undefined, 204);
-  const told = alerts.route(method, path, url.searchParams, body);
+  const told = alerts.route(method, path, url.searchParams, body) ?? pages.route(method, path, body);
   if (told) return told[0] >= 400 ? problem(...told) : ok(told[1], told[0]);
   if (call === "GET /live/snapshot") return ok(world.snapshot());
   if (call === "GET /live/overview") return ok(world.overview(Number(url.searchParams.get("first") ?? 40)));
   if (call === "GET /targets:figures") return past(figures(url.searchParams));
   if (call === "GET /results/latest") return past(latest(url.searchParams));
   if (call === "GET /fleet") return ok(fleet());
+  if (call === "GET /dead-letters") {
+    const from = Number(url.searchParams.get("cursor") ?? 0);
+    const to = from + Number(url.searchParams.get("limit") ?? 100);
+    return ok({ items: letters.slice(from, to), next_cursor: to < letters.length ? String(to) : null });
+  }
+  if (call === "POST /dead-letters:replay") {
+    const asked = letters.filter((one) => body.ids.includes(one.id));
+    for (const one of asked) one.replay = "asked";
+    return ok({ asked: asked.length, gone: 0, unreadable: 0 });
+  }
   if (call === "GET /regions")
     return ok({
       items: world.regions.map((region) => ({ region, state: "active", since: iso(Date.now() - 86_400_000) })),
@@ -287,7 +300,7 @@ function fleet() {
     last_exit: { cause: "drained", signal: "", at: iso(now - 86_410_000) },
   });
   return {
-    redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: outage ? 2 : 0 },
+    redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: letters.length },
     clickhouse: { ok: !outage, down_since: outage },
     publisher: { leader: "publisher-1", last_tick: iso(now - 400) },
     outside: outage ? [{ region: "push", ...spool }] : [],
@@ -299,6 +312,26 @@ function fleet() {
       ...spool,
       probers: [prober(region)],
     })),
+  };
+}
+
+function letter(n) {
+  const at = Date.now() - (300 - n) * 1000;
+  return {
+    id: `${n}-0`,
+    kind: n % 3 ? "row" : "check",
+    region: world.regions[n % world.regions.length],
+    entry_id: `${at}-${n}`,
+    target_id: (n % 12) + 1,
+    scheduled_at: iso(at - 20_000),
+    reason: n % 3 ? "refused for good: no such column" : "three probers died with it",
+    prober: "eu-central-1",
+    deliveries: 3,
+    at: iso(at),
+    replayable: true,
+    replay: "",
+    asked_at: null,
+    tries: 0,
   };
 }
 

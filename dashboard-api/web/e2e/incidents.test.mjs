@@ -10,6 +10,7 @@ let browser;
 let state; // the signed-in browser's cookies
 let watched;
 let incident;
+let told; // the status page whose readers hear of it
 let status = 200;
 const server = createServer((_, response) => response.writeHead(status).end("ok"));
 
@@ -90,6 +91,56 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   await context.close();
 });
 
+test("readers of a status page are told of it, and its timeline says what, where and by whom", {
+  timeout: 90_000,
+}, async () => {
+  told = await must("POST", "/status-pages", {
+    slug: `told-${run}`,
+    title: `Readers ${run}`,
+    published: true,
+    groups: [
+      {
+        name: "",
+        components: [
+          { name: "Shop", target_ids: [watched.id] },
+          { name: "Else", target_ids: [] },
+        ],
+      },
+    ],
+  });
+  const { context, page, trouble } = await signedIn(`/incidents/${incident.id}`);
+  const tell = page.getByRole("button", { name: "Tell on a status page" });
+  await tell.focus();
+  await page.keyboard.press("Enter");
+  const showing = page.getByRole("group", { name: "Pages that show what is affected" });
+  await showing.getByRole("menuitem", { name: `Readers ${run}` }).waitFor();
+  await page.keyboard.press("Enter"); // the first one, which no other page shows
+  await page.getByLabel("Title").waitFor();
+  assert.match(await page.getByLabel("Title").inputValue(), /^Shop: /, "it begins in the words of the page");
+  const affects = page.getByRole("group", { name: "Affects" });
+  assert.deepEqual(
+    [await affects.getByLabel("Shop").isChecked(), await affects.getByLabel("Else").isChecked()],
+    [true, false],
+  );
+  await page.getByLabel("What you tell").fill("We **look** into it.");
+  await page.getByRole("button", { name: "Post", exact: true }).click();
+  await page.getByRole("heading", { name: "The incident it tells of" }).waitFor();
+  await page.getByLabel("Update", { exact: true }).fill("A disk is full.");
+  await page.getByRole("group", { name: "Where it stands" }).getByRole("button", { name: "Identified" }).click();
+  await page.getByRole("button", { name: "Post update" }).click();
+  await page.locator(".updates li", { hasText: "A disk is full." }).waitFor();
+  await page.locator(`[data-incident="${incident.id}"]`).click();
+  const updates = page.locator(".timeline [data-kind=told]");
+  await updates.nth(1).waitFor();
+  assert.match(await updates.first().innerText(), new RegExp(`You told readers of Readers ${run}`));
+  assert.equal(await updates.first().locator("strong").innerText(), "look", "as readers see it");
+  assert.match(await updates.nth(1).innerText(), /Identified[\s\S]*A disk is full\./);
+  await updates.first().getByRole("link").click();
+  await page.getByRole("heading", { name: "Updates" }).waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("the target's page tells of its incidents", { timeout: 60_000 }, async () => {
   const { context, page, trouble } = await signedIn(`/targets/${watched.id}`);
   const section = page.getByRole("region", { name: "Incidents", exact: true });
@@ -161,7 +212,20 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       `/incidents?target=${watched.id}&state=open`,
       (page) => page.getByRole("button", { name: "Clear the filters" }).waitFor(),
     ],
-    ["incident", `/incidents/${incident.id}`, (page) => page.getByText("First failing check, from").waitFor()],
+    [
+      "incident",
+      `/incidents/${incident.id}`,
+      async (page) => {
+        await page.getByText("First failing check, from").waitFor();
+        await page.getByRole("button", { name: "Tell on a status page" }).click();
+        await page.getByRole("menuitem", { name: `Readers ${run}` }).waitFor();
+      },
+    ],
+    [
+      "post-of-incident",
+      `/settings/pages/${told.id}/posts/new?incident=${incident.id}`,
+      (page) => page.getByText("whose timeline it will be in").waitFor(),
+    ],
     ["maintenance", "/maintenance", (page) => page.locator("[data-windows=now] .window").first().waitFor()],
     [
       "maintenance-new",
@@ -175,5 +239,6 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
     ],
   ]);
   assert.deepEqual(found, []);
+  await must("DELETE", `/status-pages/${told.id}`);
   await must("DELETE", `/targets/${watched.id}`);
 });

@@ -136,7 +136,8 @@ export const api = {
     }),
   fleet: () => request<Fleet>("/api/v1/fleet"),
   retention: () => request<Retention>("/api/v1/retention"),
-  deadLetters: () => request<Page<DeadLetter>>(`/api/v1/dead-letters${query({ limit: 100 })}`),
+  deadLetters: (cursor: string | null) =>
+    request<Page<DeadLetter>>(`/api/v1/dead-letters${query({ limit: 100, cursor })}`),
   replayDeadLetters: (ids: readonly string[]) =>
     request<{ asked: number; gone: number; unreadable: number }>("/api/v1/dead-letters:replay", {
       method: "POST",

@@ -2,6 +2,7 @@
 
 import { request } from "./client";
 import { query } from "./endpoints";
+import type { PostKind, PostState } from "./statusPages";
 import type { Page, Status } from "./types";
 
 export type Severity = "no_data" | "degraded" | "down";
@@ -51,8 +52,29 @@ export interface Confirmation {
   message: string;
 }
 
+/** What readers of a status page were told of it: an update of a post. */
+export interface PublicUpdate {
+  page_id: number;
+  page: string;
+  /** False: the page is a draft, and has no readers. */
+  published: boolean;
+  post_id: number;
+  post: string;
+  kind: PostKind;
+  /** Within its post, from 1. */
+  number: number;
+  at: string;
+  state: PostState;
+  /** Markdown; of a long one the beginning. */
+  text: string;
+  /** Empty: it was not kept. */
+  author: string;
+}
+
 export interface IncidentDetail extends Incident {
   timeline: IncidentEvent[];
+  /** The newest 100, the oldest first. */
+  public_updates: PublicUpdate[];
   confirmations: Confirmation[];
 }
 

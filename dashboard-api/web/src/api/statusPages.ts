@@ -88,10 +88,12 @@ export interface Post {
   kind: PostKind;
   impact: Impact | null;
   component_ids: number[];
+  /** Of ours, that it tells of; null: none, or it was deleted. */
+  incident_id: number | null;
   /** That of the newest update. */
   state: PostState;
   /** The oldest first. */
-  updates: { at: string; state: PostState; text: string }[];
+  updates: { at: string; state: PostState; text: string; author: string }[];
   begun_at: string;
   resolved_at: string | null;
   version: number;
@@ -141,7 +143,7 @@ export const pagesApi = {
   posts: (id: number, cursor: string | null = null) =>
     request<List<Post>>(`${pages}/${id}/posts${query({ limit: 50, cursor })}`),
   post: (id: number, post: number) => request<Post>(`${pages}/${id}/posts/${post}`),
-  createPost: (id: number, body: PostHead & PostUpdate) =>
+  createPost: (id: number, body: PostHead & PostUpdate & { incident_id?: number }) =>
     request<Post>(`${pages}/${id}/posts`, { method: "POST", body: { ...body, impact: body.impact ?? undefined } }),
   updatePost: (id: number, post: number, body: PostHead, ifVersion: number) =>
     request<Post>(`${pages}/${id}/posts/${post}`, { method: "PATCH", body, ifVersion }),

@@ -1,15 +1,16 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { RotateCcw } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api } from "../api/endpoints";
 import type { DeadLetter } from "../api/types";
 import { useToast } from "../app/toasts";
 import { ErrorNote } from "../ui/ErrorNote";
+import { Older } from "../ui/Older";
 import { Ago, Clock } from "../ui/time";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
-import { replayWords, waiting } from "./letters";
+import { askAll, replayWords, waiting } from "./letters";
 
 const SOON_MS = 3_000; // while some are being run again
 const LATER_MS = 30_000;
@@ -17,14 +18,19 @@ const LATER_MS = 30_000;
 /** What was given up: which check, from which region, why and since when; owners have it run again. */
 export default function DeadLetters({ all }: { all: number }) {
   const session = useQuery({ queryKey: ["session"], queryFn: ({ signal }) => api.session(signal) });
-  const letters = useQuery({
-    queryKey: ["dead-letters", all],
-    queryFn: api.deadLetters,
-    placeholderData: (before) => before,
-    refetchInterval: (query) => (query.state.data?.items.some(waiting) ? SOON_MS : LATER_MS),
+  const letters = useInfiniteQuery({
+    queryKey: ["dead-letters"],
+    queryFn: ({ pageParam }) => api.deadLetters(pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.next_cursor,
+    refetchInterval: (query) => (query.state.data?.pages.some((page) => page.items.some(waiting)) ? SOON_MS : LATER_MS),
   });
+  const { refetch } = letters;
+  // When their number changes, those that are shown may have. It need not be known which: all is read again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the number is what it waits for
+  useEffect(() => void refetch({ cancelRefetch: false }), [all, refetch]);
   const owner = session.data?.role === "owner";
-  const items = letters.data?.items ?? [];
+  const items = letters.data?.pages.flatMap((page) => page.items) ?? [];
   const can = items.filter((one) => one.replayable && !waiting(one));
   return (
     <section className="card">
@@ -65,8 +71,13 @@ export default function DeadLetters({ all }: { all: number }) {
           </table>
         </section>
       )}
-      {items.length < all && letters.data?.next_cursor && (
-        <p className="pad muted">{t("The oldest {n, number} of {all, number} are shown.", { n: items.length, all })}</p>
+      {items.length < all && letters.hasNextPage && (
+        <>
+          <p className="pad muted">
+            {t("The oldest {n, number} of {all, number} are shown.", { n: items.length, all })}
+          </p>
+          <Older of={letters} label={t("Show more")} />
+        </>
       )}
     </section>
   );
@@ -110,16 +121,24 @@ function Replay({ letters, all = false }: { letters: readonly DeadLetter[]; all?
   const [busy, setBusy] = useState(false);
   const replay = async () => {
     setBusy(true);
-    try {
-      const { asked } = await api.replayDeadLetters(letters.map((one) => one.id));
+    const { asked, error } = await askAll(
+      letters.map((one) => one.id),
+      api.replayDeadLetters,
+    );
+    if (asked > 0 || !error) {
       toast({
         text: t(
           "{n, plural, one {# dead letter is run again. It leaves the list when it is done.} other {# dead letters are run again. They leave the list when they are done.}}",
           { n: asked },
         ),
       });
-    } catch (error) {
-      toast({ bad: true, text: t("Nothing was replayed: {why}", { why: (error as Error).message }) });
+    }
+    if (error) {
+      const why = error.message;
+      toast({
+        bad: true,
+        text: asked > 0 ? t("The rest was not replayed: {why}", { why }) : t("Nothing was replayed: {why}", { why }),
+      });
     }
     setBusy(false);
     void queries.invalidateQueries({ queryKey: ["dead-letters"] });

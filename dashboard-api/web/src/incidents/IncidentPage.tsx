@@ -16,10 +16,11 @@ import { IncidentActions } from "./IncidentActions";
 import { IncidentRow } from "./IncidentRow";
 import { TellReaders } from "./TellReaders";
 import { Timeline } from "./Timeline";
-import { timelineOf } from "./timeline";
+import { cutOf, timelineOf } from "./timeline";
 import { actorWord, cause, iconOf, stateWord, subjectWord } from "./words";
 import "../styles/target.css";
 import "../styles/incidents.css";
+import "../styles/statuspages.css";
 
 const SEEN_MS = 3_600_000; // in which the first failures of all regions are looked for
 
@@ -91,14 +92,14 @@ function Details({ incident }: { incident: IncidentDetail }) {
             />
           </p>
         </div>
-        {incident.target_id > 0 && (
-          <div className="actions">
+        <div className="actions">
+          {incident.target_id > 0 && (
             <Link to="/targets/$id" params={{ id: String(incident.target_id) }} className="btn">
               {t("Open the target")}
             </Link>
-            <TellReaders incident={incident} />
-          </div>
-        )}
+          )}
+          <TellReaders incident={incident} />
+        </div>
       </div>
       <section className="card incident-cause" aria-label={t("Cause")}>
         <p className="incident-cause-text">{cause(incident)}</p>
@@ -128,7 +129,7 @@ function Details({ incident }: { incident: IncidentDetail }) {
       </section>
       {incident.target_id > 0 && <ChangesCard incident={incident} />}
       <div className="columns-2">
-        <Timeline lines={lines} more={incident.confirmations.length >= 100} target={incident.target_id} />
+        <Timeline lines={lines} cut={cutOf(incident)} target={incident.target_id} />
         <IncidentActions incident={incident} />
       </div>
       {incident.group_id !== null && <Group id={incident.group_id} self={incident.id} />}

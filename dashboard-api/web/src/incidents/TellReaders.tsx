@@ -1,29 +1,52 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { Megaphone } from "lucide-react";
 import type { Incident } from "../api/incidents";
-import { pagesApi } from "../api/statusPages";
+import { pagesApi, type StatusPage } from "../api/statusPages";
 import { useMayEdit } from "../app/useSelf";
-import { behind } from "../statuspages/draft";
+import { Menu, MenuItem } from "../ui/Menu";
 import { t } from "../words/t";
+import { readersOf } from "./readers";
+import { useAffected } from "./useAffected";
 
-/** The way to a post on each status page that shows the target. */
+/** The way to a post on a status page: those that show what is affected come first. */
 export function TellReaders({ incident }: { incident: Incident }) {
   const mayEdit = useMayEdit();
   const pages = useQuery({ queryKey: ["status-pages"], queryFn: pagesApi.list, enabled: mayEdit, staleTime: 60_000 });
-  if (!mayEdit) return null;
-  const shown = pages.data?.items.filter((page) =>
-    page.groups.some((group) => group.components.some((one) => behind(one).includes(incident.target_id))),
+  const affected = useAffected(mayEdit ? incident : null);
+  if (!mayEdit || !pages.data || pages.data.items.length === 0) return null;
+  const { showing, others } = readersOf(pages.data.items, affected ?? []);
+  return (
+    <Menu label={t("Tell on a status page")} icon={<Megaphone size={15} aria-hidden />} worded>
+      <Choices label={t("Pages that show what is affected")} pages={showing} incident={incident} />
+      <Choices label={t("Other pages")} pages={others} incident={incident} />
+    </Menu>
   );
-  return shown?.map((page) => (
-    <Link
-      key={page.id}
-      to="/settings/pages/$id/posts/new"
-      params={{ id: String(page.id) }}
-      search={{ incident: String(incident.id) }}
-      className="btn"
-    >
-      <Megaphone size={15} aria-hidden /> {t("Tell readers of {page}", { page: page.title })}
-    </Link>
-  ));
+}
+
+function Choices({ label, pages, incident }: { label: string; pages: StatusPage[]; incident: Incident }) {
+  const navigate = useNavigate();
+  if (pages.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a group inside a menu
+    <div role="group" aria-label={label}>
+      <div className="menu-label" aria-hidden>
+        {label}
+      </div>
+      {pages.map((page) => (
+        <MenuItem
+          key={page.id}
+          onSelect={() =>
+            void navigate({
+              to: "/settings/pages/$id/posts/new",
+              params: { id: String(page.id) },
+              search: { incident: String(incident.id) },
+            })
+          }
+        >
+          {page.title}
+        </MenuItem>
+      ))}
+    </div>
+  );
 }

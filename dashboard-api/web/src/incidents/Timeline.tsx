@@ -1,15 +1,20 @@
+import { Link } from "@tanstack/react-router";
 import {
   BellOff,
   BellRing,
   CircleCheck,
   Gavel,
   type LucideIcon,
+  Megaphone,
   MessageSquareText,
   PencilLine,
   TrendingUp,
   UserRoundCheck,
 } from "lucide-react";
+import type { PublicUpdate } from "../api/incidents";
 import { KnownThen } from "../known/ways";
+import { Shown } from "../statuspages/MarkdownField";
+import { postStateWords } from "../statuspages/posts";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import { t } from "../words/t";
@@ -19,6 +24,7 @@ const icons: Partial<Record<LineKind, LucideIcon>> = {
   opened: Gavel,
   severity: TrendingUp,
   note: MessageSquareText,
+  told: Megaphone,
   acknowledged: UserRoundCheck,
   notified: BellRing,
   resolved: CircleCheck,
@@ -27,8 +33,8 @@ const icons: Partial<Record<LineKind, LucideIcon>> = {
 
 const decided: readonly LineKind[] = ["opened", "severity", "corrected", "resolved"];
 
-/** What happened, in order: what regions saw, what was made of it, who was told, and what people say. */
-export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean; target: number }) {
+/** What happened, in order: what regions saw, what was made of it, who was told, and what people say, to each other and in public. */
+export function Timeline({ lines, cut, target }: { lines: Line[]; cut: readonly string[]; target: number }) {
   return (
     <section className="card" aria-labelledby="timeline">
       <div className="card-head">
@@ -44,7 +50,11 @@ export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean
               </span>
               <div>
                 <b>{line.title}</b>
-                {line.text && <p className={line.kind === "note" ? "note" : "said"}>{line.text}</p>}
+                {line.update ? (
+                  <Told update={line.update} />
+                ) : (
+                  line.text && <p className={line.kind === "note" ? "note" : "said"}>{line.text}</p>
+                )}
               </div>
               <span className="timeline-at">
                 <Clock at={line.at} dated />
@@ -54,7 +64,30 @@ export function Timeline({ lines, more, target }: { lines: Line[]; more: boolean
           );
         })}
       </ol>
-      {more && <p className="pad muted">{t("Only the first 100 confirmations are shown.")}</p>}
+      {cut.map((what) => (
+        <p key={what} className="pad muted">
+          {what}
+        </p>
+      ))}
     </section>
+  );
+}
+
+/** What readers of a status page were told, as they see it, and the way to all of it. */
+function Told({ update }: { update: PublicUpdate }) {
+  const params = { id: String(update.page_id), post: String(update.post_id) };
+  return (
+    <>
+      <p className="said">
+        <Link className="link" to="/settings/pages/$id/posts/$post" params={params}>
+          {update.post}
+        </Link>
+        {(update.kind === "incident" || update.state === "resolved") && ` · ${postStateWords[update.state]}`}
+      </p>
+      <div className="note told">
+        <Shown text={update.text} />
+      </div>
+      {!update.published && <p className="said">{t("Nobody sees it: the page is a draft.")}</p>}
+    </>
   );
 }

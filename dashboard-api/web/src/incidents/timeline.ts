@@ -1,10 +1,10 @@
-import type { IncidentDetail, IncidentEvent } from "../api/incidents";
+import type { IncidentDetail, IncidentEvent, PublicUpdate } from "../api/incidents";
 import type { Result, State, User } from "../api/types";
 import { explain, latency, stateOfStatus, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 import { actorWord, capital, isSelf } from "./words";
 
-export type LineKind = "failure" | "confirmation" | IncidentEvent["kind"];
+export type LineKind = "failure" | "confirmation" | "told" | IncidentEvent["kind"];
 
 /** One thing that happened. */
 export interface Line {
@@ -15,6 +15,8 @@ export interface Line {
   text: string;
   /** How a region found it, where one did. */
   state?: State;
+  /** The update of a post that it is. */
+  update?: PublicUpdate;
   /** It went wrong: a message that was not delivered. */
   bad?: boolean;
 }
@@ -28,8 +30,9 @@ const ranks: Record<LineKind, number> = {
   notified: 4,
   acknowledged: 5,
   note: 6,
-  corrected: 7,
-  resolved: 8,
+  told: 7,
+  corrected: 8,
+  resolved: 9,
 };
 
 /** The first result of each region that was not up. */
@@ -84,7 +87,19 @@ export function timelineOf(incident: IncidentDetail, results: readonly Result[],
     });
   });
   for (const event of incident.timeline) lines.push(lineOf(event, self));
+  for (const update of incident.public_updates) lines.push(toldReaders(update, self));
   return lines.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || ranks[a.kind] - ranks[b.kind]);
+}
+
+const MOST = 100; // that an incident comes with, of each
+
+/** What a timeline does not have all of, in words. */
+export function cutOf(incident: Pick<IncidentDetail, "confirmations" | "public_updates">): string[] {
+  const cut = [];
+  if (incident.confirmations.length >= MOST) cut.push(t("Only the first 100 confirmations are shown."));
+  if (incident.public_updates.length >= MOST)
+    cut.push(t("Of what readers were told, only the newest 100 updates are shown."));
+  return cut;
 }
 
 function began(incident: IncidentDetail): string {
@@ -119,6 +134,22 @@ function lineOf(event: IncidentEvent, self: User | null): Line {
     default:
       return { ...line, title: t("Resolved") };
   }
+}
+
+function toldReaders(update: PublicUpdate, self: User | null): Line {
+  const { author, page, post_id, number } = update;
+  const who = author === "" ? "nobody" : isSelf(author, self) ? "you" : "other";
+  return {
+    key: `u-${post_id}-${number}`,
+    kind: "told",
+    at: update.at,
+    title: t(
+      "{who, select, you {You told readers of {page}} nobody {Readers of {page} were told} other {{name} told readers of {page}}}",
+      { who, name: actorWord(author, self), page },
+    ),
+    text: update.text,
+    update,
+  };
 }
 
 /** "mail (email): opened, not delivered: refused" in the parts people look for. */

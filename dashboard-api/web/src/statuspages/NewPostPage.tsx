@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { type Incident, incidentApi } from "../api/incidents";
 import { pagesApi, type StatusPage } from "../api/statusPages";
 import { useToast } from "../app/toasts";
+import { useAffected } from "../incidents/useAffected";
 import { FormProblem } from "../ui/FormProblem";
 import { type Problems, problemsOf } from "../ui/problems";
 import { Unsaved } from "../ui/Unsaved";
@@ -25,33 +26,47 @@ export function NewPostPage() {
     queryFn: () => incidentApi.get(Number(incident)),
     enabled: incident !== undefined,
   });
+  const affected = useAffected(ours.data ?? null);
+  const asking = ours.data ? affected === null : incident !== undefined && ours.isPending;
   return (
     <PageFrame>
       {(page) =>
-        incident !== undefined && ours.isPending ? (
+        asking ? (
           <div className="skeleton page-skeleton" />
         ) : (
-          <NewPost page={page} incident={ours.data ?? null} />
+          <NewPost page={page} incident={ours.data ?? null} affected={affected ?? []} />
         )
       }
     </PageFrame>
   );
 }
 
-function NewPost({ page, incident }: { page: StatusPage; incident: Incident | null }) {
+function NewPost({
+  page,
+  incident,
+  affected,
+}: {
+  page: StatusPage;
+  incident: Incident | null;
+  affected: readonly number[];
+}) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const toast = useToast();
   const { form, problems, refuse } = useProblems();
-  const [start] = useState(() => (incident ? fromIncident(page, incident) : emptyPost));
+  const [start] = useState(() => (incident ? fromIncident(page, affected, incident.severity) : emptyPost));
   const [draft, setDraft] = useState<PostDraft>(start);
   const [made, setMade] = useState(0);
   const change = (next: Partial<PostDraft>) => setDraft((old) => ({ ...old, ...next }));
   const save = useMutation({
-    mutationFn: () => pagesApi.createPost(page.id, { ...headOf(draft), state: draft.state, text: draft.text.trim() }),
+    mutationFn: () => {
+      const said = { ...headOf(draft), state: draft.state, text: draft.text.trim() };
+      return pagesApi.createPost(page.id, incident ? { ...said, incident_id: incident.id } : said);
+    },
     onSuccess: (post) => {
       queries.setQueryData([PAGES, page.id, "posts", post.id], post);
       void queries.invalidateQueries({ queryKey: [PAGES, page.id, "posts"] });
+      if (incident) void queries.invalidateQueries({ queryKey: ["incidents", "one", incident.id] });
       toast({
         text: page.published ? t("Posted: the page shows it.") : t("Posted. Nobody sees it: the page is a draft."),
       });
@@ -90,7 +105,7 @@ function NewPost({ page, incident }: { page: StatusPage; incident: Incident | nu
         {incident && (
           <p className="muted">
             <Rich
-              text="From the incident of <a>{name}</a>. Readers see only what you write here."
+              text="From the incident of <a>{name}</a>, whose timeline it will be in. Readers see only what you write here."
               name={incident.target.name}
               a={(inner) => (
                 <Link className="link" to="/incidents/$id" params={{ id: String(incident.id) }}>

@@ -1,4 +1,4 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { incidentApi } from "../api/incidents";
 import type { Post, StatusPage } from "../api/statusPages";
 import { IncidentRow } from "../incidents/IncidentRow";
@@ -8,8 +8,33 @@ import { during } from "./posts";
 
 const MOST = 5; // targets that are asked for
 
-/** What was found of the targets behind a post while it went on: for us, not for readers. */
+/** The incident that a post tells of, and what else was found while it went on: for us, not for readers. */
 export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
+  return (
+    <>
+      {post.incident_id !== null && <ItsIncident id={post.incident_id} />}
+      <OthersOfThatTime page={page} post={post} />
+    </>
+  );
+}
+
+function ItsIncident({ id }: { id: number }) {
+  const incident = useQuery({ queryKey: ["incidents", "one", id], queryFn: () => incidentApi.get(id) });
+  if (!incident.data) return null;
+  return (
+    <section className="card" aria-labelledby="its">
+      <div className="card-head">
+        <h2 id="its">{t("The incident it tells of")}</h2>
+        <span className="muted">{t("not shown to readers")}</span>
+      </div>
+      <ul className="incidents">
+        <IncidentRow incident={incident.data} />
+      </ul>
+    </section>
+  );
+}
+
+function OthersOfThatTime({ page, post }: { page: StatusPage; post: Post }) {
   const targets = componentsOf(page)
     .filter((one) => post.component_ids.includes(one.id))
     .flatMap(behind);
@@ -22,7 +47,7 @@ export function OurIncidents({ page, post }: { page: StatusPage; post: Post }) {
       during(
         all.flatMap((one) => one.data?.items ?? []),
         post,
-      ),
+      ).filter((one) => one.id !== post.incident_id),
   });
   if (found.length === 0) return null;
   return (

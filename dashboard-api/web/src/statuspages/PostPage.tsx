@@ -54,6 +54,7 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
   const saved = (now: Post) => {
     queries.setQueryData([...key, now.id], now);
     void queries.invalidateQueries({ queryKey: key });
+    if (now.incident_id !== null) void queries.invalidateQueries({ queryKey: ["incidents", "one", now.incident_id] });
   };
   const remove = async () => {
     try {

@@ -19,14 +19,15 @@ const page = {
 } as unknown as StatusPage;
 
 test("a post of an incident begins with the names that readers know", () => {
-  const draft = fromIncident(page, { target_id: 7, severity: "down" });
+  const draft = fromIncident(page, [7], "down");
   expect(headOf(draft)).toEqual({ title: "Shop, Till: down", kind: "incident", impact: "down", component_ids: [1, 3] });
-  expect(fromIncident({ ...page, language: "de" }, { target_id: 8, severity: "down" }).title).toBe("API: ausgefallen");
-  expect(headOf(fromIncident(page, { target_id: 9, severity: "down" }))).toMatchObject({
+  expect(fromIncident({ ...page, language: "de" }, [8], "down").title).toBe("API: ausgefallen");
+  expect(headOf(fromIncident(page, [9], "down"))).toMatchObject({
     title: "",
     component_ids: [],
   });
-  expect(headOf(fromIncident(page, { target_id: 8, severity: "no_data" }))).toMatchObject({ title: "", impact: null });
+  expect(headOf(fromIncident(page, [8], "no_data"))).toMatchObject({ title: "", impact: null });
+  expect(fromIncident(page, [7, 8], "degraded")).toMatchObject({ components: [1, 2, 3], impact: "degraded" });
 });
 
 test("incidents of the time of a post are those that went on around it", () => {

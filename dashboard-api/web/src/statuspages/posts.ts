@@ -1,4 +1,4 @@
-import type { Incident } from "../api/incidents";
+import type { Incident, Severity } from "../api/incidents";
 import type { Impact, Post, PostKind, PostState, StatusPage } from "../api/statusPages";
 import type { State } from "../api/types";
 import { t } from "../words/t";
@@ -53,9 +53,9 @@ export const iconOf = (post: Pick<Post, "impact" | "resolved_at">): State | null
   post.resolved_at ? "up" : post.impact;
 
 /** What a post says of an incident of ours, to begin with: in the words of the page, not in ours. */
-export function fromIncident(page: StatusPage, incident: Pick<Incident, "target_id" | "severity">): PostDraft {
-  const about = componentsOf(page).filter((one) => behind(one).includes(incident.target_id));
-  const impact = incident.severity === "no_data" ? "" : incident.severity;
+export function fromIncident(page: StatusPage, affected: readonly number[], severity: Severity): PostDraft {
+  const about = componentsOf(page).filter((one) => behind(one).some((id) => affected.includes(id)));
+  const impact = severity === "no_data" ? "" : severity;
   const names = about.map((one) => one.name).join(", ");
   return {
     ...emptyPost,

@@ -17,7 +17,18 @@ const CloseContext = createContext<() => void>(() => {});
  * A menu on the browser's own popover: top layer, Escape and a click elsewhere
  * close it, focus returns to the button. Arrow keys, Home and End walk through it.
  */
-export function Menu({ label, icon, children }: { label: string; icon: ReactNode; children: ReactNode }) {
+export function Menu({
+  label,
+  icon,
+  worded = false,
+  children,
+}: {
+  label: string;
+  icon: ReactNode;
+  /** Its button says the label, instead of showing the icon alone. */
+  worded?: boolean;
+  children: ReactNode;
+}) {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const popup = useRef<HTMLDivElement>(null);
@@ -53,14 +64,14 @@ export function Menu({ label, icon, children }: { label: string; icon: ReactNode
       <button
         ref={button}
         type="button"
-        className="icon-btn"
-        aria-label={label}
+        className={worded ? "btn" : "icon-btn"}
+        aria-label={worded ? undefined : label}
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
-        {icon}
+        {icon} {worded && label}
       </button>
       {open && (
         <div

@@ -7,8 +7,8 @@ interface Pages {
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** The way on at the end of a list that is read page by page, newest first. */
-export function Older({ of: pages }: { of: Pages }) {
+/** The way on at the end of a list that is read page by page; newest first, unless it says otherwise. */
+export function Older({ of: pages, label = t("Show older") }: { of: Pages; label?: string }) {
   if (!pages.hasNextPage) return null;
   return (
     <div className="more">
@@ -18,7 +18,7 @@ export function Older({ of: pages }: { of: Pages }) {
         disabled={pages.isFetchingNextPage}
         onClick={() => void pages.fetchNextPage()}
       >
-        {pages.isFetchingNextPage ? t("Loading") : t("Show older")}
+        {pages.isFetchingNextPage ? t("Loading") : label}
       </button>
     </div>
   );
