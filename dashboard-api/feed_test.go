@@ -272,9 +272,10 @@ func TestRegionsDieWithTheirProbers(t *testing.T) {
 		{Region: "eu", Name: "a", At: at, Age: time.Second, AllowCIDRs: []string{"10.0.0.0/8", "nonsense"}},
 		{Region: "eu", Name: "b", At: at.Add(-time.Hour), Age: time.Hour, AllowCIDRs: []string{"192.168.0.0/16"}},
 		{Region: "us", Name: "c", At: at.Add(-time.Hour), Age: time.Hour},
+		{Region: "us", Name: "d", At: at, State: checkstream.Drained, Drain: &checkstream.Drain{}}, // it beats, and reports nothing
 	}
 	regions, open := announced(probers)
-	if !slices.Equal(regions, []string{"eu"}) || len(open) != 1 || open[0].String() != "10.0.0.0/8" {
+	if !slices.Equal(regions, []string{"eu", "us"}) || len(open) != 1 || open[0].String() != "10.0.0.0/8" {
 		t.Errorf("announced %v %v", regions, open)
 	}
 	got := liveRegions([]string{"ap", "eu"}, probers)

@@ -45,7 +45,7 @@ func liveRegions(adopted []string, probers []checkstream.Heartbeat) []live.Regio
 	}
 	for _, p := range probers {
 		r := region(p.Region)
-		if p.Live() {
+		if p.Live() && p.Phase() != checkstream.Drained { // one that is drained reports nothing
 			r.Live = true
 			r.Probers++
 		}

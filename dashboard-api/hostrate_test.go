@@ -35,7 +35,7 @@ func TestNodesHoldHostsToTheirRate(t *testing.T) {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		for prober := checkstream.NewConsumer(redis, "eu", "p1"); ; {
-			_ = prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", AllowCIDRs: []string{"127.0.0.0/8"}})
+			_, _ = prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", AllowCIDRs: []string{"127.0.0.0/8"}})
 			select {
 			case <-t.Context().Done():
 				return

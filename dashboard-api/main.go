@@ -160,7 +160,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
 	options := httpapi.Options{
-		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis), DeadLetters: checkstream.NewDeadLetters(stores.redis),
+		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis), Drains: checkstream.NewFleet(stores.redis), DeadLetters: checkstream.NewDeadLetters(stores.redis),
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: accounts,
 		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,

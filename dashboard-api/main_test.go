@@ -210,7 +210,7 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = redis.Close() })
 	prober := checkstream.NewConsumer(redis, "eu", "p1")
-	if err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", AllowCIDRs: []string{"127.0.0.0/8"}}); err != nil {
+	if _, err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", AllowCIDRs: []string{"127.0.0.0/8"}}); err != nil {
 		t.Fatal(err)
 	}
 	one.await("the fleet shows the prober", func() bool {

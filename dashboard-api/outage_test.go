@@ -239,7 +239,7 @@ func TestLiveStateWithoutRedis(t *testing.T) {
 	n := start(t, site.database, site.redis.URL(), site.clickHouse.URL())
 	redis := openRedis(t, site.redis)
 	beat := checkstream.Heartbeat{Region: "eu", Name: "p1", ClickHouse: "ok", Spooled: 3, SpoolFirst: time.Now().Add(-time.Hour), SpoolLast: time.Now(), Breaker: "open"}
-	if err := checkstream.NewConsumer(redis, "eu", "p1").Beat(t.Context(), beat); err != nil {
+	if _, err := checkstream.NewConsumer(redis, "eu", "p1").Beat(t.Context(), beat); err != nil {
 		t.Fatal(err)
 	}
 	n.await("the fleet shows the prober and what it keeps", func() bool {

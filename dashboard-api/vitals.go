@@ -70,7 +70,7 @@ func (v *vitals) look(ctx context.Context) (found []troublestore.Trouble, unknow
 	}
 	for _, r := range regions {
 		if !r.Live && slices.Contains(adopted, r.Region) {
-			add("region:"+r.Region, "Probers of region "+r.Region, incidentstore.Down, "no prober of the region "+r.Region+" is alive")
+			add("region:"+r.Region, "Probers of region "+r.Region, incidentstore.Down, "no prober of the region "+r.Region+" is alive, or all are drained")
 		}
 	}
 	if until := v.judged(); now.Sub(until) > vitalPatience {

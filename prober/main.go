@@ -8,8 +8,9 @@
 //
 // SIGTERM drains: no new checks, those under way finish, rows are written; it
 // takes less than 30 seconds. What does not make it is taken over by the region's
-// other probers, or by this one's next start. Exit codes: 0 drained, 70 a loop
-// stopped making progress, 74 the spool's disk cannot be trusted, 75 Redis missing, the
+// other probers, or by this one's next start. One that somebody drains from the dashboard
+// does the same, but stays, and begins so when it is started again, until it is resumed.
+// Exit codes: 0 drained, 70 a loop stopped making progress, 74 the spool's disk cannot be trusted, 75 Redis missing, the
 // spool in use or a schema too old at start, 78 wrong configuration.
 package main
 
@@ -19,6 +20,7 @@ import (
 	"io"
 	stdlog "log"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,6 +104,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	dog := watchdog.In(cfg.SpoolDir, log)
 	var work *consumer.Consumer
+	var lanes []*adhoc.Loop
 	stdlog.SetOutput(io.Discard) // net/http notes there every odd HTTP/2 frame that a target sends
 	names := resolve.New(cfg.resolvers, resolve.Options{Log: log, Metrics: s.Metrics})
 	defer names.Close()
@@ -125,7 +128,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	})
 	hosts := hostlimit.New(hostlimit.Options{PerHost: cfg.HostConcurrency, Waiting: cfg.capacity(), Opened: judge.Opened, Metrics: s.Metrics})
 	stream := checkstream.NewConsumer(redis, cfg.Region, cfg.Name)
-	see := eyes{region: cfg.Region, stream: stream, fleet: checkstream.NewFleet(redis), rows: rows, demand: func() (int, time.Duration) { return work.Demand() }}
+	see := eyes{region: cfg.Region, stream: stream, fleet: checkstream.NewFleet(redis), rows: rows, demand: func() (int, time.Duration) { return work.Demand() }, resting: func() bool { return work.Resting() }}
 	size := scaler.New(scaler.Options{Limits: cfg.limits(capacity), Look: see.look, Log: log, Metrics: s.Metrics})
 	work = consumer.New(consumer.Parts{
 		Source: stream, Settler: stream, Presence: stream, Time: redis,
@@ -140,13 +143,15 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Redis:    func(err error) { redisState(err, s.Health) },
 		Clock:    func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
 		Joined:   s.Health.Ready,
+		Busy:     func() bool { return slices.ContainsFunc(lanes, (*adhoc.Loop).Busy) },
+		Phase:    func(phase string) { drainState(phase, s.Health) },
 		BeatRead: dog.Stage("read", time.Minute), BeatDepart: dog.Stage("depart", time.Minute), BeatRecord: dog.Stage("record", time.Minute),
 		BeatAck: dog.Stage("ack", time.Minute), BeatHeartbeat: dog.Stage("heartbeat", 30*time.Second),
 	})
 	// Confirmations are short and come in bursts, and somebody is paged by them.
-	lanes := [...]*adhoc.Loop{
-		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Engine: engine, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
-		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Believe: canaries.Believe, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
+	lanes = []*adhoc.Loop{
+		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Paused: work.Resting, Engine: engine, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
+		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Paused: work.Resting, Believe: canaries.Believe, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
 	}
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -214,6 +219,18 @@ func redisState(err error, health *service.Health) {
 		return
 	}
 	health.Set("redis", service.Degraded, "checks cannot be read: "+err.Error())
+}
+
+// drainState says why a prober that is well does nothing.
+func drainState(phase string, health *service.Health) {
+	switch phase {
+	case checkstream.Draining:
+		health.Set("drain", service.OK, "draining, as somebody asked: it takes nothing on, and finishes what it holds")
+	case checkstream.Drained:
+		health.Set("drain", service.OK, "drained, as somebody asked: it holds nothing, and takes nothing on until it is resumed")
+	default:
+		health.Set("drain", service.OK, "")
+	}
 }
 
 // newLane makes the loop of a lane of visits outside the schedule.

@@ -150,12 +150,41 @@ func TestWholeProber(t *testing.T) {
 	if got, err := strconv.Atoi(metric(t, ops, "probefleet_prober_workers")); err != nil || got < 2 || got > 20 {
 		t.Errorf("%d workers, %v", got, err)
 	}
+	drainedAndResumed(t, fleet, ended, log, ops)
 	drain(t, prober, ended, log)
 	if probers, err := fleet.Probers(t.Context()); err != nil || len(probers) != 0 {
 		t.Errorf("left without a goodbye: %v %v", probers, err)
 	}
 	if strings.Contains(log.String(), strings.Repeat("k", 32)) {
 		t.Error("the secret is in the log")
+	}
+}
+
+// drainedAndResumed has people drain the prober eu-1: it is well, and says why it does nothing.
+func drainedAndResumed(t *testing.T, fleet *checkstream.Fleet, ended chan error, log *syncBuffer, ops string) {
+	t.Helper()
+	says := func(state string) func() bool {
+		return func() bool {
+			probers, err := fleet.Probers(t.Context())
+			return err == nil && len(probers) == 1 && probers[0].State == state
+		}
+	}
+	if changed, err := fleet.DrainProber(t.Context(), "eu", "eu-1", "user:1"); err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	awaitOrEnd(t, "the prober to be drained", ended, log, says(checkstream.Drained))
+	if text := healthz(t, ops); !strings.Contains(text, `"status":"ok"`) || !strings.Contains(text, `drain: drained, as somebody asked`) {
+		t.Errorf("/healthz of a drained prober: %s", text)
+	}
+	if text := get(t, "http://"+ops+"/readyz"); text != "ready\n" {
+		t.Errorf("/readyz of a drained prober: %s", text)
+	}
+	if changed, err := fleet.ResumeProber(t.Context(), "eu", "eu-1"); err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	awaitOrEnd(t, "the prober to go on", ended, log, says(""))
+	if text := healthz(t, ops); strings.Contains(text, "drain") {
+		t.Errorf("/healthz of one that was resumed: %s", text)
 	}
 }
 

@@ -22,9 +22,12 @@ type eyes struct {
 	fleet  *checkstream.Fleet
 	rows   *recorder.Recorder
 	demand func() (inHand int, promised time.Duration)
+
+	resting func() bool
 }
 
-// look asks Redis for what only it knows; without its answer that is missing.
+// look asks Redis for what only it knows; without its answer that is missing. How far its
+// region is behind says nothing to a prober that is to drain.
 func (e eyes) look(ctx context.Context) scaler.Reading {
 	missing := math.NaN()
 	reading := scaler.Reading{Signals: scaler.Signals{Lag: missing, Depth: missing, Memory: missing, Writer: e.rows.State().Saturation}}
@@ -32,9 +35,12 @@ func (e eyes) look(ctx context.Context) scaler.Reading {
 	if load, err := e.stream.Load(ctx); err == nil {
 		reading.Lag, reading.Depth, reading.Memory = load.Lag.Seconds(), load.Depth, load.Memory
 	}
+	if e.resting() {
+		reading.Lag = missing
+	}
 	if probers, err := e.fleet.Probers(ctx); err == nil {
 		for _, prober := range probers {
-			if prober.Region == e.region && prober.Live() {
+			if prober.Region == e.region && prober.Working() {
 				reading.Probers++
 			}
 		}

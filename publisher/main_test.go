@@ -124,7 +124,7 @@ func TestPublishersShareOneSchedule(t *testing.T) {
 	}
 	prober := checkstream.NewConsumer(s.redis, "eu", "p1")
 	beat := func() {
-		if err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
+		if _, err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}

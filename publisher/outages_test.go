@@ -77,7 +77,7 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 	for i := range 50 {
 		s.add(t, i)
 	}
-	if err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
+	if _, err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	stop, ended := s.launch(t, "a")
@@ -120,7 +120,7 @@ func TestBrokenSpoolEndsThePublisher(t *testing.T) {
 	for i := range 50 {
 		s.add(t, i)
 	}
-	if err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
+	if _, err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
 	_, ended := s.launch(t, "a")

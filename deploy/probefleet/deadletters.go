@@ -215,10 +215,10 @@ func (d dead) warnOfSilentRegions(ctx context.Context, letters []checkstream.Let
 	}
 	var silent []string
 	for _, l := range letters {
-		live := slices.ContainsFunc(probers, func(h checkstream.Heartbeat) bool { return h.Region == l.Region && h.Live() })
+		live := slices.ContainsFunc(probers, func(h checkstream.Heartbeat) bool { return h.Region == l.Region && h.Working() })
 		if !live && !slices.Contains(silent, l.Region) {
 			silent = append(silent, l.Region)
-			_, _ = fmt.Fprintf(d.Err, "no prober of region %s is running now: its letters wait until one does\n", plain(l.Region))
+			_, _ = fmt.Fprintf(d.Err, "no prober of region %s takes checks now: its letters wait until one does\n", plain(l.Region))
 		}
 	}
 }

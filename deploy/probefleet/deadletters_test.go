@@ -183,7 +183,8 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 	t.Parallel()
 	lab := newDeadLab(t)
 	prober := checkstream.NewConsumer(lab.redis, "eu", "p1")
-	lab.must(prober.Beat(t.Context(), checkstream.Heartbeat{}))
+	_, err := prober.Beat(t.Context(), checkstream.Heartbeat{})
+	lab.must(err)
 	out, errOut := lab.run(service.ExitFailure, "replay", lab.ids[0], lab.ids[0], lab.ids[2], "1-1")
 	contains(t, out, `^1 letter asked`)
 	contains(t, errOut, lab.ids[2]+`: this version cannot read`, `2 letters not done`)
@@ -192,7 +193,7 @@ func TestDeadLettersAreReplayed(t *testing.T) {
 	}
 	out, errOut = lab.run(0, "replay", "--all")
 	contains(t, out, `^4 letters asked`)
-	contains(t, errOut, `no prober of region us is running now`)
+	contains(t, errOut, `no prober of region us takes checks now`)
 	if left, want := lab.left(), []string{"eu1 asked", "eu2 asked", "eu3", "us1 asked", "us2 asked"}; !slices.Equal(left, want) {
 		t.Fatalf("%v, want %v", left, want)
 	}

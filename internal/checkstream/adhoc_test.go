@@ -158,7 +158,7 @@ func TestDeadProbersVisitIsTakenOverOnce(t *testing.T) {
 		for _, c := range []*AdhocConsumer{alive, third} {
 			c.quiet = 0
 		}
-		must(t, NewConsumer(r, "eu", "dead").Beat(t.Context(), Heartbeat{}))
+		heartbeat(t, NewConsumer(r, "eu", "dead"), Heartbeat{})
 		if got, err := alive.Take(t.Context(), 10, false); err != nil || len(got) != 0 {
 			t.Fatalf("taken from a prober that lives: %+v %v", got, err)
 		}
@@ -188,7 +188,7 @@ func TestStuckAndOwnVisitsAreTaken(t *testing.T) {
 			t.Fatalf("without a stream: %v %v", none, err)
 		}
 		must(t, a.Add(t.Context(), []Visit{visit("j1", "eu"), visit("j2", "eu")}))
-		must(t, NewConsumer(r, "eu", "p1").Beat(t.Context(), Heartbeat{}))
+		heartbeat(t, NewConsumer(r, "eu", "p1"), Heartbeat{})
 		if got, err := one.Read(t.Context(), 1, 0); err != nil || len(got) != 1 {
 			t.Fatalf("%v %v", got, err)
 		}

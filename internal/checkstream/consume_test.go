@@ -168,7 +168,7 @@ func TestTrimmedPendingEntriesComeBackAsGone(t *testing.T) {
 		}
 		// It dies before it has settled anything: nothing was forgotten.
 		heir, clock := consumer(r, "eu", "p2")
-		must(t, heir.Beat(ctx, Heartbeat{}))
+		heartbeat(t, heir, Heartbeat{})
 		onceDead(t, heir, clock)
 		inherited := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, Room{70, 70}) })
 		if len(inherited) != 100 || count(inherited) != 60 {

@@ -149,25 +149,28 @@ func (c *Consumer) Release(ids []string) {
 	}
 }
 
-// Beat announces that this prober is alive. Beat before the first Read: a reader
-// without a heartbeat counts as dead.
-func (c *Consumer) Beat(ctx context.Context, beat Heartbeat) error {
+// Beat announces that this prober is alive, and tells it whether it is to drain. Beat
+// before the first Read: a reader without a heartbeat counts as dead.
+func (c *Consumer) Beat(ctx context.Context, beat Heartbeat) (drain bool, err error) {
 	text, err := beat.encode()
 	if err != nil {
-		return fmt.Errorf("heartbeat: %w", err)
+		return false, fmt.Errorf("heartbeat: %w", err)
 	}
-	err = c.r.scripts.beat.Run(ctx, c.r.commands, []string{keyRegions}, regionField(c.region, c.name), text).Err()
+	wish, err := c.r.scripts.beat.Run(ctx, c.r.commands, []string{keyRegions, keyDrains}, regionField(c.region, c.name), text).Int64()
 	c.heard(err)
 	if err != nil {
-		return fmt.Errorf("heartbeat: %w", err)
+		return false, fmt.Errorf("heartbeat: %w", err)
 	}
-	return nil
+	return wish == 1, nil
 }
 
 // Leave removes the heartbeat at a clean stop: what is still pending is taken over
-// within seconds.
+// within seconds. That of a prober which is to drain stays, and grows old.
 func (c *Consumer) Leave(ctx context.Context) error {
-	return c.r.forgetBeat(ctx, c.region, c.name)
+	if err := c.r.scripts.leave.Run(ctx, c.r.commands, []string{keyRegions, keyDrains}, regionField(c.region, c.name)).Err(); err != nil {
+		return fmt.Errorf("leave %s: %w", c.region, err)
+	}
+	return nil
 }
 
 // hold gives those of the entries that are not handed out already, and remembers them.

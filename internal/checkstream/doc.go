@@ -21,6 +21,9 @@
 // remembers what it handed out, so it never hands out the same entry twice, and
 // finds what Redis delivered to it in a reply that never arrived.
 //
+// Drains. A prober hears with its heartbeat that somebody wants it to take nothing on, and
+// says in the next ones how far it is. The wish is kept for as long as nobody takes it back.
+//
 // Dead letters. [Consumer.Dead] settles an entry and keeps a copy of it, in one step:
 // of several callers one moves it, and none loses it. Letters stay until an operator
 // purges them, a replay has made the row of their slot durable, or their target is

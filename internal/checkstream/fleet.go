@@ -34,6 +34,8 @@ type Heartbeat struct {
 	ClockOffset           *time.Duration // how far its machine's clock is ahead of that of Redis; nil: it does not say
 	LatenessP50MS         float64
 	LatenessP99MS         float64
+	State                 string // Draining or Drained, by its own account; empty: it takes checks on
+	Drain                 *Drain // what is wanted of it, whatever it has heard of that; it does not say this itself
 }
 
 // LastExit is how a life of a prober ended, as its supervisor wrote it down.
@@ -62,6 +64,7 @@ type beatJSON struct {
 	ClickHouse  string   `json:"clickhouse"`
 	LatenessP50 float64  `json:"lateness_p50_ms"`
 	LatenessP99 float64  `json:"lateness_p99_ms"`
+	State       string   `json:"state,omitempty"`
 
 	SpoolBytes       int64     `json:"spool_bytes,omitempty"`
 	LastExit         *LastExit `json:"last_exit,omitempty"`
@@ -80,7 +83,7 @@ func (h Heartbeat) encode() ([]byte, error) {
 		Version: h.Version, StartedAtMS: h.StartedAt.UnixMilli(), AllowCIDRs: h.AllowCIDRs,
 		InFlight: h.InFlight, Waiting: h.Waiting, Spooled: h.Spooled, ClickHouse: h.ClickHouse,
 		SpoolFirst: milli(h.SpoolFirst), SpoolLast: milli(h.SpoolLast), Breaker: h.Breaker, Canaries: h.Canaries,
-		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS),
+		LatenessP50: finite(h.LatenessP50MS), LatenessP99: finite(h.LatenessP99MS), State: h.State,
 		SpoolBytes: h.SpoolBytes, LastExit: h.LastExit, CanariesAnswered: h.CanariesAnswered, CanariesAll: h.CanariesAll, ClockOffsetMS: offset,
 	})
 }
@@ -104,7 +107,7 @@ func decodeBeat(field, text string, now time.Time) Heartbeat {
 		Region: region, Name: name, Version: b.Version, At: at, Age: now.Sub(at).Abs(), AllowCIDRs: b.AllowCIDRs,
 		InFlight: b.InFlight, Waiting: b.Waiting, Spooled: b.Spooled, SpoolFirst: instant(b.SpoolFirst), SpoolLast: instant(b.SpoolLast),
 		StartedAt: time.UnixMilli(b.StartedAtMS).UTC(), ClickHouse: b.ClickHouse, Breaker: b.Breaker, Canaries: b.Canaries,
-		LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99,
+		LatenessP50MS: b.LatenessP50, LatenessP99MS: b.LatenessP99, State: b.State,
 		SpoolBytes: b.SpoolBytes, LastExit: b.LastExit, CanariesAnswered: b.CanariesAnswered, CanariesAll: b.CanariesAll, ClockOffset: offset,
 	}
 }
@@ -132,17 +135,21 @@ func finite(f float64) float64 {
 
 func regionField(region, name string) string { return region + "/" + name }
 
-// beats reads all heartbeats.
+// beats reads all heartbeats, and what is wanted of whom.
 func (r *Redis) beats(ctx context.Context) ([]Heartbeat, error) {
 	pipe := r.commands.TxPipeline()
-	all, clock := pipe.HGetAll(ctx, keyRegions), pipe.Time(ctx)
+	all, drains, clock := pipe.HGetAll(ctx, keyRegions), pipe.HGetAll(ctx, keyDrains), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("heartbeats: %w", err)
 	}
 	now := clock.Val()
 	out := make([]Heartbeat, 0, len(all.Val()))
 	for field, text := range all.Val() {
-		out = append(out, decodeBeat(field, text, now))
+		beat := decodeBeat(field, text, now)
+		if wish, is := drains.Val()[field]; is {
+			beat.Drain = decodeDrain(wish)
+		}
+		out = append(out, beat)
 	}
 	slices.SortFunc(out, func(a, b Heartbeat) int {
 		return strings.Compare(regionField(a.Region, a.Name), regionField(b.Region, b.Name))
@@ -159,13 +166,12 @@ func NewFleet(r *Redis) *Fleet { return &Fleet{r: r} }
 // Probers gives every prober that ever beat and was not forgotten, by region and name.
 func (f *Fleet) Probers(ctx context.Context) ([]Heartbeat, error) { return f.r.beats(ctx) }
 
-// ForgetProber removes a prober's heartbeat.
+// ForgetProber removes a prober's heartbeat, and what is wanted of it.
 func (f *Fleet) ForgetProber(ctx context.Context, region, name string) error {
-	return f.r.forgetBeat(ctx, region, name)
-}
-
-func (r *Redis) forgetBeat(ctx context.Context, region, name string) error {
-	if err := r.commands.HDel(ctx, keyRegions, regionField(region, name)).Err(); err != nil {
+	pipe, field := f.r.commands.TxPipeline(), regionField(region, name)
+	pipe.HDel(ctx, keyRegions, field)
+	pipe.HDel(ctx, keyDrains, field)
+	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("forget prober %s/%s: %w", region, name, err)
 	}
 	return nil

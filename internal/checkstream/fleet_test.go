@@ -17,11 +17,11 @@ func TestHeartbeatRoundTrip(t *testing.T) {
 		for name, want := range map[string]Heartbeat{
 			"p1": {Version: "1.2", AllowCIDRs: []string{"10.0.0.0/8"}, InFlight: 3, Waiting: 4, Spooled: 5, SpoolFirst: slot, SpoolLast: slot.Add(time.Hour),
 				StartedAt: slot, ClickHouse: "down", Breaker: "half_open", LatenessP50MS: 1.5, LatenessP99MS: math.NaN(),
-				SpoolBytes: 8192, CanariesAnswered: 2, CanariesAll: 5, ClockOffset: &ahead, LastExit: &LastExit{Cause: "signal", Signal: "KILL", At: slot.Truncate(time.Second)}},
+				State: Drained, SpoolBytes: 8192, CanariesAnswered: 2, CanariesAll: 5, ClockOffset: &ahead, LastExit: &LastExit{Cause: "signal", Signal: "KILL", At: slot.Truncate(time.Second)}},
 			"p2": {StartedAt: slot, ClickHouse: "ok", Breaker: "closed"},
 		} {
 			c, _ := consumer(r, "eu", name)
-			must(t, c.Beat(t.Context(), want))
+			heartbeat(t, c, want)
 			all, err := NewFleet(r).Probers(t.Context())
 			must(t, err)
 			got := all[len(all)-1]
@@ -68,7 +68,7 @@ func TestHeartbeatFromTheFutureIsNoSignOfLife(t *testing.T) {
 }
 
 func FuzzDecodeHeartbeat(f *testing.F) {
-	good, err := Heartbeat{Version: "1", StartedAt: time.UnixMilli(1), SpoolFirst: time.UnixMilli(5), Breaker: "open"}.encode()
+	good, err := Heartbeat{Version: "1", StartedAt: time.UnixMilli(1), SpoolFirst: time.UnixMilli(5), Breaker: "open", State: Draining}.encode()
 	if err != nil {
 		f.Fatal(err)
 	}

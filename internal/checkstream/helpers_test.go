@@ -188,3 +188,9 @@ func zs(score float64, members ...string) []redis.Z {
 	}
 	return out
 }
+
+func heartbeat(t *testing.T, c *Consumer, beat Heartbeat) {
+	t.Helper()
+	_, err := c.Beat(t.Context(), beat)
+	must(t, err)
+}

@@ -57,7 +57,7 @@ func TestJanitorSettlesWhatADeadRegionNeverRead(t *testing.T) {
 		must(t, p.Settle(ctx, "eu", idsOf(short)))
 		// The others lie in between: a prober that comes takes them at once, as new.
 		prober, _ := consumer(r, "eu", "p1")
-		must(t, prober.Beat(ctx, Heartbeat{}))
+		heartbeat(t, prober, Heartbeat{})
 		back := gather(t, func(ctx context.Context) ([]Entry, error) { return prober.Reclaim(ctx, time.Hour, Room{150, 150}) })
 		back = append(back, readAll(t, prober)...)
 		if len(back) != 500 {
@@ -143,6 +143,36 @@ func TestJanitorHandsOutUnreadableAndTrimmedOnes(t *testing.T) {
 		must(t, p.Settle(ctx, "eu", idsOf(got)))
 		if n := pending(t, r, "eu"); n != 0 {
 			t.Fatalf("%d left", n)
+		}
+	})
+}
+
+// The heart of a drained prober beats: what nobody reads is settled all the same, and no
+// entry waits for it.
+func TestJanitorSettlesWhatADrainedRegionDoesNotRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		ctx, p := t.Context(), NewPublisher(r)
+		must(t, p.EnsureGroups(ctx, []string{"eu"}))
+		_, err := NewFleet(r).DrainProber(ctx, "eu", "p1", "user:1")
+		must(t, err)
+		prober := NewConsumer(r, "eu", "p1")
+		start := redisNow(t, r) - 100
+		setTick(t, r, start-1)
+		publish(t, p, start, checks(start, 1, 50))
+		heartbeat(t, prober, Heartbeat{State: Drained})
+		expired := gather(t, func(ctx context.Context) ([]Entry, error) { return p.Expired(ctx, "eu", time.Unix(start+100, 0), 100) })
+		if len(expired) != 50 {
+			t.Fatalf("%d of 50", len(expired))
+		}
+		must(t, p.Settle(ctx, "eu", idsOf(expired)))
+		heartbeat(t, prober, Heartbeat{State: Drained})
+		if n := pending(t, r, "eu"); n != 0 {
+			t.Errorf("%d left", n)
+		}
+		groups, err := NewFleet(r).Groups(ctx)
+		if err != nil || groups[0].Lag != 0 {
+			t.Errorf("the region is behind: %+v, %v", groups, err)
 		}
 	})
 }

@@ -127,7 +127,7 @@ func TestTotalLossIsReadFromTheBeginning(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *Redis) {
 		ctx, p := t.Context(), NewPublisher(r)
 		c, before := delivered(t, r, 20)
-		must(t, c.Beat(ctx, Heartbeat{}))
+		heartbeat(t, c, Heartbeat{})
 		must(t, r.commands.FlushDB(ctx).Err())
 
 		clock, err := p.Clock(ctx)
@@ -232,10 +232,10 @@ func TestDeadProberIsTakenOverInTime(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *Redis) {
 		ctx := t.Context()
 		killed, entries := delivered(t, r, 40)
-		must(t, killed.Beat(ctx, Heartbeat{}))
+		heartbeat(t, killed, Heartbeat{})
 		kill := time.Now()
 		heir, clock := consumer(r, "eu", "heir")
-		must(t, heir.Beat(ctx, Heartbeat{}))
+		heartbeat(t, heir, Heartbeat{})
 		clock.advance(2 * HeartbeatTTL) // it has been there for longer
 		busy, _ := consumer(r, "eu", "busy")
 		publish(t, NewPublisher(r), entries[0].Second+1, checks(entries[0].Second+1, 1, 40))
@@ -244,8 +244,8 @@ func TestDeadProberIsTakenOverInTime(t *testing.T) {
 		}
 		var got []Entry
 		for deadline := kill.Add(25 * time.Second); len(got) == 0 && time.Now().Before(deadline); {
-			must(t, heir.Beat(ctx, Heartbeat{}))
-			must(t, busy.Beat(ctx, Heartbeat{}))
+			heartbeat(t, heir, Heartbeat{})
+			heartbeat(t, busy, Heartbeat{})
 			var err error
 			got, err = heir.Reclaim(ctx, 45*time.Second, Room{100, 100})
 			must(t, err)

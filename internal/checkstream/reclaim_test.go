@@ -24,7 +24,7 @@ func TestSilentProbersAreTakenOver(t *testing.T) {
 		alive, _ := consumer(r, "eu", "alive")
 		heir, clock := consumer(r, "eu", "heir")
 		for _, c := range []*Consumer{crashed, left, alive, heir} {
-			must(t, c.Beat(ctx, Heartbeat{Version: c.name}))
+			heartbeat(t, c, Heartbeat{Version: c.name})
 			if c != heir {
 				entries, err := c.Read(ctx, 300, 0)
 				if err != nil || len(entries) != 300 {

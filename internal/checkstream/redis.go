@@ -17,6 +17,7 @@ const (
 	keyClock      = "{pf}:clock"
 	keyRefused    = "{pf}:refused"
 	keyRegions    = "{pf}:regions"
+	keyDrains     = "{pf}:drains" // region/name of a prober that is to take nothing on -> who asked, and when
 	keySpools     = "{pf}:spools"
 	keyTombstones = "{pf}:tombstones"
 	keyDead       = "{pf}:dead"

@@ -64,7 +64,7 @@ func TestRoomIsKeptInTakeovers(t *testing.T) {
 			t.Fatal(len(died), err)
 		}
 		heir, clock := consumer(r, "eu", "heir")
-		must(t, heir.Beat(ctx, Heartbeat{}))
+		heartbeat(t, heir, Heartbeat{})
 		staleBeat(t, r, "eu", "dead")
 		onceDead(t, heir, clock)
 		for left := 600; left > 0; {

@@ -15,7 +15,7 @@ type scripts struct {
 	clock, raise, publish, skip *redis.Script
 	groups, trim, prune         *redis.Script
 	expired, take, renew        *redis.Script
-	forget, beat, load          *redis.Script
+	forget, beat, leave, load   *redis.Script
 	dead, ask, replays, remove  *redis.Script
 	tombstone                   *redis.Script
 
@@ -31,7 +31,7 @@ func loadScripts() *scripts {
 		clock: script("clock"), raise: script("raise"), publish: script("publish"), skip: script("skip"),
 		groups: script("groups"), trim: script("trim"), prune: script("prune"),
 		expired: script("expired"), take: script("take"), renew: script("renew"),
-		forget: script("forget"), beat: script("beat"), load: script("load"),
+		forget: script("forget"), beat: script("beat"), leave: script("leave"), load: script("load"),
 		dead: aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
 		tombstone: aboutLetters("tombstone"),
 		visitAdd:  script("visit_add"), visitTake: script("visit_take"), visitSettle: script("visit_settle"),

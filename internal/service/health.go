@@ -48,7 +48,8 @@ func NewHealth(name, version string) *Health {
 	return &Health{name: name, version: version, started: time.Now(), components: map[string]component{}, facts: map[string]func() any{}}
 }
 
-// Set states how a component is; the reason is one sentence for people, empty when it is OK.
+// Set states how a component is; the reason is one sentence for people, empty when it is OK
+// and there is nothing to say of it.
 func (h *Health) Set(name string, level Level, reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +100,7 @@ func (h *Health) report() report {
 	for _, name := range slices.Sorted(maps.Keys(h.components)) {
 		c := h.components[name]
 		worst = max(worst, c.level)
-		if c.level > OK {
+		if c.level > OK || c.reason != "" {
 			reasons = append(reasons, name+": "+c.reason+" (since "+c.since.UTC().Format(time.RFC3339)+")")
 		}
 	}

@@ -46,6 +46,7 @@ type Options struct {
 	Deletions   Deletions
 	Regions     Regions
 	Probers     Probers
+	Drains      Drains
 	DeadLetters DeadLetters
 	Results     Results
 	History     History

@@ -38,7 +38,7 @@ type FleetOutside struct {
 // FleetRegion is a region and its probers.
 type FleetRegion struct {
 	Region  string  `json:"region"`
-	Live    bool    `json:"live" doc:"a prober of it beats"`
+	Live    bool    `json:"live" doc:"a prober of it beats, drained or not"`
 	Pending int64   `json:"pending" doc:"checks read and not settled"`
 	LagS    float64 `json:"lag_s" doc:"age of the oldest check that is not settled"`
 	Spool
@@ -47,16 +47,19 @@ type FleetRegion struct {
 
 // FleetProber is one prober process.
 type FleetProber struct {
-	Name          string  `json:"name"`
-	Version       string  `json:"version"`
-	HeartbeatAt   instant `json:"heartbeat_at"`
-	AgeS          float64 `json:"age_s"`
-	InFlight      int64   `json:"in_flight"`
-	Waiting       int64   `json:"waiting"`
-	LatenessP50MS float64 `json:"lateness_p50_ms"`
-	LatenessP99MS float64 `json:"lateness_p99_ms"`
-	ClickHouse    string  `json:"clickhouse" enum:"ok,down"`
-	Breaker       string  `json:"breaker" doc:"of its way to ClickHouse: closed, half_open, or open: rows go to its disk. Empty when it does not say"`
+	Name          string            `json:"name"`
+	Version       string            `json:"version"`
+	State         string            `json:"state" enum:",draining,drained" doc:"draining: it finishes what it holds and takes nothing on, as somebody asked; drained: it holds nothing. Empty otherwise"`
+	DrainAskedAt  nullable[instant] `json:"drain_asked_at" doc:"since when it is to drain; null: it is not, or no more, though it may not have heard of that yet"`
+	DrainAskedBy  string            `json:"drain_asked_by" doc:"who asked, as the audit log names them; empty: nobody"`
+	HeartbeatAt   instant           `json:"heartbeat_at"`
+	AgeS          float64           `json:"age_s"`
+	InFlight      int64             `json:"in_flight"`
+	Waiting       int64             `json:"waiting"`
+	LatenessP50MS float64           `json:"lateness_p50_ms"`
+	LatenessP99MS float64           `json:"lateness_p99_ms"`
+	ClickHouse    string            `json:"clickhouse" enum:"ok,down"`
+	Breaker       string            `json:"breaker" doc:"of its way to ClickHouse: closed, half_open, or open: rows go to its disk. Empty when it does not say"`
 	Spool
 	SpoolBytes    int64               `json:"spool_bytes" doc:"what the spooled results take of its disk"`
 	AllowCIDRs    []string            `json:"allow_cidrs" nullable:"false"`
@@ -134,9 +137,12 @@ func NewFleet(lastTick time.Time, leader string) Fleet {
 // NewFleetProber shows a heartbeat.
 func NewFleetProber(h checkstream.Heartbeat) FleetProber {
 	shown := FleetProber{
-		Name: h.Name, Version: h.Version, HeartbeatAt: instant(h.At), AgeS: h.Age.Seconds(), InFlight: h.InFlight, Waiting: h.Waiting,
+		Name: h.Name, Version: h.Version, State: h.Phase(), HeartbeatAt: instant(h.At), AgeS: h.Age.Seconds(), InFlight: h.InFlight, Waiting: h.Waiting,
 		LatenessP50MS: h.LatenessP50MS, LatenessP99MS: h.LatenessP99MS, ClickHouse: h.ClickHouse, Breaker: h.Breaker, Spool: NewSpool(h.Spooled, h.SpoolFirst, h.SpoolLast), AllowCIDRs: orEmpty(h.AllowCIDRs),
 		SpoolBytes: h.SpoolBytes, Canaries: FleetCanaries{h.Canaries, h.CanariesAnswered, h.CanariesAll},
+	}
+	if h.Drain != nil {
+		shown.DrainAskedAt, shown.DrainAskedBy = some(instant(h.Drain.At)), h.Drain.By
 	}
 	if h.StartedAt.UnixMilli() > 0 { // one that cannot be read started at no time
 		shown.StartedAt = maybeInstant(h.StartedAt)

@@ -69,7 +69,7 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 			}) {
 				t.Errorf("%s does not describe its id", pattern)
 			}
-			if (method == "post" || method == "patch") && !strings.HasPrefix(path, heartbeatPrefix) && !strings.HasSuffix(path, "/token") { // those take any text, or nothing
+			if (method == "post" || method == "patch") && !takesNoDocument(path) {
 				if body := op.RequestBody.Content["application/json"]; body.Schema["$ref"] == nil {
 					t.Errorf("%s does not describe its body: %v", pattern, op.RequestBody)
 				}

@@ -138,6 +138,9 @@ var policies = map[string]Policy{
 	"PATCH /api/v1/status-pages/{id}/posts/{post}":              Editor,
 	"POST /api/v1/status-pages/{id}/posts/{post}/updates":       Editor,
 	"DELETE /api/v1/status-pages/{id}/posts/{post}":             Editor,
+
+	"POST /api/v1/regions/{region}/probers/{prober}:drain":  Owner,
+	"POST /api/v1/regions/{region}/probers/{prober}:resume": Owner,
 }
 
 func TestEveryRouteForEveryIdentity(t *testing.T) {

@@ -22,6 +22,12 @@ type Probers interface {
 	ForgetProber(ctx context.Context, region, name string) error
 }
 
+// Drains are what people want of probers: that they take nothing on.
+type Drains interface {
+	DrainProber(ctx context.Context, region, name, by string) (changed bool, err error)
+	ResumeProber(ctx context.Context, region, name string) (changed bool, err error)
+}
+
 // States of a region.
 const (
 	regionJoining = "joining"
@@ -98,20 +104,31 @@ func (a *api) retireRegion(ctx context.Context, in *RegionPath) (*regionOutput, 
 	return &regionOutput{all[at]}, nil
 }
 
-// forgetProber takes a prober that has ended off the fleet. What it measured stays.
-func (a *api) forgetProber(ctx context.Context, in *struct {
+// ProberPath names a prober in a path.
+type ProberPath struct {
 	RegionPath
 	Prober string `path:"prober" maxLength:"200"`
-}) (*noContent, error) {
-	heard, err := a.Probers.Probers(ctx)
+}
+
+// heard gives the prober that a path names, as it was heard last.
+func (a *api) heard(ctx context.Context, in *ProberPath) (checkstream.Heartbeat, error) {
+	all, err := a.Probers.Probers(ctx)
 	if err != nil {
-		return nil, down("Redis", err)
+		return checkstream.Heartbeat{}, down("Redis", err)
 	}
-	at := slices.IndexFunc(heard, func(h checkstream.Heartbeat) bool { return h.Region == in.Region && h.Name == in.Prober })
+	at := slices.IndexFunc(all, func(h checkstream.Heartbeat) bool { return h.Region == in.Region && h.Name == in.Prober })
 	if at < 0 {
-		return nil, problem(http.StatusNotFound, codeNotFound, "there is no such prober: it was forgotten, or never heard")
+		return checkstream.Heartbeat{}, problem(http.StatusNotFound, codeNotFound, "there is no such prober: it was forgotten, or never heard")
 	}
-	prober := heard[at]
+	return all[at], nil
+}
+
+// forgetProber takes a prober that has ended off the fleet. What it measured stays.
+func (a *api) forgetProber(ctx context.Context, in *ProberPath) (*noContent, error) {
+	prober, err := a.heard(ctx, in)
+	if err != nil {
+		return nil, err
+	}
 	if prober.Live() {
 		return nil, problem(http.StatusConflict, "prober_running", "this prober is running: stop it first")
 	}
@@ -123,4 +140,39 @@ func (a *api) forgetProber(ctx context.Context, in *struct {
 	}
 	a.audit(ctx, "prober.forgotten", "prober:"+in.Region+"/"+in.Prober, "")
 	return nil, nil
+}
+
+type proberOutput struct{ Body FleetProber }
+
+// drainProber has a prober finish what it holds and take nothing on, until somebody resumes
+// it: it hears of that with its next heartbeat.
+func (a *api) drainProber(ctx context.Context, in *ProberPath) (*proberOutput, error) {
+	return a.wish(ctx, in, "prober.drained", func() (bool, error) {
+		return a.Drains.DrainProber(ctx, in.Region, in.Prober, identityOf(ctx).Actor)
+	})
+}
+
+func (a *api) resumeProber(ctx context.Context, in *ProberPath) (*proberOutput, error) {
+	return a.wish(ctx, in, "prober.resumed", func() (bool, error) {
+		return a.Drains.ResumeProber(ctx, in.Region, in.Prober)
+	})
+}
+
+// wish changes what is wanted of a prober that is known, and shows that.
+func (a *api) wish(ctx context.Context, in *ProberPath, action string, change func() (bool, error)) (*proberOutput, error) {
+	if _, err := a.heard(ctx, in); err != nil {
+		return nil, err
+	}
+	changed, err := change()
+	if err != nil {
+		return nil, down("Redis", err)
+	}
+	if changed {
+		a.audit(ctx, action, "prober:"+in.Region+"/"+in.Prober, "")
+	}
+	prober, err := a.heard(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &proberOutput{NewFleetProber(prober)}, nil
 }

@@ -18,10 +18,29 @@ type fakeProbers struct {
 	heard     []checkstream.Heartbeat
 	forgotten []string
 	err       error
+	wishFails error
 }
 
 func (f *fakeProbers) Probers(context.Context) ([]checkstream.Heartbeat, error) {
 	return f.heard, f.err
+}
+
+func (f *fakeProbers) DrainProber(_ context.Context, region, name, by string) (changed bool, err error) {
+	return f.wish(region, name, &checkstream.Drain{By: by, At: testNow})
+}
+
+func (f *fakeProbers) ResumeProber(_ context.Context, region, name string) (changed bool, err error) {
+	return f.wish(region, name, nil)
+}
+
+// wish is kept once.
+func (f *fakeProbers) wish(region, name string, drain *checkstream.Drain) (changed bool, err error) {
+	for i := range f.heard {
+		if h := &f.heard[i]; h.Region == region && h.Name == name && (h.Drain == nil) != (drain == nil) {
+			h.Drain, changed = drain, true
+		}
+	}
+	return changed, f.wishFails
 }
 
 func (f *fakeProbers) ForgetProber(_ context.Context, region, name string) error {
@@ -104,4 +123,59 @@ func TestProbersAreForgotten(t *testing.T) {
 	if got := b.do("DELETE", "/api/v1/regions/eu/probers/gone", "", as(ownerKey)); got.Code != http.StatusServiceUnavailable {
 		t.Errorf("without redis: %d %s", got.Code, got.text)
 	}
+}
+
+func TestProbersAreDrainedAndResumed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.probers.heard = []checkstream.Heartbeat{{Region: "eu", Name: "host:1"}, {Region: "eu", Name: "away", Age: time.Hour}, {Region: "us", Name: "host:1"}}
+	ask := func(what, key string) reply { return b.do("POST", "/api/v1/regions/eu/probers/"+what, "", as(key)) }
+	audited := func(action string) (n int64) {
+		t.Helper()
+		if err := b.db.Read().Raw("SELECT count(*) FROM audit_log WHERE action = ? AND object = 'prober:eu/host:1'", action).Row().Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, key := range []string{"", viewerKey, editorKey} {
+		if got := ask("host:1:drain", key); got.Code != http.StatusUnauthorized && got.Code != http.StatusForbidden {
+			t.Errorf("%q may drain: %d", key, got.Code)
+		}
+	}
+	for range 2 { // once more changes nothing
+		if got := ask("host:1:drain", ownerKey); got.Code != http.StatusOK || !strings.Contains(got.text, `"name":"host:1"`) || !strings.Contains(got.text, `"state":"draining","drain_asked_at":"2026-03-01T12:00:00.000Z","drain_asked_by":"key:`) {
+			t.Errorf("%d %s", got.Code, got.text)
+		}
+	}
+	if n := audited("prober.drained"); n != 1 || b.probers.heard[2].Drain != nil {
+		t.Errorf("%d lines in the audit log, %+v", n, b.probers.heard)
+	}
+	if got := ask("away:drain", ownerKey); got.Code != http.StatusOK || !strings.Contains(got.text, `"state":"drained"`) {
+		t.Errorf("one that is away: %d %s", got.Code, got.text)
+	}
+	for range 2 {
+		if got := ask("host:1:resume", ownerKey); got.Code != http.StatusOK || !strings.Contains(got.text, `"state":"","drain_asked_at":null,"drain_asked_by":""`) {
+			t.Errorf("%d %s", got.Code, got.text)
+		}
+	}
+	if n := audited("prober.resumed"); n != 1 {
+		t.Errorf("%d lines in the audit log", n)
+	}
+	for what, code := range map[string]int{"nobody:drain": http.StatusNotFound, "nobody:resume": http.StatusNotFound, "host:1:stop": http.StatusMethodNotAllowed, "drain": http.StatusMethodNotAllowed} {
+		if got := ask(what, ownerKey); got.Code != code {
+			t.Errorf("%s: %d %s", what, got.Code, got.text)
+		}
+	}
+	away := func(what string) {
+		t.Helper()
+		if got := ask(what, ownerKey); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("%s without redis: %d %s", what, got.Code, got.text)
+		}
+	}
+	b.probers.wishFails = errors.New("away")
+	away("host:1:drain")
+	away("host:1:resume")
+	b.probers.wishFails, b.probers.err = nil, errors.New("away")
+	away("host:1:drain")
+	away("host:1:resume")
 }

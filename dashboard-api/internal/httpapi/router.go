@@ -37,8 +37,9 @@ func (p Policy) String() string {
 type router struct {
 	mux      *http.ServeMux
 	api      huma.API
-	policies map[string]Policy // by "METHOD /path"
-	ids      map[string]string // of operations, likewise
+	policies map[string]Policy                  // by "METHOD /path"
+	ids      map[string]string                  // of operations, likewise
+	actions  map[string]map[string]http.Handler // what can be done with the same thing, by pattern without the word, then by word
 	errs     []error
 	guard    func(Policy, string, http.Handler) http.Handler
 	again    func(ctx context.Context, policy Policy, pattern string) error // judges who is asking once more
@@ -46,7 +47,7 @@ type router struct {
 }
 
 func newRouter(config huma.Config, guard func(Policy, string, http.Handler) http.Handler, toError func(context.Context, error) error) *router {
-	r := &router{mux: http.NewServeMux(), policies: map[string]Policy{}, ids: map[string]string{}, guard: guard, toError: toError}
+	r := &router{mux: http.NewServeMux(), policies: map[string]Policy{}, ids: map[string]string{}, actions: map[string]map[string]http.Handler{}, guard: guard, toError: toError}
 	r.api = humago.New(r, config)
 	return r
 }
@@ -60,7 +61,7 @@ func (r *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 	}
 	served := named(r.ids[pattern], r.guard(policy, pattern, http.HandlerFunc(handler)))
 	if action := actionPattern.FindStringSubmatch(pattern); action != nil { // the mux knows no part of a segment
-		r.mux.Handle(action[1]+"}", r.action(action[2], served))
+		r.action(action[1], action[2], action[3], served)
 		return
 	}
 	r.mux.Handle(pattern, served)
@@ -78,18 +79,26 @@ func operationOf(ctx context.Context) string {
 	return id
 }
 
-// actionPattern is a route that does something with what its id names: POST /things/{id}:do.
-var actionPattern = regexp.MustCompile(`^(\w+ .*/\{id)\}:(\w+)$`)
+// actionPattern is a route that does something with what its last segment names: POST /things/{id}:do.
+var actionPattern = regexp.MustCompile(`^(\w+ .*/\{(\w+)\}):(\w+)$`)
 
-// action serves the requests whose id ends in the action's word.
-func (r *router) action(word string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		id, is := strings.CutSuffix(req.PathValue("id"), ":"+word)
-		if !is {
+// action has the requests served whose last segment ends in the action's word.
+func (r *router) action(pattern, parameter, word string, next http.Handler) {
+	if r.actions[pattern] != nil {
+		r.actions[pattern][word] = next
+		return
+	}
+	words := map[string]http.Handler{word: next}
+	r.actions[pattern] = words
+	r.mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+		value := req.PathValue(parameter)
+		at := strings.LastIndexByte(value, ':')
+		next := words[value[at+1:]]
+		if at < 0 || next == nil {
 			r.noRoute(w, req)
 			return
 		}
-		req.SetPathValue("id", id)
+		req.SetPathValue(parameter, value[:at])
 		next.ServeHTTP(w, req)
 	})
 }

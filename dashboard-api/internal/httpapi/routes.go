@@ -59,6 +59,8 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/regions", Viewer, "listRegions", "Every region there ever was, with whether anything is planned there", 0}, a.listRegions)
 	add(r, operation{"DELETE", "/api/v1/regions/{region}", Owner, "retireRegion", "End a region: nothing is planned there from the publisher's next tick on. History stays; a prober of it that is started later brings it back", http.StatusOK}, a.retireRegion)
 	add(r, operation{"DELETE", "/api/v1/regions/{region}/probers/{prober}", Owner, "forgetProber", "Take a prober that has ended off the fleet. What it measured stays", 0}, a.forgetProber)
+	add(r, operation{"POST", "/api/v1/regions/{region}/probers/{prober}:drain", Owner, "drainProber", "Have a prober finish what it holds and take nothing on, also after restarts, until it is resumed. Asking twice changes nothing", http.StatusOK}, a.drainProber)
+	add(r, operation{"POST", "/api/v1/regions/{region}/probers/{prober}:resume", Owner, "resumeProber", "Have a drained prober take checks on again. Asking twice changes nothing", http.StatusOK}, a.resumeProber)
 	add(r, operation{"GET", "/api/v1/dead-letters", Viewer, "listDeadLetters", "Checks and results that were given up, oldest first, with their reasons and how far their replay is", 0}, a.listDeadLetters)
 	add(r, operation{"POST", "/api/v1/dead-letters:replay", Owner, "replayDeadLetters", "Have the probers of their regions run dead letters again, each alone. Asking twice changes nothing", http.StatusOK}, a.replayLetters)
 

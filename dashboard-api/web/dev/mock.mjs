@@ -104,6 +104,8 @@ function route(method, url, body, allowed) {
     for (const one of asked) one.replay = "asked";
     return ok({ asked: asked.length, gone: 0, unreadable: 0 });
   }
+  const [, drained, wish] = /^\/regions\/([^/]+)\/probers\/.*:(drain|resume)$/.exec(path) ?? [];
+  if (wish) return ok(drain(drained, wish));
   if (call === "GET /regions")
     return ok({
       items: world.regions.map((region) => ({ region, state: "active", since: iso(Date.now() - 86_400_000) })),
@@ -275,6 +277,15 @@ function series(entry, from, to, stepS) {
   return out;
 }
 
+const drains = new Map(); // since when the prober of a region is to drain
+
+/** Has the prober of a region drain, or not any more. */
+function drain(region, word) {
+  if (word === "resume") drains.delete(region);
+  else if (!drains.has(region)) drains.set(region, Date.now());
+  return fleet().regions.find((one) => one.region === region)?.probers[0];
+}
+
 function fleet() {
   const now = Date.now();
   const spool = outage
@@ -283,6 +294,9 @@ function fleet() {
   const prober = (region) => ({
     name: `${region}-1`,
     version: "0.1.0",
+    state: drains.has(region) ? (now - drains.get(region) < 4_000 ? "draining" : "drained") : "",
+    drain_asked_at: drains.has(region) ? iso(drains.get(region)) : null,
+    drain_asked_by: drains.has(region) ? "user:1" : "",
     heartbeat_at: iso(now - 900),
     age_s: 0.9,
     in_flight: 3,

@@ -8,6 +8,7 @@
 // that of a check on demand always with its evidence.
 //
 // Whatever goes wrong here ends one visit, or is tried again: it never ends the prober.
+// While Options.Paused nothing is begun, and what is asked for is left to others.
 // While the lane cannot be read Options.Health says so. At a stop no visit is begun, and
 // those under way have ten seconds; what is left another prober takes over.
 package adhoc
@@ -61,11 +62,13 @@ type Options struct {
 	// Believe judges what failed: see consumer.Options. Nil: everything is believed. Who asked
 	// on demand sees what was seen.
 	Believe func(began time.Time, then func(doubt string))
-	Lane    Lane
-	Engine  Engine
-	Hosts   *hostlimit.Hosts
-	Health  func(error) // whether the lane can be used
-	Log     *slog.Logger
+	// Paused says that no visit may be begun, because this prober is to take nothing on. Nil: it always may.
+	Paused func() bool
+	Lane   Lane
+	Engine Engine
+	Hosts  *hostlimit.Hosts
+	Health func(error) // whether the lane can be used
+	Log    *slog.Logger
 
 	Metrics prometheus.Registerer
 }
@@ -84,8 +87,14 @@ func New(o Options) *Loop {
 		Name: "probefleet_prober_adhoc_visits_total", Help: "Visits outside the schedule by lane (adhoc: on demand; confirm: what another region saw failing) and by what they came to.",
 	}, []string{"status"})}
 	o.Metrics.MustRegister(l.done)
+	if l.o.Paused == nil {
+		l.o.Paused = func() bool { return false }
+	}
 	return l
 }
+
+// Busy says whether visits are under way, or may be in a moment: a read is.
+func (l *Loop) Busy() bool { return len(l.places) > 0 }
 
 // Run works until ctx ends and then drains. It has no other error than ctx's.
 func (l *Loop) Run(ctx context.Context) error {
@@ -94,6 +103,10 @@ func (l *Loop) Run(ctx context.Context) error {
 	pause, took, own := firstPause, time.Time{}, true
 	for ctx.Err() == nil {
 		err := l.guarded(func() error {
+			if l.o.Paused() {
+				wait(ctx, firstPause)
+				return nil
+			}
 			if time.Since(took) >= takeEvery {
 				if err := l.take(ctx, visiting, own); err != nil {
 					return err
@@ -148,6 +161,10 @@ func (l *Loop) take(ctx, visiting context.Context, own bool) error {
 func (l *Loop) fetch(ctx, visiting context.Context, get func(free int) ([]checkstream.VisitEntry, error)) (err error) {
 	free := l.reserve(ctx)
 	if free == 0 {
+		return nil
+	}
+	if l.o.Paused() { // now that Busy says so: who asked it before will ask again
+		l.begin(visiting, nil, free)
 		return nil
 	}
 	var entries []checkstream.VisitEntry

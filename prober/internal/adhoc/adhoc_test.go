@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +157,7 @@ func visits(n int) (list []checkstream.VisitEntry) {
 }
 
 type rig struct {
+	loop   *Loop
 	lane   *fakeLane
 	hosts  *hostlimit.Hosts
 	stop   func()
@@ -180,6 +182,7 @@ func run(t *testing.T, engine Engine, lane *fakeLane, settings ...func(*Options)
 		set(&o)
 	}
 	l := New(o)
+	r.loop = l
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = l.Run(ctx) }()
@@ -212,6 +215,36 @@ func TestTenAtOnce(t *testing.T) {
 		}
 		if len(lane.own) < 9 || len(lane.own) > 13 {
 			t.Errorf("looked for what others left %d times in a minute", len(lane.own))
+		}
+	})
+}
+
+// A prober that is to drain begins no visit and takes none over; what is under way ends, and
+// it is busy for as long as that takes.
+func TestPausedLaneBeginsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine, lane := &fakeEngine{takes: 20 * time.Second}, &fakeLane{waiting: visits(3)}
+		var paused atomic.Bool
+		r := run(t, engine, lane, func(o *Options) { o.Paused = paused.Load })
+		time.Sleep(time.Second)
+		paused.Store(true)
+		time.Sleep(3 * time.Second) // a read may wait for so long
+		lane.set(func(l *fakeLane) { l.waiting, l.left = visits(2), visits(2) })
+		time.Sleep(10 * time.Second)
+		if !r.loop.Busy() {
+			t.Error("idle while visits are under way")
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if r.loop.Busy() || engine.visits() != 3 || lane.seen().done() != 3 || r.says() != nil {
+			t.Errorf("busy %v, %d visits, %d told, health %v", r.loop.Busy(), engine.visits(), lane.seen().done(), r.says())
+		}
+		paused.Store(false)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := lane.seen().done(); n != 7 {
+			t.Errorf("%d of 7 told after it went on", n)
 		}
 	})
 }

@@ -25,7 +25,7 @@ func (c *Consumer) heartbeat(ctx context.Context) {
 		wait = beatEvery
 		c.o.BeatHeartbeat.Beat()
 		call, cancel := context.WithTimeout(ctx, beatTimeout)
-		err := c.Presence.Beat(call, c.beat())
+		err := c.announceSelf(call)
 		cancel()
 		switch {
 		case ctx.Err() != nil:
@@ -45,6 +45,16 @@ func (c *Consumer) heartbeat(ctx context.Context) {
 	}
 }
 
+// announceSelf beats once, and heeds the answer.
+func (c *Consumer) announceSelf(ctx context.Context) error {
+	drain, err := c.Presence.Beat(ctx, c.beat())
+	if err != nil {
+		return err
+	}
+	c.hear(drain)
+	return nil
+}
+
 func (c *Consumer) beat() checkstream.Heartbeat {
 	held, store := c.flights.counts(), c.o.Store()
 	p50, p99 := c.late.percentiles()
@@ -54,6 +64,7 @@ func (c *Consumer) beat() checkstream.Heartbeat {
 		InFlight: int64(held[probing]), Waiting: int64(held[waiting]), LatenessP50MS: p50, LatenessP99MS: p99,
 		ClickHouse: store.ClickHouse, Breaker: store.Breaker, Canaries: c.o.Canaries(), Spooled: store.Spooled, SpoolFirst: store.SpoolFirst, SpoolLast: store.SpoolLast,
 		SpoolBytes: store.SpoolBytes, CanariesAnswered: int64(answered), CanariesAll: int64(all), ClockOffset: c.clock.offset(), LastExit: c.o.LastExit,
+		State: c.phase(),
 	}
 }
 

@@ -18,12 +18,12 @@ type hung struct {
 	from time.Time
 }
 
-func (h hung) Beat(ctx context.Context, _ checkstream.Heartbeat) error {
+func (h hung) Beat(ctx context.Context, _ checkstream.Heartbeat) (bool, error) {
 	if time.Now().Before(h.from) {
-		return nil
+		return false, nil
 	}
 	<-ctx.Done()
-	return ctx.Err()
+	return false, ctx.Err()
 }
 
 // Reads wait for seconds anyway: it is the heartbeat that notices.

@@ -39,7 +39,7 @@ type Settler interface {
 // Presence makes this prober known to the others.
 type Presence interface {
 	EnsureGroup(ctx context.Context) error
-	Beat(ctx context.Context, beat checkstream.Heartbeat) error
+	Beat(ctx context.Context, beat checkstream.Heartbeat) (drain bool, err error)
 	Leave(ctx context.Context) error
 }
 
@@ -95,8 +95,12 @@ type Options struct {
 	// Believe judges a check that began at that time and failed just now: it calls then once,
 	// soon, with an empty text or with why it is not to be believed: see canary.Watch.
 	Believe func(began time.Time, then func(doubt string))
-	Joined  func()          // told when this prober is part of its region
-	Redis   func(err error) // told when reading begins to fail (err) and works again (nil)
+	// Busy says whether this prober has visits under way that are not the consumer's: until
+	// they are over it is not drained.
+	Busy   func() bool
+	Phase  func(phase string) // told when this prober is draining, drained, or neither again: see checkstream.Heartbeat
+	Joined func()             // told when this prober is part of its region
+	Redis  func(err error)    // told when reading begins to fail (err) and works again (nil)
 	// Canaries says how they are, for the heartbeat: good, bad, off, or nothing before the first.
 	Canaries func() string
 	// CanariesSeen says how many of them answered when they were visited last, for the heartbeat.
@@ -123,6 +127,7 @@ type Consumer struct {
 	Parts
 	o       Options
 	clock   clock
+	wish    wish
 	flights *flights
 	slots   slotMemory
 	late    lateness
@@ -173,6 +178,12 @@ func (o *Options) setDefaults() {
 	}
 	if o.CanariesSeen == nil {
 		o.CanariesSeen = func() (answered, all int) { return 0, 0 }
+	}
+	if o.Busy == nil {
+		o.Busy = func() bool { return false }
+	}
+	if o.Phase == nil {
+		o.Phase = func(string) {}
 	}
 	if o.Joined == nil {
 		o.Joined = func() {}
@@ -282,7 +293,7 @@ func (c *Consumer) join(ctx context.Context) bool {
 		err := c.clock.measure(ctx)
 		if err == nil {
 			c.started = c.clock.now()
-			err = c.Presence.Beat(ctx, c.beat())
+			err = c.announceSelf(ctx)
 		}
 		if err == nil {
 			err = c.Presence.EnsureGroup(ctx)

@@ -11,6 +11,8 @@
 //     nothing from the others.
 //   - Announcing never delays recording, and recording delays announcing only when
 //     the recorder's whole buffer is full.
+//   - While somebody wants this prober to drain nothing is taken on: what is in hand is
+//     finished, then it idles and beats.
 //   - A slow or absent Redis or ClickHouse ends nothing: reads back off, rows wait,
 //     acknowledgements are repeated.
 //
@@ -36,6 +38,6 @@
 //
 // Entries up to measured use up capacity. A released entry is delivered again: here at
 // the next reclaim, or elsewhere. The files follow the entry: intake, admit, run,
-// doubt, settle, batch, acker, failing, replay; beside them machine and flights, host, announce
-// and beat.
+// doubt, settle, batch, acker, failing, replay; beside them machine and flights, host, announce,
+// beat and wish.
 package consumer

@@ -155,6 +155,13 @@ func (f *flight) hopeless(now time.Time) bool {
 	return unsaved && f.entry.Check.TargetID != 0 && now.After(f.entry.Check.ExpiresAt())
 }
 
+// size is how many flights there are; with none, nothing is owed a row or an acknowledgement.
+func (fs *flights) size() int {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return len(fs.byID)
+}
+
 // counts are by state.
 func (fs *flights) counts() [states]int {
 	fs.mu.Lock()

@@ -34,8 +34,17 @@ func (c *Consumer) read(ctx, probing context.Context) {
 			c.awaitRoom(ctx)
 			continue
 		}
+		if !c.wish.begin() {
+			if failing { // it is not tried any more; whether Redis answers is the heartbeat's to say
+				c.o.Redis(nil)
+				failing = false
+			}
+			sleep(ctx, restLook)
+			continue
+		}
 		entries, err := c.readOnce(ctx, free)
 		c.take(probing, entries)
+		c.wish.end()
 		switch {
 		case err != nil:
 			c.metrics.readErrors.Inc()
@@ -81,7 +90,7 @@ func (c *Consumer) awaitRoom(ctx context.Context) {
 // from an earlier life or because it was given back. It takes no more than can be
 // probed right away: a delivery counts against an entry, and one that only waited in
 // a queue when the process died has done nothing wrong. With nothing of that to do it
-// replays dead letters.
+// replays dead letters. While this prober is to drain only what is in our own name counts.
 func (c *Consumer) reclaim(ctx, probing context.Context) {
 	failing := false
 	var asked time.Time // for dead letters to replay
@@ -91,17 +100,26 @@ func (c *Consumer) reclaim(ctx, probing context.Context) {
 			c.awaitSuspect(ctx, capacityLook)
 			continue
 		}
-		n, err := c.reclaimOnce(ctx, probing, room)
+		takeOver, all := c.reclaimOnce, c.wish.begin()
+		if !all {
+			takeOver = c.gather
+		}
+		n, err := takeOver(ctx, probing, room)
 		if n > 0 {
 			c.metrics.reclaimed.Add(float64(n))
 			c.Log.Debug("took over checks", "count", n)
 		}
-		if err == nil && n == 0 && room.Alone > 0 && time.Since(asked) >= replayEvery {
-			var found bool
-			if found, err = c.replay(ctx, probing); found {
-				continue
+		found := false
+		if all && err == nil && n == 0 && room.Alone > 0 && time.Since(asked) >= replayEvery {
+			if found, err = c.replay(ctx, probing); !found {
+				asked = time.Now()
 			}
-			asked = time.Now()
+		}
+		if all {
+			c.wish.end()
+		}
+		if found {
+			continue
 		}
 		if err != nil && !failing {
 			c.Log.Warn("cannot take over checks", "error", err)

@@ -148,5 +148,6 @@ func (c *Consumer) release(given ...*flight) {
 	}
 	c.Settler.Release(ids)
 	c.orphaned.note()
+	c.wish.looked(false)
 	c.metrics.released.Add(float64(len(ids)))
 }

@@ -37,6 +37,7 @@ type stream struct {
 	letters   []checkstream.Letter     // asked to be replayed
 	replayed  []string
 	deadFails string // the id that the dead letters do not take
+	drain     bool   // what heartbeats are told
 	life      int    // of the prober: calls of an earlier one fail
 }
 
@@ -272,14 +273,14 @@ func (s *stream) Renew(_ context.Context, ids []string) error {
 
 func (s *stream) EnsureGroup(context.Context) error { return nil }
 
-func (s *stream) Beat(_ context.Context, beat checkstream.Heartbeat) error {
+func (s *stream) Beat(_ context.Context, beat checkstream.Heartbeat) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.beats = append(s.beats, beat)
 	if s.left && s.goodbye > 0 {
 		s.wrong = append(s.wrong, "a heartbeat after the goodbye")
 	}
-	return nil
+	return s.drain, nil
 }
 
 func (s *stream) Leave(context.Context) error {

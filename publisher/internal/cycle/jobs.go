@@ -102,14 +102,15 @@ func (l *Loop) sweep(ctx context.Context) error {
 	return err
 }
 
-// forgetProbers removes the heartbeats of probers that are long gone.
+// forgetProbers removes the heartbeats of probers that are long gone. One that is to drain
+// stays in sight: it would begin so, whenever it is started again.
 func (l *Loop) forgetProbers(ctx context.Context) error {
 	probers, err := l.Upkeep.Probers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range probers {
-		if h.Age > forgetAfter {
+		if h.Age > forgetAfter && h.Drain == nil {
 			if err := l.Upkeep.ForgetProber(ctx, h.Region, h.Name); err != nil {
 				return err
 			}

@@ -287,7 +287,7 @@ func TestCoarseJobsTellWhatTheyDid(t *testing.T) {
 		u.lines = []ledger.Line{{Region: "eu"}}
 		p.lease.give(false)
 		account("on standby", 0, 0)
-		care.probers = []checkstream.Heartbeat{{Region: "eu", Name: "old", Age: 2 * time.Hour}, {Region: "eu", Name: "new"}}
+		care.probers = []checkstream.Heartbeat{{Region: "eu", Name: "old", Age: 2 * time.Hour}, {Region: "eu", Name: "new"}, {Region: "eu", Name: "maintained", Age: 2 * time.Hour, Drain: &checkstream.Drain{}}}
 		if err := p.loop.forgetProbers(t.Context()); err != nil || !slices.Equal(care.forgotten, []string{"eu/old"}) {
 			t.Errorf("forgot %v", care.forgotten)
 		}

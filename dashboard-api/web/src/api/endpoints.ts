@@ -14,6 +14,7 @@ import type {
   Ledger,
   Overview,
   Page,
+  Prober,
   RegionPlan,
   Report,
   Result,
@@ -133,6 +134,16 @@ export const api = {
   forgetProber: (region: string, prober: string) =>
     request<void>(`/api/v1/regions/${encodeURIComponent(region)}/probers/${encodeURIComponent(prober)}`, {
       method: "DELETE",
+    }),
+  drainProber: (region: string, prober: string) =>
+    request<Prober>(`/api/v1/regions/${encodeURIComponent(region)}/probers/${encodeURIComponent(prober)}:drain`, {
+      method: "POST",
+      body: {},
+    }),
+  resumeProber: (region: string, prober: string) =>
+    request<Prober>(`/api/v1/regions/${encodeURIComponent(region)}/probers/${encodeURIComponent(prober)}:resume`, {
+      method: "POST",
+      body: {},
     }),
   fleet: () => request<Fleet>("/api/v1/fleet"),
   retention: () => request<Retention>("/api/v1/retention"),

@@ -275,6 +275,11 @@ export interface Spool {
 export interface Prober extends Spool {
   name: string;
   version: string;
+  /** Empty: it takes checks on, or is away. */
+  state: "draining" | "drained" | "";
+  /** Since when somebody wants it to take nothing on; null: nobody does. */
+  drain_asked_at: string | null;
+  drain_asked_by: string;
   heartbeat_at: string;
   age_s: number;
   in_flight: number;

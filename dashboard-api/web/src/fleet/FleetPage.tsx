@@ -13,6 +13,7 @@ import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
 import { ProberRow } from "./ProberRow";
+import { allDrained } from "./proberWords";
 import { RegionActions, Retired } from "./Retired";
 import "../styles/fleet.css";
 
@@ -221,13 +222,14 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
   const probers = region.probers ?? [];
   const plan = useRegionPlans().data?.items.find((one) => one.region === region.region);
   const leaving = plan?.state === "leaving" || plan?.state === "retired";
+  const drained = allDrained(region);
   return (
     <section className="card" aria-label={t("Region {region}", { region: region.region })}>
       <div className="card-head">
-        <StateIcon state={region.live ? "up" : "no_data"} size={20} />
+        <StateIcon state={drained ? "paused" : region.live ? "up" : "no_data"} size={20} />
         <h2>{region.region}</h2>
         <span className="muted">
-          {t(leaving ? "retired, its history stays" : region.live ? "reporting" : "silent")}
+          {t(leaving ? "retired, its history stays" : drained ? "drained" : region.live ? "reporting" : "silent")}
         </span>
         <span className="muted push">
           {t(
@@ -273,7 +275,7 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
             </thead>
             <tbody>
               {probers.map((prober) => (
-                <ProberRow key={prober.name} region={region.region} prober={prober} />
+                <ProberRow key={prober.name} region={region} prober={prober} />
               ))}
             </tbody>
           </table>

@@ -1,10 +1,11 @@
-import { ChevronRight, TriangleAlert } from "lucide-react";
+import { ChevronRight, CirclePause, TriangleAlert } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import type { Prober } from "../api/types";
+import type { FleetRegion, Prober } from "../api/types";
 import { Ago } from "../ui/time";
 import { bytes, count, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { locale, t } from "../words/t";
+import { DrainProber } from "./DrainProber";
 import { canaryWords, clockWords, exitWords, warnings } from "./proberWords";
 import { ForgetProber } from "./Retired";
 
@@ -12,7 +13,7 @@ const COLUMNS = 9;
 const whole = new Intl.NumberFormat(locale(), { maximumFractionDigits: 0, useGrouping: false });
 
 /** One prober: a line of figures, and below it, when it is opened, how the prober itself is. */
-export function ProberRow({ region, prober }: { region: string; prober: Prober }) {
+export function ProberRow({ region, prober }: { region: FleetRegion; prober: Prober }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   return (
@@ -29,6 +30,12 @@ export function ProberRow({ region, prober }: { region: string; prober: Prober }
             <ChevronRight size={15} aria-hidden /> <b>{prober.name}</b>
             <span className="sr">{t("Details")}</span>
           </button>
+          {prober.state && (
+            <p className="prober-warning">
+              <CirclePause size={13} aria-hidden className="s-paused" />{" "}
+              {t("{state, select, draining {draining} drained {drained} other {{state}}}", { state: prober.state })}
+            </p>
+          )}
           {warnings(prober).map((one) => (
             <p key={one} className="prober-warning">
               <TriangleAlert size={13} aria-hidden className="s-degraded" /> {one}
@@ -36,7 +43,8 @@ export function ProberRow({ region, prober }: { region: string; prober: Prober }
           ))}
         </td>
         <td>
-          <Ago at={prober.heartbeat_at} /> <ForgetProber region={region} prober={prober} />
+          <Ago at={prober.heartbeat_at} /> <DrainProber region={region} prober={prober} />{" "}
+          <ForgetProber region={region.region} prober={prober} />
         </td>
         <td className="num">{count(prober.in_flight)}</td>
         <td className="num">{count(prober.waiting)}</td>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Prober } from "../api/types";
-import { canaryWords, clockWords, exitWords, warnings } from "./proberWords";
+import { allDrained, canaryWords, clockWords, exitWords, isLast, warnings } from "./proberWords";
 
 test("a clock is in step, ahead or behind, or not told", () => {
   expect(clockWords(-12)).toBe("In step with Redis, 12 ms off");
@@ -33,4 +33,23 @@ test("what is wrong is seen without opening anything", () => {
   expect(warnings(prober(2_000, "good"))).toEqual([]);
   expect(warnings(prober(null, "off"))).toEqual([]);
   expect(warnings(prober(-600_000, "bad"))).toEqual(["Its clock: 10 min behind Redis", "Its canaries do not answer"]);
+});
+
+test("who drains the last prober at work is told so", () => {
+  const prober = (name: string, over: Partial<Prober> = {}) =>
+    ({ name, age_s: 1, state: "", drain_asked_at: null, ...over }) as Prober;
+  const drained = { state: "drained", drain_asked_at: "2026-03-01T12:00:00.000Z" } as const;
+  const one = prober("a");
+  const last = (...others: Prober[]) => isLast({ probers: [one, ...others] }, one);
+  expect(last()).toBe(true);
+  expect(last(prober("b"))).toBe(false);
+  expect(last(prober("b", { age_s: 60 }), prober("c", drained))).toBe(true);
+  expect(last(prober("b", { drain_asked_at: drained.drain_asked_at }))).toBe(true);
+  expect(last(prober("b", drained), prober("c"))).toBe(false);
+
+  const all = (live: boolean, ...probers: Prober[]) => allDrained({ live, probers });
+  expect(all(true, prober("a", drained), prober("b", { age_s: 60 }))).toBe(true);
+  expect(all(true, prober("a", drained), prober("b"))).toBe(false);
+  expect(all(true, prober("a", { state: "draining" }))).toBe(false);
+  expect(all(false, prober("a", { ...drained, age_s: 60 }))).toBe(false);
 });

@@ -1,4 +1,4 @@
-import type { Prober } from "../api/types";
+import type { FleetRegion, Prober } from "../api/types";
 import { duration } from "../ui/words";
 import { t } from "../words/t";
 
@@ -38,6 +38,20 @@ export function exitWords(last: Prober["last_exit"]): string | null {
   return last.cause === "signal"
     ? t("Signal {signal} ended it", { signal: last.signal })
     : (causes[last.cause] ?? last.cause);
+}
+
+const SILENT_AFTER_S = 6; // as checkstream.HeartbeatTTL
+
+/** Whether nobody else of its region takes checks on. */
+export function isLast(region: Pick<FleetRegion, "probers">, prober: Pick<Prober, "name">): boolean {
+  const others = region.probers?.filter((one) => one.name !== prober.name) ?? [];
+  return others.every((one) => one.age_s >= SILENT_AFTER_S || one.state !== "" || one.drain_asked_at !== null);
+}
+
+/** Whether a region's probers beat, and none of them takes checks on. */
+export function allDrained(region: Pick<FleetRegion, "live" | "probers">): boolean {
+  const live = region.probers?.filter((one) => one.age_s < SILENT_AFTER_S) ?? [];
+  return region.live && live.length > 0 && live.every((one) => one.state === "drained");
 }
 
 /** What is wrong with a prober itself, to be seen without opening anything. */

@@ -65,6 +65,8 @@ export const actions: Readonly<Record<string, Words>> = {
   "status-post.deleted": { name: t("Deleted from a status page"), told: t("{actor} deleted {object}") },
   "region.retired": { name: t("Retired a region"), told: t("{actor} retired {object}") },
   "dead-letter.replayed": { name: t("Replayed dead letters"), told: t("{actor} asked for a replay of {object}") },
+  "prober.drained": { name: t("Drained a prober"), told: t("{actor} has {object} drained") },
+  "prober.resumed": { name: t("Resumed a prober"), told: t("{actor} resumed {object}") },
   "prober.forgotten": { name: t("Forgot a prober"), told: t("{actor} forgot {object}") },
 };
 
