@@ -96,9 +96,10 @@ func (h *httpVisitor) request2(ctx context.Context, r *request) (*http.Request, 
 	return asked, nil
 }
 
-// trouble2 reads an error of net/http's; what the wire said is more precise.
+// trouble2 reads an error of net/http's; what the wire said is more precise, unless the server
+// has sent us away: then reading ended because we went.
 func trouble2(err error, m *meter, doing string) trouble {
-	if broken := m.why(); broken != nil {
+	if broken := m.why(); broken != nil && !strings.Contains(err.Error(), "server sent GOAWAY") {
 		err = broken
 	}
 	stream, isStream := errors.AsType[http2.StreamError](err)
