@@ -132,7 +132,7 @@ func manyHang(t *testing.T, hanging flood) {
 		}
 		healthy, id, next = append(healthy, fine...), id+int64(len(checks)), next+1
 	}
-	var rows map[int64]uptime.Result
+	var rows map[int64]resultstore.Bar
 	published := time.Now()
 	awaitOrEnd(t, "half of the timeout", ended, log, func() bool { look(); return time.Since(published) > hanging.timeout/2 })
 	awaitOrEnd(t, "a row of every slot", ended, log, func() bool {
@@ -168,8 +168,8 @@ func manyHang(t *testing.T, hanging flood) {
 }
 
 // rowsOf reads the rows of targets 1 to n, one each.
-func rowsOf(ctx context.Context, store *resultstore.Store, n int64, since time.Time) (map[int64]uptime.Result, error) {
-	found := map[int64]uptime.Result{}
+func rowsOf(ctx context.Context, store *resultstore.Store, n int64, since time.Time) (map[int64]resultstore.Bar, error) {
+	found := map[int64]resultstore.Bar{}
 	for from := int64(1); from <= n; from += 1000 {
 		var ids []int64
 		for id := from; id <= min(n, from+999); id++ {

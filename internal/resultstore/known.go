@@ -76,7 +76,7 @@ func (s *Store) LastKnown(ctx context.Context, id int64, regions []string, since
 		from := later(since, to.Add(-window))
 		rows, err := s.ticks(ctx, pageBound, len(wanted), lastKnownSQL, []any{
 			clickhouse.Named("id", uint64(id)), clickhouse.Named("at", uint64(at.UnixMicro())), millis("from", from), millis("to", to),
-		}, scanTick)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("read what was known last: %w", err)
 		}

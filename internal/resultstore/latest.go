@@ -11,75 +11,34 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// The n newest rows of each region hold the n newest slots of the target.
-const latestSQL = `SELECT ` + barColumns + ` FROM results FINAL
-WHERE target_id IN {ids:Array(UInt64)} AND scheduled_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-ORDER BY target_id, scheduled_at DESC, region LIMIT {n:UInt32} BY target_id, region`
-
-// LatestN gives the n newest slots since an instant of each target, with the rows of
-// all their regions, newest first. The rows carry what ticks need: no phases, no
-// address, no attempt. A target without results is absent. The cost grows with the
-// time since: ask for n intervals, not for ever.
-func (s *Store) LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error) {
-	latest := make(map[int64][]uptime.Result, len(ids))
-	if len(ids) == 0 || n < 1 {
-		return latest, nil
-	}
-	since, _ = s.keptRange(since, time.Time{})
-	slots := make(map[int64]int, len(ids))
-	most := min(n, 128) // rows of a target, as far as is known
-	var r uptime.Result
-	var w wire
-	err := s.query(ctx, pageBound, latestSQL, []any{
-		clickhouse.Named("ids", unsigned(ids)), clickhouse.Named("n", uint32(n)), millis("since", since),
-	}, func(rows driver.Rows) error {
-		err := scanBar(rows, &r, &w)
-		got, found := latest[r.TargetID]
-		if !found {
-			got = make([]uptime.Result, 0, most)
-		}
-		if len(got) == 0 || !got[len(got)-1].ScheduledAt.Equal(r.ScheduledAt) {
-			slots[r.TargetID]++
-		}
-		if slots[r.TargetID] <= n {
-			latest[r.TargetID] = append(got, r)
-			most = max(most, len(got)+1)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read latest results: %w", err)
-	}
-	return latest, nil
-}
-
-// Current gives the newest row, measured or not, of each target and region; nil ids
-// mean all targets. The rows carry what ticks need, as LatestN's.
-func (s *Store) Current(ctx context.Context, ids []int64) ([]uptime.Result, error) {
-	return s.newest(ctx, ids, barColumns, scanBar)
-}
-
-// Newest is Current with what a verdict needs: the rows have no phases, no address, no attempt.
-// They take half as long again as Current's.
+// Newest gives the newest row, measured or not, of each target and region, ordered by them; nil ids
+// mean all targets. The rows carry what a verdict needs: no phases, no address, no attempt.
 func (s *Store) Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) {
-	return s.newest(ctx, ids, latestColumns, scanTick)
-}
-
-func (s *Store) newest(ctx context.Context, ids []int64, columns string, scan scanner) ([]uptime.Result, error) {
-	sql, args, about := `SELECT `+columns+` FROM results_latest FINAL`, []any(nil), int(s.present.Load())
-	if ids != nil {
-		about = 0
-		sql, args = sql+` WHERE target_id IN {ids:Array(UInt64)}`, []any{clickhouse.Named("ids", unsigned(ids))}
-	}
-	current, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`+oneThread, args, scan)
+	sql, args, about := s.currentQuestion(ids, latestColumns)
+	newest, err := s.ticks(ctx, pageBound, about, sql, args)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
 	}
 	if ids == nil {
-		s.present.Store(int64(len(current) + len(current)/16))
+		s.wereCurrent(len(newest))
 	}
-	return current, nil
+	return newest, nil
 }
+
+// currentQuestion asks results_latest, and says about how many rows will answer.
+func (s *Store) currentQuestion(ids []int64, columns string) (sql string, args []any, about int) {
+	sql = `SELECT ` + columns + ` FROM results_latest FINAL`
+	if ids == nil {
+		about = int(s.present.Load())
+	} else {
+		sql += ` WHERE target_id IN {ids:Array(UInt64)}`
+		args = []any{clickhouse.Named("ids", unsigned(ids))}
+	}
+	return sql + ` ORDER BY target_id, region` + oneThread, args, about
+}
+
+// wereCurrent notes how many rows all targets have.
+func (s *Store) wereCurrent(n int) { s.present.Store(int64(n + n/16)) }
 
 const lastMeasuredSQL = `SELECT ` + tickColumns + ` FROM results FINAL
 WHERE target_id IN {ids:Array(UInt64)} AND status <= 'down'
@@ -117,7 +76,7 @@ func (s *Store) LastMeasured(ctx context.Context, since time.Time) ([]uptime.Res
 		if from.Before(since) {
 			from = since
 		}
-		found, err := s.ticks(ctx, sweepBound, len(missing), lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)}, scanTick)
+		found, err := s.ticks(ctx, sweepBound, len(missing), lastMeasuredSQL, []any{clickhouse.Named("ids", targetsOf(missing)), millis("from", from), millis("to", to)})
 		if err != nil {
 			return nil, fmt.Errorf("read last measured results: %w", err)
 		}
@@ -144,16 +103,13 @@ func targetsOf(missing map[series]bool) []uint64 {
 	return ids
 }
 
-// scanner reads a row into r, by way of w: see scanBar.
-type scanner func(rows driver.Rows, r *uptime.Result, w *wire) error
-
-// ticks reads about so many rows.
-func (s *Store) ticks(ctx context.Context, bound time.Duration, about int, sql string, args []any, scan scanner) ([]uptime.Result, error) {
+// ticks reads about so many rows of tickColumns.
+func (s *Store) ticks(ctx context.Context, bound time.Duration, about int, sql string, args []any) ([]uptime.Result, error) {
 	found := make([]uptime.Result, 0, about)
 	var r uptime.Result
-	var w wire
+	scan := tickScanner(&r)
 	err := s.query(ctx, bound, sql, args, func(rows driver.Rows) error {
-		err := scan(rows, &r, &w)
+		err := scan(rows)
 		found = append(found, r)
 		return err
 	})

@@ -31,12 +31,12 @@ func (s *Store) Measured(ctx context.Context, ids []int64, from, to time.Time, f
 	defer cancel()
 	from, to = s.keptRange(from, to)
 	var r uptime.Result
-	var w wire
+	scan := tickScanner(&r)
 	for ; from.Before(to); from = from.Add(measuredWindow) {
 		err := s.query(ctx, sweepBound, measuredSQL, []any{
 			clickhouse.Named("ids", unsigned(ids)), millis("from", from), millis("to", earlier(to, from.Add(measuredWindow))),
 		}, func(rows driver.Rows) error {
-			if err := scanTick(rows, &r, &w); err != nil {
+			if err := scan(rows); err != nil {
 				return err
 			}
 			return fn(&r)

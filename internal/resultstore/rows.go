@@ -14,9 +14,6 @@ const (
 	fullColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status,
  dns_us, connect_us, tls_us, wait_us, transfer_us, total_us, message, resolved_ip, cert_not_after, attempt, prober, spec_version, revision, protocol, tls_version, hops, wire_bytes, body_bytes, marks`
 
-	// barColumns are what a bar of the newest slots needs.
-	barColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us`
-
 	// tickColumns are what a verdict needs.
 	tickColumns = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us, message, cert_not_after, prober, revision`
 
@@ -64,23 +61,19 @@ func scanFull(rows driver.Rows, more ...any) (uptime.Result, error) {
 	return r, err
 }
 
-// scanBar reads barColumns into r, by way of w: both are used again for the next row, since
-// what Scan is given a pointer to is an allocation.
-func scanBar(rows driver.Rows, r *uptime.Result, w *wire) error {
-	*r, *w = uptime.Result{}, wire{}
-	err := rows.Scan(&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus, &r.TotalUS)
-	w.into(r)
-	r.IngestedAt = time.Time{} // was not read
-	return err
-}
-
-// scanTick reads tickColumns, as scanBar.
-func scanTick(rows driver.Rows, r *uptime.Result, w *wire) error {
-	*r, *w = uptime.Result{}, wire{}
-	err := rows.Scan(&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus,
-		&r.TotalUS, &r.Message, &w.cert, &r.Prober, &w.revision)
-	w.into(r)
-	return err
+// tickScanner reads tickColumns into r, which is used again for the next row: what Scan is
+// given a pointer to is an allocation.
+func tickScanner(r *uptime.Result) func(driver.Rows) error {
+	var w wire
+	into := []any{
+		&w.target, &r.Region, &w.scheduled, &w.checked, &w.status, (*string)(&r.Failure), (*string)(&r.Reason), &w.httpStatus,
+		&r.TotalUS, &r.Message, &w.cert, &r.Prober, &w.revision,
+	}
+	return func(rows driver.Rows) error {
+		err := rows.Scan(into...)
+		w.into(r)
+		return err
+	}
 }
 
 // wire holds the columns whose stored form differs from the domain's.

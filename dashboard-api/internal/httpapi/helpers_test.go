@@ -113,8 +113,8 @@ func (f *fakeResults) Results(_ context.Context, q resultstore.ResultQuery) ([]u
 	return f.rows[:min(q.Limit, len(f.rows))], f.err
 }
 
-func (f *fakeResults) LatestN(_ context.Context, ids []int64, _ int, since time.Time) (map[int64][]uptime.Result, error) {
-	found := map[int64][]uptime.Result{}
+func (f *fakeResults) LatestN(_ context.Context, ids []int64, _ int, since time.Time) (map[int64][]resultstore.Bar, error) {
+	found := map[int64][]resultstore.Bar{}
 	for _, id := range ids {
 		if f.since == nil {
 			f.since = map[int64]time.Time{}
@@ -122,7 +122,7 @@ func (f *fakeResults) LatestN(_ context.Context, ids []int64, _ int, since time.
 		f.since[id] = since
 		for _, r := range f.rows {
 			if r.TargetID == id {
-				found[id] = append(found[id], r)
+				found[id] = append(found[id], barOf(r))
 			}
 		}
 	}
@@ -149,13 +149,25 @@ func (f *fakeResults) Histogram(_ context.Context, q resultstore.WindowQuery) (r
 	return f.shape, f.err
 }
 
-func (f *fakeResults) Current(_ context.Context, ids []int64) ([]uptime.Result, error) {
-	return slices.DeleteFunc(slices.Clone(f.rows), func(r uptime.Result) bool { return !slices.Contains(ids, r.TargetID) }), f.err
+// Current are the rows of Newest, with less of them.
+func (f *fakeResults) Current(ctx context.Context, ids []int64) ([]resultstore.Bar, error) {
+	rows, err := f.Newest(ctx, ids)
+	bars := make([]resultstore.Bar, len(rows))
+	for i, r := range rows {
+		bars[i] = barOf(r)
+	}
+	return bars, err
 }
 
-// Newest are the same rows, with more of them.
-func (f *fakeResults) Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) {
-	return f.Current(ctx, ids)
+func barOf(r uptime.Result) resultstore.Bar {
+	return resultstore.Bar{
+		TargetID: r.TargetID, Region: r.Region, ScheduledAt: r.ScheduledAt, CheckedAt: r.CheckedAt, Status: r.Status,
+		Failure: r.Failure, Reason: r.Reason, HTTPStatus: r.HTTPStatus, TotalUS: r.TotalUS,
+	}
+}
+
+func (f *fakeResults) Newest(_ context.Context, ids []int64) ([]uptime.Result, error) {
+	return slices.DeleteFunc(slices.Clone(f.rows), func(r uptime.Result) bool { return !slices.Contains(ids, r.TargetID) }), f.err
 }
 
 func (f *fakeResults) Certificates(_ context.Context, ids []int64, _ time.Time) (map[int64]time.Time, error) {

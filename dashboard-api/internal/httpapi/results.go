@@ -16,8 +16,8 @@ import (
 // Results is what the API needs of the result store.
 type Results interface {
 	Results(context.Context, resultstore.ResultQuery) ([]uptime.Result, error)
-	LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]uptime.Result, error)
-	Current(ctx context.Context, ids []int64) ([]uptime.Result, error)
+	LatestN(ctx context.Context, ids []int64, n int, since time.Time) (map[int64][]resultstore.Bar, error)
+	Current(ctx context.Context, ids []int64) ([]resultstore.Bar, error)
 	Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) // with their certificates
 	Certificates(ctx context.Context, ids []int64, since time.Time) (map[int64]time.Time, error)
 	Series(context.Context, resultstore.SeriesQuery) (resultstore.Series, error)
@@ -189,12 +189,12 @@ func (a *api) latestResults(ctx context.Context, in *struct {
 
 // newest gives the newest n slots of each target. Targets of one interval look
 // equally far back: a daily one must not make all read months.
-func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[int64][]uptime.Result, error) {
+func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[int64][]resultstore.Bar, error) {
 	byInterval := map[time.Duration][]int64{}
 	for _, target := range targets {
 		byInterval[target.Interval] = append(byInterval[target.Interval], target.ID)
 	}
-	found := map[int64][]uptime.Result{}
+	found := map[int64][]resultstore.Bar{}
 	for interval, ids := range byInterval {
 		interval = min(interval, farthest/time.Duration(n)) // jobs may ping once a year: n of them are more than a Duration holds
 		latest, err := a.Results.LatestN(ctx, ids, n, a.Now().Add(-time.Duration(n)*interval-uptime.Expiry(interval)))
@@ -206,7 +206,7 @@ func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[i
 	return found, nil
 }
 
-func ticksOf(rows []uptime.Result) []tickBody {
+func ticksOf(rows []resultstore.Bar) []tickBody {
 	ticks := make([]tickBody, len(rows))
 	for i, r := range rows {
 		ticks[i] = tickBody{

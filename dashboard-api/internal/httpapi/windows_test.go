@@ -102,10 +102,10 @@ func (l *leaving) wait(ctx context.Context) error {
 func (l *leaving) Results(ctx context.Context, _ resultstore.ResultQuery) ([]uptime.Result, error) {
 	return nil, l.wait(ctx)
 }
-func (l *leaving) LatestN(ctx context.Context, _ []int64, _ int, _ time.Time) (map[int64][]uptime.Result, error) {
+func (l *leaving) LatestN(ctx context.Context, _ []int64, _ int, _ time.Time) (map[int64][]resultstore.Bar, error) {
 	return nil, l.wait(ctx)
 }
-func (l *leaving) Current(ctx context.Context, _ []int64) ([]uptime.Result, error) {
+func (l *leaving) Current(ctx context.Context, _ []int64) ([]resultstore.Bar, error) {
 	return nil, l.wait(ctx)
 }
 func (l *leaving) Series(ctx context.Context, _ resultstore.SeriesQuery) (resultstore.Series, error) {

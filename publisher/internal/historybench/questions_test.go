@@ -20,9 +20,10 @@ type question struct {
 	name     string
 	p50, p95 float64 // ms, at most
 	ask      func(ctx context.Context, a asking) (got, want int, err error)
-	// bare are statements that read the same columns of the same rows, but for the states of
-	// percentiles, in the same tables, at once and by the same settings, and only add them up: less than
-	// any answer needs, so that no question can be faster on this machine.
+	// bare are statements that read the same columns of the same rows of the same tables, at once and by
+	// the same settings, and do less with them than any answer needs: they merge all states of percentiles to one and add
+	// the rest up, or, where rows are the answer, hand them in any order to the driver, which drops them. No
+	// question can be faster on this machine. Each answers with a row at least.
 	bare func(a asking) []string
 }
 
@@ -55,48 +56,53 @@ func (a asking) firstDay() time.Time {
 	return a.now.Truncate(day).Add(-time.Duration(a.days-1) * day)
 }
 
-// What questions read: of a bar of the newest, of a step of a series, of a cell.
+// What questions read: of a bar of the newest, of a cell, of a step of a series.
 const (
-	barSum  = `toUInt64(toUInt8(status)) + http_status + total_us + length(failure) + length(reason) + toUnixTimestamp64Milli(checked_at)`
-	stepSum = `toUInt64(toUInt8(status)) + total_us + dns_us + connect_us + tls_us + wait_us + transfer_us`
-	cellSum = `toUInt64(up) + degraded + down + unknown + missed`
-	daySum  = cellSum + ` + dns_us_sum + connect_us_sum + tls_us_sum + wait_us_sum + transfer_us_sum + toUnixTimestamp(revised_at)`
+	barRow    = `target_id, region, scheduled_at, checked_at, status, failure, reason, http_status, total_us`
+	cellRow   = `target_id, bucket, up, degraded, down, unknown, missed`
+	cellSum   = `sum(toUInt64(up) + degraded + down + unknown + missed)`
+	stepSum   = `sum(toUInt64(toUInt8(status)) + total_us + dns_us + connect_us + tls_us + wait_us + transfer_us)`
+	rolledSum = `sum(toUInt64(up) + degraded + down + unknown + missed + dns_us_sum + connect_us_sum + tls_us_sum + wait_us_sum + transfer_us_sum + toUnixTimestamp(revised_at)) + arraySum(quantilesDDMerge(0.02, 0.5, 0.95, 0.99)(latency))`
 )
 
 func bareLatest90(a asking) []string {
-	return []string{bareResults(barSum, a.targets[:min(50, len(a.targets))], a.latestSince())}
+	return []string{bareResults(barRow, a.targets[:min(50, len(a.targets))], a.latestSince())}
 }
 
 func bare24h(a asking) []string {
-	return []string{bareResults(stepSum, a.targets[:1], a.now.Add(-day))}
+	return []string{bareResults(stepSum, a.targets[:1], a.now.Add(-day)) + " HAVING count() > 0"}
 }
 
 func bareDailyUptime(a asking) []string {
-	ids := a.targets[:min(200, len(a.targets))]
-	days, hours := a.bareRollups(cellSum, "empty(region)", ids)
-	return []string{days, hours, bareResults("toUInt8(status)", ids, a.rolled)}
+	ids, today := a.targets[:min(200, len(a.targets))], a.rolled.Truncate(day)
+	return []string{
+		bareRollups("rollup_1d", cellRow, "empty(region)", ids, a.firstDay(), today) + oneThread,
+		bareRollups("rollup_1h", cellSum, "empty(region)", ids, today, a.rolled) + oneThread,
+		bareResults("sum(toUInt8(status))", ids, a.rolled),
+	}
 }
 
 func barePhases90d(a asking) []string {
-	days, hours := a.bareRollups(daySum, "NOT empty(region)", a.targets[:1])
-	return []string{days, "SELECT sum(n) FROM (" + hours + " UNION ALL " + bareResults(stepSum, a.targets[:1], a.rolled) + ") SETTINGS max_threads = 1"}
+	id, today := a.targets[:1], a.rolled.Truncate(day)
+	hours := bareRollups("rollup_1h", rolledSum+" AS n", "NOT empty(region)", id, today, a.rolled)
+	return []string{
+		bareRollups("rollup_1d", rolledSum, "NOT empty(region)", id, a.firstDay(), today) + " HAVING count() > 0" + oneThread,
+		"SELECT sum(n) FROM (" + hours + " UNION ALL " + bareResults("toFloat64("+stepSum+") AS n", id, a.rolled) + ")" + oneThread,
+	}
 }
 
 func bareCurrent(asking) []string {
-	return []string{`SELECT toUInt64(sum(` + barSum + `)) FROM results_latest FINAL SETTINGS max_threads = 1`}
+	return []string{`SELECT ` + barRow + ` FROM results_latest FINAL` + oneThread}
 }
 
-func bareResults(columns string, ids []int64, from time.Time) string {
-	return fmt.Sprintf(`SELECT toUInt64(sum(%s)) AS n FROM results FINAL WHERE target_id IN (%s) AND scheduled_at >= fromUnixTimestamp64Milli(%d, 'UTC')`, columns, list(ids), from.UnixMilli())
+const oneThread = ` SETTINGS max_threads = 1`
+
+func bareResults(what string, ids []int64, from time.Time) string {
+	return fmt.Sprintf(`SELECT %s FROM results FINAL WHERE target_id IN (%s) AND scheduled_at >= fromUnixTimestamp64Milli(%d, 'UTC')`, what, list(ids), from.UnixMilli())
 }
 
-// bareRollups are the days that are over, and the hours of the one that is not.
-func (a asking) bareRollups(columns, which string, ids []int64) (days, hours string) {
-	today := a.rolled.Truncate(day)
-	of := func(table string, from, to time.Time) string {
-		return fmt.Sprintf(`SELECT toUInt64(sum(%s)) AS n FROM %s FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d) SETTINGS max_threads = 1`, columns, table, which, list(ids), from.Unix(), to.Unix())
-	}
-	return of("rollup_1d", a.firstDay(), today), of("rollup_1h", today, a.rolled)
+func bareRollups(table, what, which string, ids []int64, from, to time.Time) string {
+	return fmt.Sprintf(`SELECT %s FROM %s FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d)`, what, table, which, list(ids), from.Unix(), to.Unix())
 }
 
 func list(ids []int64) string {
