@@ -1,6 +1,7 @@
 package resultstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,13 +56,27 @@ func (s *Store) bars(ctx context.Context, sql string, args []any, each func(Bar)
 func (s *Store) Current(ctx context.Context, ids []int64) ([]Bar, error) {
 	sql, args, about := s.currentQuestion(ids, barColumns)
 	current := make([]Bar, 0, about)
-	if err := s.bars(ctx, sql, args, func(b Bar) { current = append(current, b) }); err != nil {
+	inOrder := true // of the table's key, as a rule: to be told so by the server takes a tenth longer
+	if err := s.bars(ctx, sql+oneThread, args, func(b Bar) {
+		inOrder = inOrder && (len(current) == 0 || byTargetAndRegion(&current[len(current)-1], &b) < 0)
+		current = append(current, b)
+	}); err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
+	}
+	if !inOrder {
+		slices.SortFunc(current, func(a, b Bar) int { return byTargetAndRegion(&a, &b) })
 	}
 	if ids == nil {
 		s.wereCurrent(len(current))
 	}
 	return current, nil
+}
+
+func byTargetAndRegion(a, b *Bar) int {
+	if a.TargetID != b.TargetID {
+		return cmp.Compare(a.TargetID, b.TargetID)
+	}
+	return strings.Compare(a.Region, b.Region)
 }
 
 const (

@@ -15,7 +15,7 @@ import (
 // mean all targets. The rows carry what a verdict needs: no phases, no address, no attempt.
 func (s *Store) Newest(ctx context.Context, ids []int64) ([]uptime.Result, error) {
 	sql, args, about := s.currentQuestion(ids, latestColumns)
-	newest, err := s.ticks(ctx, pageBound, about, sql, args)
+	newest, err := s.ticks(ctx, pageBound, about, sql+` ORDER BY target_id, region`+oneThread, args)
 	if err != nil {
 		return nil, fmt.Errorf("read current results: %w", err)
 	}
@@ -34,7 +34,7 @@ func (s *Store) currentQuestion(ids []int64, columns string) (sql string, args [
 		sql += ` WHERE target_id IN {ids:Array(UInt64)}`
 		args = []any{clickhouse.Named("ids", unsigned(ids))}
 	}
-	return sql + ` ORDER BY target_id, region` + oneThread, args, about
+	return sql, args, about
 }
 
 // wereCurrent notes how many rows all targets have.

@@ -241,6 +241,34 @@ func TestCertificatesSeenLast(t *testing.T) {
 	}
 }
 
+func TestCurrentIsInOrder(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var want []uptime.Slot
+	for id := int64(1); id <= 9; id++ {
+		for _, region := range []string{"ap", "eu", "us"} {
+			want = append(want, uptime.Slot{TargetID: id, Region: region, ScheduledAt: base()})
+		}
+	}
+	if err := s.conn.Exec(t.Context(), `SYSTEM STOP MERGES results_latest`); err != nil {
+		t.Fatal(err)
+	}
+	for _, slot := range slices.Backward(want) { // a part of the table each
+		insert(t, s, batchOf(up(slot.TargetID, slot.Region, slot.ScheduledAt)))
+	}
+	current, err := s.Current(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []uptime.Slot
+	for _, b := range current {
+		got = append(got, b.Slot())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestManyTargetsInOneQuestion(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

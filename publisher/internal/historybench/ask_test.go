@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -85,9 +86,15 @@ func (b *bench) ask(statements []string) error {
 			if err != nil {
 				return err
 			}
+			var into []any
+			for _, column := range rows.ColumnTypes() {
+				into = append(into, reflect.New(column.ScanType()).Interface())
+			}
 			found := 0
-			for rows.Next() {
-				found++
+			for ; rows.Next(); found++ {
+				if err := rows.Scan(into...); err != nil {
+					return errors.Join(err, rows.Close())
+				}
 			}
 			if found == 0 {
 				return errors.Join(rows.Err(), fmt.Errorf("nothing was found by %.200s", sql))

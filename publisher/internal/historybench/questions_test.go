@@ -22,7 +22,7 @@ type question struct {
 	ask      func(ctx context.Context, a asking) (got, want int, err error)
 	// bare are statements that read the same columns of the same rows of the same tables, at once and by
 	// the same settings, and do less with them than any answer needs: they merge all states of percentiles to one and add
-	// the rest up, or, where rows are the answer, hand them in any order to the driver, which drops them. No
+	// the rest up, or, where rows are the answer, take them out of the driver in any order and drop them. No
 	// question can be faster on this machine. Each answers with a row at least.
 	bare func(a asking) []string
 }
