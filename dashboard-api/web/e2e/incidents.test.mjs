@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
+import {
+  inEveryMode,
+  must,
+  settings,
+  shifted,
+  signIn,
+  startBrowser,
+  unlessRefused,
+  until,
+  watchPage,
+} from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -25,11 +35,12 @@ after(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function signedIn(path) {
+async function signedIn(path, prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const trouble = watchPage(page);
+  await prepare(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
 }
@@ -88,6 +99,35 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   await page.locator(".verdict", { hasText: "Resolved" }).waitFor({ timeout: 60_000 });
   await page.locator(".timeline [data-kind=resolved]").waitFor();
   assert.deepEqual(trouble.filter(unlessRefused), []);
+  await context.close();
+});
+
+test("what changed comes late, and is much: the timeline and its form stay where they are", {
+  timeout: 60_000,
+}, async () => {
+  let show;
+  const shown = new Promise((resolve) => {
+    show = resolve;
+  });
+  const late = (page) =>
+    page.route(`**/incidents/${incident.id}/changes`, async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      const many = [1, 2, 3, 4, 5, 6].map((n) => ({ ...answer.regions[0], region: `region-${n}` }));
+      await shown;
+      await route.fulfill({ response, json: { ...answer, regions: many } });
+    });
+  const { context, page, trouble } = await signedIn(`/incidents/${incident.id}`, late);
+  await page.getByText("First failing check, from").waitFor();
+  const places = () =>
+    Promise.all([".timeline", "#say", "#what-changed"].map((what) => page.locator(what).boundingBox()));
+  await page.locator("#what-changed").waitFor();
+  const before = await places();
+  show();
+  await page.locator("[data-region=region-6]").waitFor();
+  assert.deepEqual(await places(), before);
+  assert.equal(await shifted(page), "");
+  assert.deepEqual(trouble, []);
   await context.close();
 });
 
