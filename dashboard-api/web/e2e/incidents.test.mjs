@@ -21,6 +21,7 @@ let state; // the signed-in browser's cookies
 let watched;
 let incident;
 let told; // the status page whose readers hear of it
+let later; // a post on it that was not written from the incident
 let status = 200;
 const server = createServer((_, response) => response.writeHead(status).end("ok"));
 
@@ -181,6 +182,46 @@ test("readers of a status page are told of it, and its timeline says what, where
   await context.close();
 });
 
+test("by keyboard: a post that is there already tells of the incident, and then of none", {
+  timeout: 60_000,
+}, async () => {
+  const update = `Written before anybody looked, ${run}.`;
+  later = await must("POST", `/status-pages/${told.id}/posts`, {
+    title: `Slow ${run}`,
+    component_ids: [told.groups[0].components[0].id],
+    text: update,
+  });
+  const { context, page, trouble } = await signedIn(`/settings/pages/${told.id}/posts/${later.id}`);
+  const its = page.getByRole("heading", { name: "The incident it tells of" });
+  const choose = async (key, line) => {
+    await page.getByRole("button", { name: "Edit", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const field = page.getByRole("combobox", { name: "The incident it tells of" });
+    await field.locator("option", { hasText: `Shop ${run}` }).waitFor({ state: "attached" });
+    await field.focus();
+    await page.keyboard.press(key); // that of what the post affects is the first
+    assert.match(await field.locator("option:checked").innerText(), line);
+    await page.getByRole("button", { name: "Save changes" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  };
+  const tells = async () =>
+    (await must("GET", `/incidents/${incident.id}`)).public_updates.some((one) => one.text === update);
+  await page.getByRole("heading", { name: `Slow ${run}` }).waitFor();
+  assert.equal(await its.count(), 0);
+  await choose("ArrowDown", new RegExp(`^Shop ${run} · `));
+  await its.waitFor();
+  assert.ok(await tells(), "it is in the timeline");
+  await page.locator(`[data-incident="${incident.id}"]`).click();
+  await page.locator(".timeline [data-kind=told]", { hasText: update }).waitFor();
+  await page.goBack();
+  await choose("ArrowUp", /^No incident$/);
+  await its.waitFor({ state: "detached" });
+  assert.ok(!(await tells()), "it is not any more");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("the target's page tells of its incidents", { timeout: 60_000 }, async () => {
   const { context, page, trouble } = await signedIn(`/targets/${watched.id}`);
   const section = page.getByRole("region", { name: "Incidents", exact: true });
@@ -265,6 +306,14 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       "post-of-incident",
       `/settings/pages/${told.id}/posts/new?incident=${incident.id}`,
       (page) => page.getByText("whose timeline it will be in").waitFor(),
+    ],
+    [
+      "post-edit",
+      `/settings/pages/${told.id}/posts/${later.id}`,
+      async (page) => {
+        await page.getByRole("button", { name: "Edit", exact: true }).click();
+        await page.locator("dialog option", { hasText: `Shop ${run}` }).waitFor({ state: "attached" });
+      },
     ],
     ["maintenance", "/maintenance", (page) => page.locator("[data-windows=now] .window").first().waitFor()],
     [
