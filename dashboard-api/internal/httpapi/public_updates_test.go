@@ -103,8 +103,12 @@ func TestWhatReadersWereTold(t *testing.T) {
 	if got := b.do("PATCH", post, `{"incident_id":null}`, as(editorKey)); got.Code != http.StatusOK || !strings.Contains(got.text, `"incident_id":null`) || len(b.updates()) != 1 {
 		t.Errorf("%d %s", got.Code, got.text)
 	}
-	if got := b.do("PATCH", post, fmt.Sprintf(`{"incident_id":%d}`, b.incident), as(viewerKey)); got.Code != http.StatusForbidden || len(b.updates()) != 1 {
+	again := fmt.Sprintf(`{"incident_id":%d}`, b.incident)
+	if got := b.do("PATCH", post, again, as(viewerKey)); got.Code != http.StatusForbidden || len(b.updates()) != 1 {
 		t.Errorf("a viewer: %d %s", got.Code, got.text)
+	}
+	if got := b.do("PATCH", post, again, as(editorKey)); got.Code != http.StatusOK || len(b.updates()) != 3 {
+		t.Errorf("a post that was there already: %d %s", got.Code, got.text)
 	}
 }
 

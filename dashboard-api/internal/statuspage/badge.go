@@ -2,6 +2,8 @@ package statuspage
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/xml"
 	"fmt"
 	"unicode/utf8"
@@ -69,6 +71,15 @@ func badge(lang, name, state string) rendered {
 // iconOf is the state alone, for the tab of a browser.
 func iconOf(state string) []byte {
 	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><rect width="20" height="20" rx="5" fill="%s"/><g fill="none" stroke="#fff" stroke-width="2.2" stroke-linecap="round" stroke-linejoin="round">%s</g></svg>`, colour(state), mark(state))
+}
+
+// iconsHash names how the icons look, so that they can be kept for good.
+func iconsHash() string {
+	sum := sha256.New()
+	for _, state := range states() {
+		_, _ = sum.Write(iconOf(state)) // a hash does not fail
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
 type shieldBody struct {

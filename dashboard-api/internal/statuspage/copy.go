@@ -37,7 +37,7 @@ func (p *Pages) Copy(ctx context.Context, id int64) (c FixedCopy, found bool) {
 		c.Files["page.css"], _ = files.ReadFile("assets/page.css") // embedded: cannot fail
 		for name, rest := range fixed() {
 			q.rest = rest
-			if _, render := p.render(q, nil); render != nil {
+			if _, render := p.render(q); render != nil {
 				c.Files[name] = render(s.view).body
 			}
 		}

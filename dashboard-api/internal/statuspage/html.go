@@ -22,7 +22,7 @@ type pageData struct {
 	Banner, Age, ZoneName   string
 	Notes                   []string
 	Style                   template.HTML
-	CSS, JS, Tag            string
+	CSS, JS, Icons, Tag     string
 	Legend                  []string
 	Langs                   []languageName
 	Fixed                   bool   // a copy that needs no server
@@ -130,7 +130,7 @@ func (p *Pages) html(q request) func(*View) rendered {
 		element, source := style(v)
 		data := pageData{
 			View: v, Base: q.base, Lang: q.lang, Dir: direction(q.lang), Scheme: map[string]string{pagestore.ThemeDark: "dark", pagestore.ThemeLight: "light"}[v.Theme], Banner: "banner." + v.State,
-			Age: age(q.lang, v), Notes: notes(q.lang, v), ZoneName: v.Zone.String(), Style: element, CSS: fileHash("page.css"), JS: fileHash("page.js"), Tag: now(v).Tag, Legend: states(),
+			Age: age(q.lang, v), Notes: notes(q.lang, v), ZoneName: v.Zone.String(), Style: element, CSS: fileHash("page.css"), JS: fileHash("page.js"), Icons: iconsHash(), Tag: now(v).Tag, Legend: states(),
 		}
 		if data.Scheme == "" {
 			data.Scheme = "light dark"

@@ -67,6 +67,42 @@ func TestPageSaysHowItIs(t *testing.T) {
 	words("There is no current data for some systems")
 }
 
+// The icon of the tab is that of the state, and the one for when nothing is heard any more is named, too.
+func TestIcons(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	id := r.target("site")
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleWorst, Targets: []int64{id}})}})
+	r.page(pagestore.Page{Slug: "empty", Terms: pagestore.Terms{Title: "Nothing yet"}})
+	shows := func(slug, state string) {
+		t.Helper()
+		r.pass(3 * time.Second)
+		contains(t, r.get("/s/"+slug).Body.String(), `<link rel="icon" href="/s/-/icon-`+state+`.svg?`, `data-cut="/s/-/icon-no_data.svg?`)
+	}
+	shows("empty", "no_data")
+	shows("main", "no_data")
+	r.result(id, uptime.StatusUp)
+	shows("main", "up")
+	r.result(id, uptime.StatusDown)
+	shows("main", "down")
+	looks := map[string]bool{}
+	for _, state := range []string{"up", "degraded", "down", "maintenance", "no_data"} {
+		got := r.get("/s/-/icon-" + state + ".svg?1")
+		looks[got.Body.String()] = true
+		if got.Code != http.StatusOK || got.Header().Get("Content-Type") != "image/svg+xml" || !strings.Contains(got.Header().Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d %v", state, got.Code, got.Header())
+		}
+	}
+	if len(looks) != 5 {
+		t.Errorf("%d of 5 icons differ", len(looks))
+	}
+	for _, name := range []string{"icon-.svg", "icon-up", "icon-paused.svg", "icon-../page.css"} {
+		if got := r.get("/s/-/" + name); got.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", name, got.Code)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))

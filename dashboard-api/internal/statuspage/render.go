@@ -3,7 +3,6 @@ package statuspage
 import (
 	"encoding/json"
 	"encoding/xml"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,7 +14,7 @@ import (
 var ofComponent = regexp.MustCompile(`^components/([1-9][0-9]{0,17})/(badge\.(?:svg|json))$`)
 
 // render is how to answer what is asked of a page, and a name for it; nil: there is no such thing.
-func (p *Pages) render(q request, r *http.Request) (kind string, render func(*View) rendered) {
+func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 	kind = q.rest + " " + q.lang
 	if q.rest == "" {
 		return kind, p.html(q)
@@ -33,9 +32,6 @@ func (p *Pages) render(q request, r *http.Request) (kind string, render func(*Vi
 	case "state.json":
 		return q.rest, jsonOf(mediaJSON, func(v *View) any { return now(v) })
 	case "badge.svg":
-		if r != nil && r.URL.Query().Has("icon") {
-			return "icon", func(v *View) rendered { return rendered{mediaSVG, iconOf(v.State), nothing} }
-		}
 		return kind, func(v *View) rendered { return badge(q.lang, v.Title, v.State) }
 	case "badge.json":
 		return kind, jsonOf(mediaJSON, func(v *View) any { return shield(q.lang, v.Title, v.State) })

@@ -82,7 +82,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.live(w, r, q)
 		return
 	}
-	kind, render := p.render(q, r)
+	kind, render := p.render(q)
 	if render == nil {
 		p.notFound(w)
 		return
@@ -168,11 +168,29 @@ func (p *Pages) unavailable(w http.ResponseWriter) {
 	p.plain(w, http.StatusServiceUnavailable, "this page cannot be read at this moment")
 }
 
+// assetOf gives a file that pages load, and what it is; nil: there is none of that name.
+func assetOf(name string) (media string, content []byte) {
+	switch name {
+	case "page.css":
+		media = "text/css; charset=utf-8"
+	case "page.js":
+		media = "text/javascript; charset=utf-8"
+	default: // an open page needs the icons of all states, not only of its own
+		for _, state := range states() {
+			if name == "icon-"+state+".svg" {
+				return mediaSVG, iconOf(state)
+			}
+		}
+		return "", nil
+	}
+	content, _ = files.ReadFile("assets/" + name) // embedded: cannot fail
+	return media, content
+}
+
 // asset serves the files that pages load.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request, name string) {
-	media := map[string]string{"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}[name]
-	content, err := files.ReadFile("assets/" + name)
-	if media == "" || err != nil {
+	media, content := assetOf(name)
+	if content == nil {
 		p.notFound(w)
 		return
 	}

@@ -2,6 +2,7 @@
 // What it says of probers and dead letters comes first; REDIS_URL is where those are put in.
 // GONE_REGION is one whose only prober has been killed; it is silent after three of its heartbeats.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import {
@@ -31,7 +32,7 @@ const plan = async () => (await must("GET", "/regions")).items.find((one) => one
 const prober = async () =>
   (await must("GET", "/fleet")).regions.find((one) => one.region === region)?.probers?.find(() => true);
 
-/** Asks Redis one thing. */
+/** Asks Redis one thing, and gives the last line of its answer. */
 function redis(...words) {
   const { hostname, port, password } = new URL(settings.redisURL);
   const say = (all) => `*${all.length}\r\n${all.map((one) => `$${Buffer.byteLength(one)}\r\n${one}\r\n`).join("")}`;
@@ -41,10 +42,11 @@ function redis(...words) {
     socket.on("error", reject);
     socket.on("data", (bytes) => {
       said += bytes;
-      if (said.split("\r\n").length < (said.includes("$") ? 4 : 3)) return; // +OK, and a number or a string with its length
+      const lines = said.split("\r\n"); // +OK, and a number or a string with its length
+      if (lines.length < (lines[1]?.startsWith("$") ? 4 : 3)) return;
       socket.end();
-      if (said.includes("-")) resolve(said.split("\r\n").at(-2));
-      else reject(new Error(said));
+      if (lines.some((line) => line.startsWith("-"))) reject(new Error(said));
+      else resolve(lines.at(-2));
     });
     socket.write(say(["AUTH", decodeURIComponent(password)]) + say(words));
   });
@@ -93,6 +95,69 @@ test("how a prober itself is: its clock, its canaries, its start", { timeout: 15
   assert.deepEqual(trouble, []);
   await context.close();
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
+});
+
+test("a prober is drained, after what that means was said, and resumed", { timeout: 240_000 }, async () => {
+  const { region: name, probers } = await until("a region that lives", live);
+  const who = probers[0].name;
+  const held = []; // visits that are not answered yet
+  let hold = true;
+  const slow = createServer((_, response) => (hold ? held.push(response) : response.end("ok")));
+  await new Promise((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  const phase = async () =>
+    (await must("GET", "/fleet")).regions.find((one) => one.region === name).probers.find((one) => one.name === who)
+      .state;
+  const cardOf = (page) => page.getByRole("region", { name: `Region ${name}`, exact: true });
+  const ask = async (page) => {
+    await cardOf(page)
+      .getByRole("button", { name: `Drain ${who}` })
+      .click();
+    await page.getByRole("heading", { name: `Drain ${who}?` }).waitFor();
+  };
+  assert.deepEqual(await inEveryMode(browser, state, [["drain", "/fleet", ask]]), []);
+
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const card = cardOf(page);
+  const row = card.getByRole("row", { name: who });
+  const drain = row.getByRole("button", { name: `Drain ${who}` });
+  await drain.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText(`It is the only prober of ${name} at work`, { exact: false }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal(await phase(), "", "nothing was done yet");
+  const url = `http://127.0.0.1:${slow.address().port}/slow`;
+  const target = await must("POST", "/targets", { url, interval_s: 30, timeout_ms: 25_000, regions: [name] });
+  await until("a visit that waits", () => held.length > 0, { seconds: 60 });
+  await drain.click();
+  await page
+    .locator("dialog")
+    .getByRole("button", { name: `Drain ${who}` })
+    .click();
+  await page.getByText(`${who} finishes what it holds, and takes nothing on.`).first().waitFor();
+  await row.getByText("draining", { exact: true }).waitFor();
+  assert.equal(await phase(), "draining", "it waits for the visit");
+  hold = false;
+  for (const response of held) response.end("ok");
+  await row.getByText("drained", { exact: true }).waitFor({ timeout: 30_000 });
+  assert.equal(await phase(), "drained");
+  const drained = async (page) =>
+    cardOf(page)
+      .getByRole("button", { name: `Resume ${who}` })
+      .waitFor();
+  assert.deepEqual(await inEveryMode(browser, state, [["drained", "/fleet", drained]]), []);
+
+  await row.getByRole("button", { name: `Resume ${who}` }).click();
+  await page.getByText(`${who} takes checks on again.`).first().waitFor();
+  await until("it takes checks on again", async () => (await phase()) === "");
+  await row.getByText("drained", { exact: true }).waitFor({ state: "detached" });
+  await card.getByText("reporting", { exact: true }).waitFor();
+  await drain.waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+  await must("DELETE", `/targets/${target.id}`);
+  slow.closeAllConnections();
+  slow.close();
 });
 
 test("a new region: what to run there, and that it is there", { timeout: 150_000 }, async () => {
@@ -144,9 +209,38 @@ test("dead letters: what lies there, and one is replayed", { timeout: 180_000 },
   const why = async (page) => page.getByText("Too many checks of this host at once").waitFor();
   assert.deepEqual(await inEveryMode(browser, state, [["ledger-reasons", "/fleet", why]]), []);
   assert.deepEqual(trouble, []);
-  await redis("XDEL", "{pf}:dead", garbage).catch(() => {}); // its answer is a number
+  await redis("XDEL", "{pf}:dead", garbage);
   await must("DELETE", `/targets/${target.id}`);
   await context.close();
+});
+
+test("more dead letters than one page has are looked through", { timeout: 180_000 }, async () => {
+  const MOST = 100; // of one page
+  const { region: name } = await until("a region that lives", live);
+  for (let n = 1; n <= MOST + 1; n++) {
+    const fields = { region: name, prober: `${name}-1`, deliveries: 4, id: "0-0", reason: `broken ${n}`, "f:x": "?" };
+    await redis("XADD", "{pf}:dead", "*", ...Object.entries(fields).flat().map(String));
+  }
+  const first = async (page) => page.getByText(`The oldest ${MOST} of ${MOST + 1} are shown.`).waitFor();
+  const all = async (page) => {
+    await first(page);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByRole("row", { name: `broken ${MOST + 1}` }).waitFor();
+  };
+  assert.deepEqual(await inEveryMode(browser, state, [["dead-letters-more", "/fleet", first]]), []);
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const rows = page.getByRole("region", { name: "Dead letters" }).locator("tbody tr");
+  await first(page);
+  assert.equal(await rows.count(), MOST);
+  await all(page);
+  assert.equal(await rows.count(), MOST + 1);
+  assert.match(await rows.last().innerText(), new RegExp(`broken ${MOST + 1}`), "the oldest first");
+  assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
+  assert.equal(await page.getByText("are shown.", { exact: false }).count(), 0);
+  assert.deepEqual(trouble, []);
+  await context.close();
+  await redis("XTRIM", "{pf}:dead", "MAXLEN", "0");
+  await until("none in the API", async () => (await letters()).length === 0);
 });
 
 test("by keyboard: a silent region is retired, after what that means was said", { timeout: 150_000 }, async () => {

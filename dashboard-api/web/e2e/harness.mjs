@@ -284,7 +284,7 @@ export async function tabTo(page, what, most = 60) {
  * What moved by itself while the page was loaded, when it is more than the Core Web Vitals call
  * good (0.1 in all): how much, and what moved most.
  */
-const shifted = (page) =>
+export const shifted = (page) =>
   page.evaluate(
     () =>
       new Promise((resolve) => {

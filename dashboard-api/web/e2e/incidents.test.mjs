@@ -3,7 +3,17 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, unlessRefused, until, watchPage } from "./harness.mjs";
+import {
+  inEveryMode,
+  must,
+  settings,
+  shifted,
+  signIn,
+  startBrowser,
+  unlessRefused,
+  until,
+  watchPage,
+} from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -11,6 +21,7 @@ let state; // the signed-in browser's cookies
 let watched;
 let incident;
 let told; // the status page whose readers hear of it
+let later; // a post on it that was not written from the incident
 let status = 200;
 const server = createServer((_, response) => response.writeHead(status).end("ok"));
 
@@ -25,11 +36,12 @@ after(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function signedIn(path) {
+async function signedIn(path, prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const trouble = watchPage(page);
+  await prepare(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
 }
@@ -91,6 +103,35 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   await context.close();
 });
 
+test("what changed comes late, and is much: the timeline and its form stay where they are", {
+  timeout: 60_000,
+}, async () => {
+  let show;
+  const shown = new Promise((resolve) => {
+    show = resolve;
+  });
+  const late = (page) =>
+    page.route(`**/incidents/${incident.id}/changes`, async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      const many = [1, 2, 3, 4, 5, 6].map((n) => ({ ...answer.regions[0], region: `region-${n}` }));
+      await shown;
+      await route.fulfill({ response, json: { ...answer, regions: many } });
+    });
+  const { context, page, trouble } = await signedIn(`/incidents/${incident.id}`, late);
+  await page.getByText("First failing check, from").waitFor();
+  const places = () =>
+    Promise.all([".timeline", "#say", "#what-changed"].map((what) => page.locator(what).boundingBox()));
+  await page.locator("#what-changed").waitFor();
+  const before = await places();
+  show();
+  await page.locator("[data-region=region-6]").waitFor();
+  assert.deepEqual(await places(), before);
+  assert.equal(await shifted(page), "");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("readers of a status page are told of it, and its timeline says what, where and by whom", {
   timeout: 90_000,
 }, async () => {
@@ -137,6 +178,46 @@ test("readers of a status page are told of it, and its timeline says what, where
   assert.match(await updates.nth(1).innerText(), /Identified[\s\S]*A disk is full\./);
   await updates.first().getByRole("link").click();
   await page.getByRole("heading", { name: "Updates" }).waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("by keyboard: a post that is there already tells of the incident, and then of none", {
+  timeout: 60_000,
+}, async () => {
+  const update = `Written before anybody looked, ${run}.`;
+  later = await must("POST", `/status-pages/${told.id}/posts`, {
+    title: `Slow ${run}`,
+    component_ids: [told.groups[0].components[0].id],
+    text: update,
+  });
+  const { context, page, trouble } = await signedIn(`/settings/pages/${told.id}/posts/${later.id}`);
+  const its = page.getByRole("heading", { name: "The incident it tells of" });
+  const choose = async (key, line) => {
+    await page.getByRole("button", { name: "Edit", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    const field = page.getByRole("combobox", { name: "The incident it tells of" });
+    await field.locator("option", { hasText: `Shop ${run}` }).waitFor({ state: "attached" });
+    await field.focus();
+    await page.keyboard.press(key); // that of what the post affects is the first
+    assert.match(await field.locator("option:checked").innerText(), line);
+    await page.getByRole("button", { name: "Save changes" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  };
+  const tells = async () =>
+    (await must("GET", `/incidents/${incident.id}`)).public_updates.some((one) => one.text === update);
+  await page.getByRole("heading", { name: `Slow ${run}` }).waitFor();
+  assert.equal(await its.count(), 0);
+  await choose("ArrowDown", new RegExp(`^Shop ${run} · `));
+  await its.waitFor();
+  assert.ok(await tells(), "it is in the timeline");
+  await page.locator(`[data-incident="${incident.id}"]`).click();
+  await page.locator(".timeline [data-kind=told]", { hasText: update }).waitFor();
+  await page.goBack();
+  await choose("ArrowUp", /^No incident$/);
+  await its.waitFor({ state: "detached" });
+  assert.ok(!(await tells()), "it is not any more");
   assert.deepEqual(trouble, []);
   await context.close();
 });
@@ -225,6 +306,14 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       "post-of-incident",
       `/settings/pages/${told.id}/posts/new?incident=${incident.id}`,
       (page) => page.getByText("whose timeline it will be in").waitFor(),
+    ],
+    [
+      "post-edit",
+      `/settings/pages/${told.id}/posts/${later.id}`,
+      async (page) => {
+        await page.getByRole("button", { name: "Edit", exact: true }).click();
+        await page.locator("dialog option", { hasText: `Shop ${run}` }).waitFor({ state: "attached" });
+      },
     ],
     ["maintenance", "/maintenance", (page) => page.locator("[data-windows=now] .window").first().waitFor()],
     [

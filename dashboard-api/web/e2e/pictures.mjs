@@ -1,11 +1,12 @@
 // Takes the pictures of docs/images of a running installation, best one of
 // `make run ARGS="--demo --regions eu-west,us-east,ap-south"` after a quarter of an hour:
-//   BASE_URL=… API_KEY=… SETUP_LINK=… node e2e/pictures.mjs
-// It makes the owner when there is none, and a status page.
+//   BASE_URL=… API_KEY=… SETUP_LINK=… node e2e/pictures.mjs [NAME…]
+// It makes the owner when there is none, a status page, and a post on it that tells of the incident of the pictures.
 import { api, must, settings, signIn, startBrowser } from "./harness.mjs";
 
 const wide = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 const dark = { ...wide, colorScheme: "dark" };
+const tall = { ...wide, viewport: { width: 1280, height: 1500 } };
 const narrow = { viewport: { width: 390, height: 844 }, colorScheme: "light", deviceScaleFactor: 2 };
 
 const browser = await startBrowser();
@@ -15,7 +16,7 @@ const failing = targets.find((one) => one.name.includes("payments")) ?? targets[
 const { items: incidents } = await must("GET", "/incidents?limit=100");
 const flapping = targets.find((one) => one.name.includes("flapping"));
 const incident = incidents.find((one) => one.target_id === flapping?.id) ?? incidents[0];
-await api("POST", "/status-pages", {
+const made = await api("POST", "/status-pages", {
   slug: "acme",
   title: "Acme",
   published: true,
@@ -25,11 +26,31 @@ await api("POST", "/status-pages", {
   ],
 });
 
+const { items: pages } = await must("GET", "/status-pages?limit=1000");
+const acme = pages.find((one) => one.slug === "acme");
+if (made.status === 201) {
+  const shown = acme.groups.flatMap((group) => group.components).find((one) => one.target_ids[0] === flapping?.id);
+  const post = await must("POST", `/status-pages/${acme.id}/posts`, {
+    title: "The shop answers slowly, or not at all",
+    impact: "down",
+    component_ids: shown ? [shown.id] : [],
+    incident_id: incident.id,
+    text: "Some visits **fail**. We look for the cause, and say more within the hour.",
+  });
+  await must("POST", `/status-pages/${acme.id}/posts/${post.id}/updates`, {
+    state: "identified",
+    text: "One of three servers answers with errors; it is being replaced.",
+  });
+}
+
 function componentOf({ id, name }) {
   return { name: name.replace("Demo: ", ""), target_ids: [id] };
 }
 
+const wanted = process.argv.slice(2); // none: all
+
 async function take(name, path, how = wide, act = async () => {}) {
+  if (wanted.length > 0 && !wanted.includes(name)) return;
   const context = await browser.newContext({ ...how, storageState });
   const page = await context.newPage();
   await page.goto(new URL(path, settings.base).href);
@@ -47,9 +68,25 @@ await take("overview-dark", "/", dark);
 await take("overview-390", "/", narrow);
 await take("target", `/targets/${failing.id}`);
 await take("target-390", `/targets/${failing.id}`, narrow);
-await take("incident", `/incidents/${incident.id}`, dark);
+await take("incident", `/incidents/${incident.id}`, { ...tall, colorScheme: "dark" });
+await take("tell", `/incidents/${incident.id}`, wide, async (page) => {
+  await page.getByRole("button", { name: "Tell on a status page" }).click();
+  await page.getByRole("menuitem", { name: acme.title }).waitFor();
+});
+await take("told", `/incidents/${incident.id}`, wide, async (page) => {
+  const told = page.locator(".timeline [data-kind=told]").first();
+  await told.waitFor();
+  await told.evaluate((line) => line.scrollIntoView({ block: "center" }));
+});
 await take("rule", `/targets/${failing.id}/rule`);
 await take("fleet", "/fleet", dark);
+await take("drain", "/fleet", wide, async (page) => {
+  await page
+    .getByRole("button", { name: /^Drain / })
+    .first()
+    .click();
+  await page.getByRole("dialog").waitFor();
+});
 await take("add", "/", wide, async (page) => {
   await page.getByRole("button", { name: "Add target" }).first().click();
   await page.getByRole("dialog").waitFor();

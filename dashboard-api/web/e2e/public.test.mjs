@@ -71,7 +71,20 @@ async function opened(path, options = {}) {
 }
 /** What the page says of its components. */
 const states = async (page) => (await page.locator("#systems .state").allInnerTexts()).map((text) => text.trim());
-const banner = (page, state) => page.locator(`#banner.${state}:has(use[href="#i-${state}"])`).waitFor();
+const banner = async (page, state) => {
+  await page.locator(`#banner.${state}:has(use[href="#i-${state}"])`).waitFor();
+  await page.locator(`link[rel=icon][href*="/icon-${state}.svg?"]`).waitFor({ state: "attached" });
+};
+/** Whether the icon of the tab is there now. */
+const drawn = (page) =>
+  page.evaluate(async () => {
+    const icon = new Image();
+    icon.src = document.querySelector("link[rel=icon]").href;
+    return icon.decode().then(
+      () => true,
+      () => false,
+    );
+  });
 
 test("cut off, a page says that nothing is known, until it is answered again", { timeout: 180_000 }, async () => {
   const { context, page, asked } = await opened(`/s/${slug}`);
@@ -92,6 +105,7 @@ test("cut off, a page says that nothing is known, until it is answered again", {
   await page.locator("p.cut", { hasText: "lost its connection" }).waitFor();
   assert.equal(await page.title(), `Open ${run}: There is no current data`);
   assert.equal(await page.locator(".up").count(), 0, "nothing is green");
+  assert.equal(await drawn(page), true, "the icon of that needs no connection");
   assert.deepEqual(await states(page), ["No data", "No data"]);
   assert.equal(await page.getByText("stated by the operator").filter({ visible: true }).count(), 0);
   assert.deepEqual(await axeViolations(page), []);
@@ -115,6 +129,7 @@ test("cut off, a page says that nothing is known, until it is answered again", {
   proxy.restore();
   await page.clock.fastForward(10_000);
   await banner(page, "down");
+  assert.equal(await page.title(), `Open ${run}: Some systems are down`);
   assert.equal(await page.locator("p.cut").count(), 0);
   assert.equal(await page.evaluate(() => window.sameDocument), true, "it was never loaded anew");
   await context.close();

@@ -12,6 +12,8 @@
   let undo = []; // gives the page the look back that it had before it was cut off
   let reloading = false;
   let tries = 0;
+  const icon = document.querySelector("link[rel=icon]");
+  new Image().src = icon.dataset.cut; // kept by the browser: when it is needed, nothing can be loaded
   const words = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
 
   function age() {
@@ -59,6 +61,9 @@
     const title = document.title;
     undo.push(() => (document.title = title));
     document.title = document.querySelector("h1").textContent + ": " + cut;
+    const believedIcon = icon.getAttribute("href");
+    undo.push(() => icon.setAttribute("href", believedIcon));
+    icon.setAttribute("href", icon.dataset.cut);
     const note = document.createElement("p");
     note.className = "note cut";
     note.textContent = cutNote;
@@ -88,6 +93,7 @@
       restore();
       document.querySelector("main").replaceWith(document.adoptNode(fresh.querySelector("main")));
       document.title = fresh.title;
+      icon.setAttribute("href", fresh.querySelector("link[rel=icon]").getAttribute("href"));
       tag = fresh.body.dataset.tag;
       heardAt = Date.now();
       late = wanted !== tag; // another node may be a moment behind: it is asked again

@@ -145,7 +145,7 @@ export const pagesApi = {
   post: (id: number, post: number) => request<Post>(`${pages}/${id}/posts/${post}`),
   createPost: (id: number, body: PostHead & PostUpdate & { incident_id?: number }) =>
     request<Post>(`${pages}/${id}/posts`, { method: "POST", body: { ...body, impact: body.impact ?? undefined } }),
-  updatePost: (id: number, post: number, body: PostHead, ifVersion: number) =>
+  updatePost: (id: number, post: number, body: PostHead & { incident_id: number | null }, ifVersion: number) =>
     request<Post>(`${pages}/${id}/posts/${post}`, { method: "PATCH", body, ifVersion }),
   say: (id: number, post: number, body: PostUpdate) =>
     request<Post>(`${pages}/${id}/posts/${post}/updates`, { method: "POST", body }),

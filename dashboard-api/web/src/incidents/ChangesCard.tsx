@@ -25,7 +25,7 @@ export function ChangesCard({ incident }: { incident: Incident }) {
   });
   const missing = changes.data ? missingWords(changes.data) : "";
   return (
-    <section className="card" aria-labelledby="what-changed">
+    <section className={changes.isPending ? "card holds" : "card"} aria-labelledby="what-changed">
       <div className="card-head">
         <h2 id="what-changed">{t("What changed")}</h2>
         <span className="muted">

@@ -127,11 +127,12 @@ function Details({ incident }: { incident: IncidentDetail }) {
           )}
         </dl>
       </section>
-      {incident.target_id > 0 && <ChangesCard incident={incident} />}
-      <div className="columns-2">
+      <div className={evidence.isLoading ? "columns-2 holds" : "columns-2"}>
         <Timeline lines={lines} cut={cutOf(incident)} target={incident.target_id} />
         <IncidentActions incident={incident} />
       </div>
+      {/* Nobody knows how high it will be: what people act on comes before it. */}
+      {incident.target_id > 0 && <ChangesCard incident={incident} />}
       {incident.group_id !== null && <Group id={incident.group_id} self={incident.id} />}
     </>
   );

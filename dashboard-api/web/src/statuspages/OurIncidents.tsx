@@ -3,7 +3,7 @@ import { incidentApi } from "../api/incidents";
 import type { Post, StatusPage } from "../api/statusPages";
 import { IncidentRow } from "../incidents/IncidentRow";
 import { t } from "../words/t";
-import { behind, componentsOf } from "./draft";
+import { targetsOf } from "./draft";
 import { during } from "./posts";
 
 const MOST = 5; // targets that are asked for
@@ -35,11 +35,9 @@ function ItsIncident({ id }: { id: number }) {
 }
 
 function OthersOfThatTime({ page, post }: { page: StatusPage; post: Post }) {
-  const targets = componentsOf(page)
-    .filter((one) => post.component_ids.includes(one.id))
-    .flatMap(behind);
+  const targets = targetsOf(page, post.component_ids);
   const found = useQueries({
-    queries: [...new Set(targets)].slice(0, MOST).map((target_id) => ({
+    queries: targets.slice(0, MOST).map((target_id) => ({
       queryKey: ["incidents", "target", target_id, "post"],
       queryFn: () => incidentApi.list({ target_id, limit: 20 }),
     })),

@@ -54,7 +54,7 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
   const saved = (now: Post) => {
     queries.setQueryData([...key, now.id], now);
     void queries.invalidateQueries({ queryKey: key });
-    if (now.incident_id !== null) void queries.invalidateQueries({ queryKey: ["incidents", "one", now.incident_id] });
+    void queries.invalidateQueries({ queryKey: ["incidents", "one"] }); // the one it tells of, and told of before
   };
   const remove = async () => {
     try {

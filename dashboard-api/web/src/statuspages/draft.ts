@@ -226,6 +226,15 @@ export const namesOf = (page: StatusPage, ids: readonly number[]): string[] =>
     .filter((one) => ids.includes(one.id))
     .map((one) => one.name);
 
+/** The targets behind some of its components. */
+export const targetsOf = (page: StatusPage, ids: readonly number[]): number[] => [
+  ...new Set(
+    componentsOf(page)
+      .filter((one) => ids.includes(one.id))
+      .flatMap(behind),
+  ),
+];
+
 /** The targets behind a component: those it names, and those that carry its tags now. */
 export const behind = (one: Component): number[] => [...new Set([...one.target_ids, ...one.member_ids])];
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Incident } from "../api/incidents";
 import type { StatusPage } from "../api/statusPages";
-import { during, fromIncident, headOf, iconOf } from "./posts";
+import { during, fromIncident, headOf, iconOf, lineOf, tellable } from "./posts";
 import { badgeOf } from "./share";
 
 const component = (id: number, name: string, target_ids: number[]) => ({
@@ -41,6 +41,21 @@ test("incidents of the time of a post are those that went on around it", () => {
   const post = { begun_at: "2026-03-01T10:00:00Z", resolved_at: "2026-03-01T11:00:00Z" };
   expect(during(all, post)).toEqual([all[1], all[2]]);
   expect(during(all, { ...post, resolved_at: null })).toEqual(all.slice(1));
+});
+
+test("a post can tell of its own incident, then of those of what it affects, then of others", () => {
+  const of = (id: number, target_id: number) => ({ id, target_id }) as Incident;
+  const found = [of(5, 9), of(4, 7), of(3, 0), of(2, 7), of(1, 9)];
+  const ids = (own: Incident | undefined) => tellable(own, found, [7]).map((one) => one.id);
+  expect(ids(undefined)).toEqual([4, 2, 5, 3, 1]);
+  expect(ids(of(1, 9))).toEqual([1, 4, 2, 5, 3]);
+  expect(ids(of(6, 9))).toEqual([6, 4, 2, 5, 3, 1]);
+});
+
+test("an incident in a line", () => {
+  const incident = { id: 7, severity: "down", began_at: "2026-03-01T10:00:00Z", target: { name: "Shop" } } as Incident;
+  expect(lineOf(incident, "utc")).toBe("Shop · Down · 01 Mar 2026, 10:00:00 UTC");
+  expect(lineOf({ ...incident, target: { ...incident.target, name: "" } }, "utc")).toMatch(/^Incident 7 · /);
 });
 
 test("what is over is never shown as down", () => {

@@ -1,6 +1,9 @@
 import type { Incident, Severity } from "../api/incidents";
 import type { Impact, Post, PostKind, PostState, StatusPage } from "../api/statusPages";
 import type { State } from "../api/types";
+import type { Zone } from "../app/preferences";
+import { severityWord } from "../incidents/words";
+import { absolute } from "../ui/time";
 import { t } from "../words/t";
 import { behind, componentsOf } from "./draft";
 import { say } from "./locales";
@@ -91,3 +94,22 @@ export function during(incidents: readonly Incident[], post: Pick<Post, "begun_a
   });
 }
 const AROUND_MS = 3_600_000; // people post after it began, some when it is over
+
+/** Incidents that a post can be said to tell of: its own, then those of what it affects, then the others. */
+export function tellable(
+  own: Incident | undefined,
+  found: readonly Incident[],
+  affected: readonly number[],
+): Incident[] {
+  const others = found.filter((one) => one.id !== own?.id);
+  const concerned = (one: Incident) => affected.includes(one.target_id);
+  return [...(own ? [own] : []), ...others.filter(concerned), ...others.filter((one) => !concerned(one))];
+}
+
+/** An incident in a line of plain text. */
+export const lineOf = (incident: Incident, zone: Zone): string =>
+  [
+    incident.target.name || t("Incident {id}", { id: incident.id }),
+    severityWord(incident.severity),
+    absolute(incident.began_at, zone),
+  ].join(" · ");
