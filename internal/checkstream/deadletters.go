@@ -17,7 +17,10 @@ const (
 	MaxLetterBytes = 64 << 20
 )
 
-const letterPage = 100 // letters in one script: it holds up everybody else
+const (
+	letterPage = 100  // letters in one script: it holds up everybody else
+	letterList = 1001 // in one List: the largest page, and the letter that says that there is another
+)
 
 // ErrNoLetter says that there is no (longer a) letter of that id.
 var ErrNoLetter = errors.New("no such dead letter")
@@ -28,7 +31,8 @@ type DeadLetters struct{ r *Redis }
 // NewDeadLetters makes the operator's end of r.
 func NewDeadLetters(r *Redis) *DeadLetters { return &DeadLetters{r: r} }
 
-// List gives at most limit letters after the id after ("": from the oldest), oldest first.
+// List gives at most limit letters, and never more than 1001, after the id after ("": from
+// the oldest), oldest first.
 func (d *DeadLetters) List(ctx context.Context, after string, limit int) ([]Letter, error) {
 	from := "-"
 	if after != "" {
@@ -37,7 +41,7 @@ func (d *DeadLetters) List(ctx context.Context, after string, limit int) ([]Lett
 		}
 		from = "(" + after
 	}
-	return d.read(ctx, from, "+", int64(min(max(limit, 1), 1000)))
+	return d.read(ctx, from, "+", int64(min(max(limit, 1), letterList)))
 }
 
 // Get gives one letter, or ErrNoLetter.

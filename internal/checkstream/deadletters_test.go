@@ -138,6 +138,24 @@ func TestLetterKeepsWhatItWas(t *testing.T) {
 	})
 }
 
+// A page of the API has 1,000 at most, and one more says that it is not the last.
+func TestListGivesOneMoreThanTheLargestPage(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, r *Redis) {
+		pipe := r.commands.Pipeline()
+		for range 1002 {
+			pipe.XAdd(t.Context(), &redis.XAddArgs{Stream: keyDead, Values: []any{"region", "eu", "id", "1000-1"}})
+		}
+		if _, err := pipe.Exec(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		letters, err := NewDeadLetters(r).List(t.Context(), "", 1001)
+		if err != nil || len(letters) != 1001 {
+			t.Fatal(len(letters), err)
+		}
+	})
+}
+
 func manyFields(n int) []any {
 	values := make([]any, 0, 2*n)
 	for i := range n {

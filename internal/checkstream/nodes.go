@@ -56,7 +56,7 @@ func (r *Redis) KeepSpool(ctx context.Context, node string, regions map[string]K
 	if err != nil {
 		return fmt.Errorf("tell of the spool: %w", err)
 	}
-	if err := r.scripts.beat.Run(ctx, r.commands, []string{keySpools}, node, text).Err(); err != nil {
+	if err := r.scripts.spool.Run(ctx, r.commands, []string{keySpools}, node, text).Err(); err != nil {
 		return fmt.Errorf("tell of the spool: %w", err)
 	}
 	return nil

@@ -16,8 +16,8 @@ type scripts struct {
 	groups, trim, prune         *redis.Script
 	expired, take, renew        *redis.Script
 	forget, beat, leave, load   *redis.Script
+	spool, tombstone            *redis.Script
 	dead, ask, replays, remove  *redis.Script
-	tombstone                   *redis.Script
 
 	visitAdd, visitTake, visitSettle *redis.Script
 }
@@ -32,7 +32,8 @@ func loadScripts() *scripts {
 		groups: script("groups"), trim: script("trim"), prune: script("prune"),
 		expired: script("expired"), take: script("take"), renew: script("renew"),
 		forget: script("forget"), beat: script("beat"), leave: script("leave"), load: script("load"),
-		dead: aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
+		spool: script("spool"),
+		dead:  aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
 		tombstone: aboutLetters("tombstone"),
 		visitAdd:  script("visit_add"), visitTake: script("visit_take"), visitSettle: script("visit_settle"),
 	}

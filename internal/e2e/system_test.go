@@ -163,11 +163,16 @@ func (s *system) prober(region string) *exec.Cmd {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{}), "prober"))
-	cmd.Dir = s.t.TempDir()
-	cmd.Env = []string{"REDIS_URL=" + run.RedisURL, "CLICKHOUSE_URL=" + run.ClickHouseURL, "SECRET_KEY=" + strings.TrimSpace(string(secret)), "REGION=" + region,
-		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES=" + testfleet.Canary(s.t), "OPS_ADDR=127.0.0.1:0"}
-	log, err := os.Create(filepath.Join(s.dir, "logs", region+".log"))
+	return s.program("prober", region, "REDIS_URL="+run.RedisURL, "CLICKHOUSE_URL="+run.ClickHouseURL, "SECRET_KEY="+strings.TrimSpace(string(secret)), "REGION="+region,
+		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+testfleet.Canary(s.t))
+}
+
+// program starts one with nothing but this environment. What it prints is logs/NAME.log.
+func (s *system) program(program, name string, env ...string) *exec.Cmd {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{}), program))
+	cmd.Dir, cmd.Env = s.t.TempDir(), append(env, "OPS_ADDR=127.0.0.1:0")
+	log, err := os.Create(filepath.Join(s.dir, "logs", name+".log"))
 	if err != nil {
 		s.t.Fatal(err)
 	}

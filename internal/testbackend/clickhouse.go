@@ -78,28 +78,29 @@ func foreignClickHost(address string) (*clickHost, error) {
 func (h *clickHost) exec(statement string) error {
 	ctx, cancel := soon()
 	defer cancel()
-	return post(ctx, h.http, statement)
+	_, err := post(ctx, h.http, statement)
+	return err
 }
 
-func post(ctx context.Context, address, statement string) error {
+func post(ctx context.Context, address, statement string) (answer string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(statement))
 	if err != nil {
-		return err
+		return "", err
 	}
 	req.Close = true
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	if err != nil {
-		return err
+		return "", err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", statement, resp.Status, text)
+		return "", fmt.Errorf("%s: %s: %s", statement, resp.Status, text)
 	}
-	return nil
+	return string(text), nil
 }
 
 // startClickHouse starts an engine for throwaway data.

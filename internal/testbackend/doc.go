@@ -8,7 +8,8 @@
 // and then asks for an empty place of its own in each test: Redis(t),
 // Postgres(t), SQLite(t), ClickHouse(t) return URLs. Servers start on first
 // use and are shared by the tests of one binary; databases are not migrated.
-// RedisServer(t) and ClickHouseServer(t) give a whole server to kill.
+// RedisServer(t) and ClickHouseServer(t) give a whole server to kill, NewRedisUsers
+// and NewClickHouseUsers one with the users of the files that operators are given.
 //
 // A missing server program fails the test and names the command that installs
 // it; nothing is skipped. No process outlives the test binary, even a killed

@@ -55,16 +55,17 @@ func (a *api) listDeadLetters(ctx context.Context, in *Page) (*listOutput[deadLe
 			return nil, badCursor()
 		}
 	}
-	letters, err := a.DeadLetters.List(ctx, after, in.Limit)
+	letters, err := a.DeadLetters.List(ctx, after, in.Limit+1)
 	if err != nil {
 		return nil, down("Redis", err)
 	}
-	out := &listOutput[deadLetterBody]{Body: list[deadLetterBody]{Items: make([]deadLetterBody, len(letters))}}
+	out := &listOutput[deadLetterBody]{Body: list[deadLetterBody]{Items: []deadLetterBody{}}}
 	for i, l := range letters {
-		out.Body.Items[i] = newDeadLetter(l)
-	}
-	if n := len(letters); n == in.Limit {
-		out.Body.NextCursor = some(encodeCursor("l", letters[n-1].ID))
+		if i == in.Limit {
+			out.Body.NextCursor = some(encodeCursor("l", letters[i-1].ID))
+			break
+		}
+		out.Body.Items = append(out.Body.Items, newDeadLetter(l))
 	}
 	return out, nil
 }

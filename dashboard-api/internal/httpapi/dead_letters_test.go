@@ -78,6 +78,9 @@ func TestDeadLettersAreListed(t *testing.T) {
 	if got := b.do("GET", "/api/v1/dead-letters?limit=2&cursor="+cursor, "", as(viewerKey)); !strings.Contains(got.text, `"id":"3-0"`) || !strings.Contains(got.text, `"scheduled_at":null`) || !strings.Contains(got.text, `"replayable":false`) || !strings.Contains(got.text, `"next_cursor":null`) {
 		t.Errorf("the next page: %s", got.text)
 	}
+	if got := b.do("GET", "/api/v1/dead-letters?limit=3", "", as(viewerKey)); !strings.Contains(got.text, `"id":"3-0"`) || !strings.Contains(got.text, `"next_cursor":null`) {
+		t.Errorf("a last page that is full leads to another: %s", got.text)
+	}
 	if got := b.do("GET", "/api/v1/dead-letters?cursor=nonsense", "", as(viewerKey)); got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a cursor of another list: %d", got.Code)
 	}

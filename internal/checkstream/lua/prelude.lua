@@ -56,6 +56,11 @@ local function now_second()
   return tonumber(redis.call('TIME')[1])
 end
 
+-- Keeps what somebody says of itself, as JSON, stamped with the time of Redis.
+local function tell(hash, field, text)
+  redis.call('HSET', hash, field, '{"at_ms":' .. whole(now_ms()) .. ',' .. string.sub(text, 2))
+end
+
 -- The groups with the oldest id each has not settled: its oldest pending entry or,
 -- with none, the one after the last delivered. XINFO's own lag is not to be trusted.
 local function groups_of(stream)
