@@ -24,9 +24,10 @@ import (
 
 // DB is an open database: a pool for writes and one for reads (the same on Postgres).
 type DB struct {
-	engine      connect.Engine
-	read, write *gorm.DB
-	pools       []*sql.DB
+	engine             connect.Engine
+	read, write, aside *gorm.DB
+	pools              []*sql.DB
+	asides             *sql.DB // not among those that are asked for a sign of life: it has no connection to keep
 }
 
 // Open connects and checks the schema: *migrations.OutdatedError says what to
@@ -63,6 +64,12 @@ func (d *DB) open(ctx context.Context, source connect.Source) error {
 		return Translate(ctx, err)
 	}
 	if d.write, err = wrap(source.Engine, writer); err != nil {
+		return Translate(ctx, err)
+	}
+	if d.asides, err = source.OpenAside(); err != nil {
+		return err
+	}
+	if d.aside, err = wrap(source.Engine, d.asides); err != nil {
 		return Translate(ctx, err)
 	}
 	d.read = d.write
@@ -142,6 +149,9 @@ func (d *DB) Close() error {
 	var errs []error
 	for _, pool := range d.pools {
 		errs = append(errs, pool.Close())
+	}
+	if d.asides != nil {
+		errs = append(errs, d.asides.Close())
 	}
 	return errors.Join(errs...)
 }

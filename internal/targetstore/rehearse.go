@@ -11,27 +11,25 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-var errRehearsed = errors.New("rehearsed")
-
-// Rehearsal writes as a Store does, into a transaction that is taken back: what is written sees what
-// was written before it, and nobody else ever sees any of it.
+// Rehearsal writes as a Store does, into copies of its tables: what is written sees what was written
+// before it, and nobody else ever sees any of it.
 type Rehearsal struct {
 	store *Store
 	tx    *gorm.DB
 	seq   int64
 }
 
-// Rehearse has fn write into a transaction and takes it all back, so that fn learns exactly what the
-// same writes would come to. Other writers wait meanwhile, and ids and versions that fn is given mean
-// nothing afterwards.
+// Rehearse has fn write into copies of the tables and throws them away, so that fn learns exactly what
+// the same writes would come to, had nobody else written meanwhile. Nobody waits for it, and ids and
+// versions that fn is given mean nothing afterwards.
 func (s *Store) Rehearse(ctx context.Context, fn func(*Rehearsal) error) error {
-	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
-		if err := fn(&Rehearsal{store: s, tx: tx, seq: seq}); err != nil {
-			return err
-		}
-		return errRehearsed
-	})
-	if err != nil && !errors.Is(err, errRehearsed) {
+	seq, err := schedulestore.New(s.db).Seq(ctx)
+	if err == nil {
+		err = s.db.Aside(ctx, []string{"targets"}, []string{"target_tags", "schedule_versions"}, func(tx *gorm.DB) error {
+			return fn(&Rehearsal{store: s, tx: tx, seq: seq + 1})
+		})
+	}
+	if err != nil {
 		return fmt.Errorf("rehearse: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,6 +66,32 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 		}
 		if err := s.Rehearse(ctx, func(*targetstore.Rehearsal) error { return context.Canceled }); !errors.Is(err, context.Canceled) {
 			t.Errorf("an error of fn: %v", err)
+		}
+	})
+}
+
+// A rehearsal of many takes seconds: whoever saves a target meanwhile does not wait for its end.
+func TestNobodyWaitsForARehearsal(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s := targetstore.New(db)
+		err := s.Rehearse(t.Context(), func(r *targetstore.Rehearsal) error {
+			if _, err := r.Create(t.Context(), example("rehearsed")); err != nil {
+				return err
+			}
+			soon, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			if _, err := s.Create(soon, example("meanwhile")); err != nil {
+				return err
+			}
+			_, err := r.Create(t.Context(), example("meanwhile")) // which is not there, for the rehearsal
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := s.List(t.Context(), targetstore.Filter{}); err != nil || len(all) != 1 || all[0].Name != "meanwhile" {
+			t.Errorf("%+v, %v", all, err)
 		}
 	})
 }

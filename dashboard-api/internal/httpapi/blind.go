@@ -37,17 +37,11 @@ func (a *api) listBlindWindows(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[blindWindowBody]{Body: list[blindWindowBody]{Items: []blindWindowBody{}}}
-	for i, w := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
+	return pageOf(found, in.Limit, func(w blindstore.Window) blindWindowBody {
 		body := blindWindowBody{ID: w.ID, Region: w.Region, Sign: string(w.Sign), From: instant(w.From), To: maybeInstant(w.To), Why: w.Why}
 		if w.IncidentID != 0 {
 			body.IncidentID = some(w.IncidentID)
 		}
-		out.Body.Items = append(out.Body.Items, body)
-	}
-	return out, nil
+		return body
+	}, func(w blindstore.Window) int64 { return w.ID }), nil
 }

@@ -61,15 +61,7 @@ func (a *api) listChannels(ctx context.Context, in *Page) (*listOutput[channelBo
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[channelBody]{Body: list[channelBody]{Items: []channelBody{}}}
-	for i, c := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, a.channelOf(c))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, a.channelOf, func(c incidentstore.Channel) int64 { return c.ID }), nil
 }
 
 func (a *api) createChannel(ctx context.Context, in *struct {
@@ -240,17 +232,11 @@ func (a *api) listDeliveries(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[deliveryBody]{Body: list[deliveryBody]{Items: []deliveryBody{}}}
-	for i, d := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
+	return pageOf(found, in.Limit, func(d incidentstore.Delivery) deliveryBody {
 		body := deliveryBody{ID: d.ID, Event: string(d.Event), Key: d.Key, Attempt: d.Attempt, At: instant(d.At), TookMS: d.Took.Milliseconds(), Outcome: string(d.Outcome), Status: d.Status, Excerpt: d.Excerpt}
 		if d.IncidentID != 0 {
 			body.IncidentID = some(d.IncidentID)
 		}
-		out.Body.Items = append(out.Body.Items, body)
-	}
-	return out, nil
+		return body
+	}, func(d incidentstore.Delivery) int64 { return d.ID }), nil
 }

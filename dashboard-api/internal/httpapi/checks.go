@@ -109,15 +109,7 @@ func (a *api) listChecks(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[Check]{Body: list[Check]{Items: []Check{}}}
-	for i, job := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = checkCursor(found[i-1])
-			break
-		}
-		out.Body.Items = append(out.Body.Items, NewCheck(job))
-	}
-	return out, nil
+	return pageBy(found, in.Limit, NewCheck, checkCursor), nil
 }
 
 // asVisited spells a URL as a target has it: that is how checks are kept.

@@ -59,15 +59,7 @@ func (a *api) listDeadLetters(ctx context.Context, in *Page) (*listOutput[deadLe
 	if err != nil {
 		return nil, down("Redis", err)
 	}
-	out := &listOutput[deadLetterBody]{Body: list[deadLetterBody]{Items: []deadLetterBody{}}}
-	for i, l := range letters {
-		if i == in.Limit {
-			out.Body.NextCursor = some(encodeCursor("l", letters[i-1].ID))
-			break
-		}
-		out.Body.Items = append(out.Body.Items, newDeadLetter(l))
-	}
-	return out, nil
+	return pageBy(letters, in.Limit, newDeadLetter, func(last checkstream.Letter) nullable[string] { return some(encodeCursor("l", last.ID)) }), nil
 }
 
 const mostLetters = 100 // in one request: each is looked at

@@ -104,13 +104,5 @@ func (a *api) listDeletions(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[deletionBody]{Body: list[deletionBody]{Items: []deletionBody{}}}
-	for i, d := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].TargetID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, deletionOf(d))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, deletionOf, func(d targetstore.Deletion) int64 { return d.TargetID }), nil
 }

@@ -23,6 +23,8 @@ const (
 	maxImportBody  = 8 << 20 // and its size
 	importPatience = time.Minute
 	askAgainEvery  = 100 // targets, between two looks at whether the caller still may
+
+	rehearsalWithin = 5 * time.Minute
 )
 
 // What becomes of a line.
@@ -79,7 +81,7 @@ func (e *importEnd) count(outcome string) {
 }
 
 // importTargets makes and changes targets as a file says, one after the other, and answers a line of
-// JSON for each as it is done. A dry run does the same in a transaction that is taken back.
+// JSON for each as it is done. A dry run does the same to copies of the tables.
 func (a *api) importTargets(ctx context.Context, in *struct{ Body document[ImportInput] }) (*huma.StreamResponse, error) {
 	var q ImportInput
 	var lines []importLine
@@ -98,16 +100,15 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 		a.importing.Release(1)
 		return nil, err
 	}
-	if deref(q.DryRun) {
-		defer a.importing.Release(1)
-		return a.rehearseImport(ctx, run)
+	if run.dry = deref(q.DryRun); run.dry {
+		unwritten(ctx)
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer a.importing.Release(1)
 		r, w := humago.Unwrap(hc)
 		out := beginImport(w)
-		end, n := importEnd{}, 0
-		err := run.all(r.Context(), a.Targets, func(o importOutcome) error {
+		end, n := importEnd{DryRun: run.dry}, 0
+		err := run.write(r.Context(), func(o importOutcome) error {
 			end.count(o.Outcome)
 			if err := out.write(o); err != nil {
 				return err
@@ -124,35 +125,7 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 	}}, nil
 }
 
-// rehearseImport answers a dry run: the transaction is over before anybody reads.
-func (a *api) rehearseImport(ctx context.Context, run *importRun) (*huma.StreamResponse, error) {
-	run.dry = true
-	outcomes, end := make([]importOutcome, 0, len(run.lines)), importEnd{DryRun: true}
-	err := a.Targets.Rehearse(ctx, func(r *targetstore.Rehearsal) error {
-		return run.all(ctx, r, func(o importOutcome) error {
-			end.count(o.Outcome)
-			outcomes = append(outcomes, o)
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(outcomes, func(x, y importOutcome) int { return x.Line - y.Line })
-	unwritten(ctx)
-	return &huma.StreamResponse{Body: func(hc huma.Context) {
-		_, w := humago.Unwrap(hc)
-		out := beginImport(w)
-		for _, o := range outcomes {
-			if out.json.Encode(o) != nil {
-				return
-			}
-		}
-		_ = out.write(map[string]importEnd{"complete": end})
-	}}, nil
-}
-
-// importAnswer writes lines, each sent at once unless it is written past write.
+// importAnswer writes lines, each sent at once.
 type importAnswer struct{ *exportWriter }
 
 func beginImport(w http.ResponseWriter) importAnswer {
@@ -225,6 +198,16 @@ func (a *api) newImport(ctx context.Context, lines []importLine) (*importRun, er
 		}
 	}
 	return r, nil
+}
+
+// write goes through the lines, or rehearses it.
+func (r *importRun) write(ctx context.Context, done func(importOutcome) error) error {
+	if !r.dry {
+		return r.all(ctx, r.a.Targets, done)
+	}
+	ctx, cancel := context.WithTimeout(ctx, rehearsalWithin) // copies of tables are kept for no reader who has fallen asleep
+	defer cancel()
+	return r.a.Targets.Rehearse(ctx, func(w *targetstore.Rehearsal) error { return r.all(ctx, w, done) })
 }
 
 // all goes through the lines: a target comes after the one that it depends on. It ends with an error

@@ -144,16 +144,9 @@ func (a *api) listIncidents(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[Incident]{Body: list[Incident]{Items: []Incident{}}}
-	for i, incident := range found {
-		if i == in.Limit {
-			last := found[i-1]
-			out.Body.NextCursor = some(encodeCursor("i", fmt.Sprintf("%d.%d", last.OpenedAt.UnixMilli(), last.ID)))
-			break
-		}
-		out.Body.Items = append(out.Body.Items, NewIncident(incident, a.Now()))
-	}
-	return out, nil
+	return pageBy(found, in.Limit, func(i incidentstore.Incident) Incident { return NewIncident(i, a.Now()) }, func(last incidentstore.Incident) nullable[string] {
+		return some(encodeCursor("i", fmt.Sprintf("%d.%d", last.OpenedAt.UnixMilli(), last.ID)))
+	}), nil
 }
 
 func readIncidentCursor(cursor string) (*incidentstore.Cursor, error) {

@@ -87,15 +87,7 @@ func (a *api) listWindows(ctx context.Context, in *Page) (*listOutput[windowBody
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[windowBody]{Body: list[windowBody]{Items: []windowBody{}}}
-	for i, w := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, windowOf(w, a.Now()))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, func(w maintenancestore.Window) windowBody { return windowOf(w, a.Now()) }, func(w maintenancestore.Window) int64 { return w.ID }), nil
 }
 
 func (a *api) createWindow(ctx context.Context, in *struct {

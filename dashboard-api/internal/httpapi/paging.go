@@ -24,6 +24,25 @@ type list[T any] struct {
 
 type listOutput[T any] struct{ Body list[T] }
 
+// pageOf makes the answer of a list by ids from what was found: one more than asked for means that there
+// is more.
+func pageOf[S, T any](found []S, limit int, body func(S) T, id func(S) int64) *listOutput[T] {
+	return pageBy(found, limit, body, func(last S) nullable[string] { return idCursor(id(last)) })
+}
+
+// pageBy is pageOf for a list with cursors of its own.
+func pageBy[S, T any](found []S, limit int, body func(S) T, cursor func(last S) nullable[string]) *listOutput[T] {
+	out := &listOutput[T]{Body: list[T]{Items: []T{}}}
+	for i, one := range found {
+		if i == limit {
+			out.Body.NextCursor = cursor(found[i-1])
+			break
+		}
+		out.Body.Items = append(out.Body.Items, body(one))
+	}
+	return out
+}
+
 // Between is a half-open range of slots.
 type Between struct {
 	From time.Time `query:"from" doc:"first instant, RFC 3339; by default a day before to"`

@@ -31,15 +31,7 @@ func (a *api) listRules(ctx context.Context, in *Page) (*listOutput[alertRuleBod
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[alertRuleBody]{Body: list[alertRuleBody]{Items: []alertRuleBody{}}}
-	for i, r := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, ruleOf(r))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, ruleOf, func(r incidentstore.Rule) int64 { return r.ID }), nil
 }
 
 // knownChannels are the ids that a rule may name.

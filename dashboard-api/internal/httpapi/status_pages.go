@@ -72,15 +72,7 @@ func (a *api) listPages(ctx context.Context, in *Page) (*listOutput[pageBody], e
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[pageBody]{Body: list[pageBody]{Items: []pageBody{}}}
-	for i, p := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, a.pageBody(p))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, a.pageBody, func(p pagestore.Page) int64 { return p.ID }), nil
 }
 
 // mergePage lays a document over a page. The hash of its password is made by the caller.

@@ -161,15 +161,7 @@ func (a *api) listPosts(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[postBody]{Body: list[postBody]{Items: []postBody{}}}
-	for i, p := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, postOf(p))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, postOf, func(p pagestore.Post) int64 { return p.ID }), nil
 }
 
 func (a *api) createPost(ctx context.Context, in *struct {

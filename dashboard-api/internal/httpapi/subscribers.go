@@ -74,15 +74,7 @@ func (a *api) listSubscribers(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[subscriberBody]{Body: list[subscriberBody]{Items: []subscriberBody{}}}
-	for i, s := range found {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(found[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, subscriberOf(s))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, subscriberOf, func(s subscriberstore.Subscriber) int64 { return s.ID }), nil
 }
 
 func (a *api) deleteSubscriber(ctx context.Context, in *SubscriberPath) (*noContent, error) {

@@ -75,19 +75,11 @@ func (a *api) listTargets(ctx context.Context, in *struct {
 		active := in.Active == "true"
 		filter.Active = &active
 	}
-	targets, err := a.Targets.List(ctx, filter)
+	found, err := a.Targets.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput[targetBody]{Body: list[targetBody]{Items: []targetBody{}}}
-	for i, target := range targets {
-		if i == in.Limit {
-			out.Body.NextCursor = idCursor(targets[i-1].ID)
-			break
-		}
-		out.Body.Items = append(out.Body.Items, bodyOf(target))
-	}
-	return out, nil
+	return pageOf(found, in.Limit, bodyOf, func(t uptime.Target) int64 { return t.ID }), nil
 }
 
 func (a *api) createTarget(ctx context.Context, in *struct {

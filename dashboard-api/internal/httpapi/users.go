@@ -135,19 +135,6 @@ func (a *api) listUsers(ctx context.Context, in *Page) (*listOutput[listedMember
 	}, func(m accountstore.Member) int64 { return m.ID }), nil
 }
 
-// pageOf makes the answer of a list from what was found: one more than asked for means that there is more.
-func pageOf[S, T any](found []S, limit int, body func(S) T, id func(S) int64) *listOutput[T] {
-	out := &listOutput[T]{Body: list[T]{Items: []T{}}}
-	for i, one := range found {
-		if i == limit {
-			out.Body.NextCursor = idCursor(id(found[i-1]))
-			break
-		}
-		out.Body.Items = append(out.Body.Items, body(one))
-	}
-	return out
-}
-
 func (a *api) patchUser(ctx context.Context, in *struct {
 	UserPath
 	Body document[MemberInput]

@@ -4,8 +4,8 @@
 //
 // SQLite gets one writer connection that begins every transaction with its lock
 // taken (a deferred transaction that turns into a write fails at once when
-// another process wrote in between, whatever the busy timeout), and a pool of
-// readers that cannot write.
+// another process wrote in between, whatever the busy timeout), a pool of
+// readers that cannot write, and a connection that writes temporary tables alone.
 package connect
 
 import (
@@ -129,6 +129,22 @@ func (s Source) OpenReader() (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(sqliteReaders)
 	db.SetMaxIdleConns(sqliteReaders)
+	return db, nil
+}
+
+// OpenAside opens the pool for temporary tables, which keeps no connection: each use begins
+// with none. It does not enforce that nothing else is written.
+func (s Source) OpenAside() (*sql.DB, error) {
+	if s.Engine == Postgres {
+		db := s.openPostgres()
+		db.SetMaxIdleConns(0) // a statement prepared before goes on naming the table that a temporary one hides
+		return db, nil
+	}
+	db, err := sql.Open("sqlite", s.sqliteDSN("_pragma=temp_store(2)")) // in memory
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	db.SetMaxIdleConns(0)
 	return db, nil
 }
 
