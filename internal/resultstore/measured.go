@@ -21,7 +21,7 @@ WHERE target_id IN {ids:Array(UInt64)} AND status <= 'down'
 ORDER BY target_id, region, scheduled_at`
 
 // Measured hands over what was measured of targets in [from, to), as far as it is kept: week
-// by week, then by target, region and slot. The rows carry what Current's carry; the one that
+// by week, then by target, region and slot. The rows carry what Newest's carry; the one that
 // is handed over is used again. An error of fn ends it.
 func (s *Store) Measured(ctx context.Context, ids []int64, from, to time.Time, fn func(*uptime.Result) error) error {
 	if len(ids) == 0 {
