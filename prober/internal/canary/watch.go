@@ -55,6 +55,7 @@ type Watch struct {
 	newest Round     // of those that were decided the one that began last
 
 	lastGood, lastBad time.Time // when the newest good one and the newest bad one were decided
+	badSaid           string    // of the newest bad one
 
 	waiting []failure // in the order they came
 	over    bool      // nobody makes rounds any more
@@ -243,7 +244,8 @@ func (w *Watch) count(r *round, seen Sight, now time.Time) (judged []failure, do
 	} else {
 		slices.Sort(r.said)
 		w.newest.Said = strings.Join(r.said, "; ")
-		w.lastBad, judged, doubt = now, w.waiting, w.doubt()
+		w.lastBad, w.badSaid = now, w.newest.Said
+		judged, doubt = w.waiting, w.doubt("")
 		w.waiting = nil
 	}
 	if before.Began.IsZero() || before.Good != good {
@@ -266,8 +268,9 @@ func (w *Watch) since(began time.Time) (judged []failure) {
 	return judged
 }
 
-func (w *Watch) doubt() string {
-	return fmt.Sprintf("most of this prober's canaries did not answer (%s)", w.newest.Said)
+// doubt says what the newest bad round showed.
+func (w *Watch) doubt(when string) string {
+	return fmt.Sprintf("most of this prober's canaries did not answer%s (%s)", when, w.badSaid)
 }
 
 func (w *Watch) changed() {
@@ -309,7 +312,7 @@ func (w *Watch) judge(began time.Time, then func(doubt string)) (doubt string, k
 	case w.over:
 		return stopped, true
 	case !w.lastBad.IsZero() && !w.lastBad.Before(began):
-		return "most of this prober's canaries did not answer while the check was under way", true
+		return w.doubt(" while the check was under way"), true
 	}
 	w.waiting = append(w.waiting, failure{began: began, ended: time.Now(), then: then})
 	signal(w.wake)
