@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -72,4 +73,22 @@ func sentence(parts ...string) string {
 	return strings.Join(all, " ")
 }
 
-func lasted(d time.Duration) string { return d.Round(time.Second).String() }
+// lasted is a duration as pages say it: 45 s, 5 min 45 s, 2 h 5 min, 3 d 4 h.
+func lasted(d time.Duration) string {
+	units := []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	d = d.Round(time.Second)
+	for i, unit := range units[:len(units)-1] {
+		if d < unit.of {
+			continue
+		}
+		text, next := fmt.Sprintf("%d %s", d/unit.of, unit.name), units[i+1]
+		if rest := d % unit.of / next.of; rest > 0 {
+			text += fmt.Sprintf(" %d %s", rest, next.name)
+		}
+		return text
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}

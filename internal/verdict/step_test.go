@@ -3,6 +3,7 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 const allUp = "0 ap,eu,us up\n"
@@ -18,7 +19,7 @@ func TestIncidents(t *testing.T) {
 		because string // in the last decision
 	}{
 		"a quorum opens at once, one good region of three ends it": {Policy{}, allUp + "60 ap up\n60 eu,us down\n120 ap,eu,us up",
-			"61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1m0s. Down in 1 of 3 regions: us status 503."},
+			"61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1 min. Down in 1 of 3 regions: us status 503."},
 		"a minority is degraded, and nobody is told":                        {Policy{}, allUp + "60 eu down\n60 ap,us up", "", StateDegraded, ""},
 		"a minority can be left out":                                        {Policy{Degraded: Degraded{IgnoreMinority: true}}, allUp + "60 eu down\n60 ap,us up", "", StateUp, ""},
 		"back-dated to the quorum, not to a region that failed long before": {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n120 ap,us up\n180 eu down\n180 us down", "181 opened 180 page", StateDown, "It began at 2026-03-01 12:03:00 UTC. Rule: 2 of 3 regions must fail (majority)."},
@@ -26,23 +27,23 @@ func TestIncidents(t *testing.T) {
 		"all must fail":                                 {Policy{Quorum: Quorum{Rule: QuorumAll}}, allUp + "60 eu,us down\n120 eu,us,ap down", "121 opened 60 page", StateDown, "3 of 3 regions must fail (all)"},
 		"any may":                                       {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down", "61 opened 60 page", StateDown, "1 of 3 regions must fail (set number)"},
 		"a firm number":                                 {Policy{Quorum: Quorum{AtLeast: 3, Firm: true}}, allUp + "60 blind us 60-\n60 eu,ap down", "", StateDegraded, ""},
-		"results in a row":                              {Policy{DownAfter: 2, UpAfter: 3}, allUp + "60 eu,us down\n120 eu,us down\n180 eu,us up\n240 eu,us up\n300 eu,us up", "121 opened 60 page\n301 resolved 60 note", StateUp, "Ended after 2m0s"},
+		"results in a row":                              {Policy{DownAfter: 2, UpAfter: 3}, allUp + "60 eu,us down\n120 eu,us down\n180 eu,us up\n240 eu,us up\n300 eu,us up", "121 opened 60 page\n301 resolved 60 note", StateUp, "Ended after 2 min"},
 		"a row is broken":                               {Policy{DownAfter: 2}, allUp + "60 eu,us down\n120 eu,us up\n180 eu,us down", "", StateUp, ""},
 		"unknown breaks none":                           {Policy{DownAfter: 2}, allUp + "60 eu,us down\n120 eu,us unknown\n180 eu,us down", "181 opened 60 page", StateDown, ", each 2 times in a row."},
-		"for a time":                                    {Policy{ForS: 90}, allUp + "60 eu,us down\n120 eu,us down\n149 tick\n150 tick", "150 opened 60 page", StateDown, ", for 1m30s."},
+		"for a time":                                    {Policy{ForS: 90}, allUp + "60 eu,us down\n120 eu,us down\n149 tick\n150 tick", "150 opened 60 page", StateDown, ", for 1 min 30 s."},
 		"not for long enough":                           {Policy{ForS: 90}, allUp + "60 eu,us down\n120 eu,us up\n150 tick", "", StateUp, ""},
 		"waits for the first word of everyone":          {Policy{}, "0 eu down\n1 us up\n2 ap up", "", StateDegraded, ""},
 		"but not for long":                              {Policy{}, "0 eu down\n60 eu down\n85.9 tick\n86 tick", "86 opened 0 page", StateDown, ""},
 		"silence of the good ones opens nothing":        {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n180 eu down\n195 tick", "", StateDown, ""},
 		"a failing result after that does":              {Policy{}, allUp + "60 eu down\n60 ap,us up\n120 eu down\n180 eu down\n195 tick\n240 eu down", "241 opened 60 page", StateDown, "the only region that can judge must fail"},
 		"silence ends nothing":                          {Policy{}, allUp + one + "200 tick\n600 tick", "61 opened 60 page", StateNoData, ""},
-		"nor does a page stay for ever":                 {Policy{}, allUp + one + "600 tick\n660 eu,us up", "61 opened 60 page\n661 resolved 60 note", StateUp, "Ended after 10m0s"},
+		"nor does a page stay for ever":                 {Policy{}, allUp + one + "600 tick\n660 eu,us up", "61 opened 60 page\n661 resolved 60 note", StateUp, "Ended after 10 min"},
 		"pausing ends it":                               {Policy{}, allUp + one + "90 pause", "61 opened 60 page\n90 resolved 60 note", StatePaused, "it is not known how it ended"},
 		"degraded opens if asked to":                    {Policy{OpenOn: SeverityDegraded}, allUp + "60 eu down\n60 us down\n120 us up\n180 eu up", "61 opened 60 page\n61 severity_changed 60 page\n121 severity_changed 60\n181 resolved 60 note", StateUp, ""},
 		"maintenance":                                   {Policy{}, allUp + "50 maintain 50-100\n" + one + "90 tick\n100 tick\n110 tick\n120 eu,us down", "61 suppressed 60 by maintenance\n121 opened 60 page", StateDown, "Until now it was suppressed by maintenance."},
 		"over before maintenance":                       {Policy{}, allUp + "50 maintain 50-100\n" + one + "90 eu,us up of 80\n110 tick", "61 suppressed 60 by maintenance\n90 resolved 60 by maintenance", StateUp, "No longer down."},
 		"a result from maintenance that comes after it": {Policy{}, allUp + "50 maintain 50-100\n101 eu,us down of 90\n120 eu,us up", "101 suppressed 90 by maintenance\n121 resolved 90 by maintenance", StateUp, ""},
-		"maintenance begins later":                      {Policy{}, allUp + one + "90 maintain 90-300\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateMaintenance, "Ended after 1m0s. In maintenance; Down in 1 of 3"},
+		"maintenance begins later":                      {Policy{}, allUp + one + "90 maintain 90-300\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateMaintenance, "Ended after 1 min. In maintenance; Down in 1 of 3"},
 		"the parent is down":                            {Policy{}, allUp + "59 parent\n" + one + "120 eu,us down", "61 suppressed 60 by parent", StateDown, "it depends on the router, which is down"},
 		"the parent is back, and it is not":             {Policy{}, allUp + "59 parent\n" + one + "90 no parent\n120 eu,us down", "61 suppressed 60 by parent\n121 opened 60 page", StateDown, "suppressed by parent"},
 		"the parent is back, and so is it":              {Policy{}, allUp + "59 parent\n" + one + "90 no parent\n120 eu,us up", "61 suppressed 60 by parent\n121 resolved 60 by parent", StateUp, ""},
@@ -54,7 +55,7 @@ func TestIncidents(t *testing.T) {
 		"a blind region is not asked":                                {Policy{}, allUp + "59 blind ap 50-\n60 eu,ap down\n60 us up", "", StateDegraded, ""},
 		"the others are enough":                                      {Policy{}, allUp + "59 blind ap 50-\n60 ap,eu,us down", "61 opened 60 page", StateDown, "blind, so not asked: ap. It began"},
 		"all are blind":                                              {Policy{}, "0 eu up\n1 blind eu 1-\n60 eu down", "", StateNoData, ""},
-		"found blind later":                                          {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down\n70 blind eu 55-70\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1m0s"},
+		"found blind later":                                          {Policy{Quorum: Quorum{Rule: QuorumCount, Count: 1}}, allUp + "60 eu down\n70 blind eu 55-70\n120 eu,us up", "61 opened 60 page\n121 resolved 60 note", StateUp, "Ended after 1 min"},
 		"what a region saw while it was blind counts for nothing later": {Policy{}, allUp + "60 eu down\n61 blind eu 55-65\n70 tick", "", StateUp, "Up in 3 of 3 regions."},
 		"a region that failed all along lends its slot once": {Policy{}, allUp + "60 eu,us down\n60 ap up\n120 eu down\n120 ap,us up\n180 eu down\n240 eu down\n300 eu down",
 			"61 opened 60 page\n121 resolved 60 note\n301 opened 300\n301 flapping_began 300 note", StateDown, "It is flapping, and down again."},
@@ -84,5 +85,17 @@ func TestIncidents(t *testing.T) {
 				t.Errorf("says %q, want %q", last, c.because)
 			}
 		})
+	}
+}
+
+func TestHowLongItTook(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 400 * time.Millisecond: "0 s", 59500 * time.Millisecond: "1 min", 45 * time.Second: "45 s", 5*time.Minute + 45*time.Second: "5 min 45 s",
+		time.Hour: "1 h", 2*time.Hour + 5*time.Minute + 59*time.Second: "2 h 5 min", 76*time.Hour + time.Minute: "3 d 4 h", 24*time.Hour + time.Minute: "1 d",
+	} {
+		if got := lasted(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
 	}
 }
