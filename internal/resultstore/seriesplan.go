@@ -89,12 +89,13 @@ func planSeries(q SeriesQuery, have keeps) (seriesPlan, error) {
 	case length > rawWindow:
 		return p, &BoundError{"step", fmt.Sprintf("more than %d days are given in whole hours: take such a step", rawWindow/day)}
 	}
-	p.divide(have.rolled.Truncate(hour))
+	p.divide(have)
 	return p, nil
 }
 
-// divide names the tables. Rollups are good up to rolled, a whole hour.
-func (p *seriesPlan) divide(rolled time.Time) {
+// divide names the tables. Rollups are good up to the whole hour that have.rolled is in.
+func (p *seriesPlan) divide(have keeps) {
+	rolled := have.rolled.Truncate(hour)
 	switch p.tier {
 	case TierRaw:
 		p.parts = []seriesPart{{TierRaw, p.from, p.to}}
@@ -111,8 +112,11 @@ func (p *seriesPlan) divide(rolled time.Time) {
 			at = end
 		}
 	}
-	if p.tier == TierDaily {
-		upTo(TierDaily, rolled.Truncate(day))
+	if today := rolled.Truncate(day); p.tier == TierDaily {
+		upTo(TierDaily, today)
+		if !today.Before(have.raw) {
+			rolled = today // results of a day cost less than its hours and what they lack: one table, and no states
+		}
 	}
 	upTo(TierHourly, rolled)
 	upTo(TierRaw, p.to)

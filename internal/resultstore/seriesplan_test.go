@@ -45,8 +45,7 @@ func TestSeriesPlans(t *testing.T) {
 		"a week, by ten minutes": {with(last(7*day), 10*time.Minute), TierRaw, 10 * time.Minute, []seriesPart{{TierRaw, planNow.Add(-7 * day), planNow}}},
 		"a month":                {last(30 * day), TierHourly, 4 * time.Hour, []seriesPart{{TierHourly, at("2026-02-16 11:00:00"), at("2026-03-18 09:00:00")}, {TierRaw, at("2026-03-18 09:00:00"), at("2026-03-18 12:00:00")}}},
 		"90 days": {last(90 * day), TierDaily, day, []seriesPart{
-			{TierDaily, at("2025-12-18 00:00:00"), at("2026-03-18 00:00:00")}, {TierHourly, at("2026-03-18 00:00:00"), at("2026-03-18 09:00:00")},
-			{TierRaw, at("2026-03-18 09:00:00"), at("2026-03-19 00:00:00")},
+			{TierDaily, at("2025-12-18 00:00:00"), at("2026-03-18 00:00:00")}, {TierRaw, at("2026-03-18 00:00:00"), at("2026-03-19 00:00:00")},
 		}},
 		"90 days, by six hours": {with(last(90*day), 6*time.Hour), TierHourly, 6 * time.Hour, []seriesPart{
 			{TierHourly, at("2025-12-18 11:00:00"), at("2026-03-18 09:00:00")}, {TierRaw, at("2026-03-18 09:00:00"), at("2026-03-18 12:00:00")},
@@ -55,8 +54,7 @@ func TestSeriesPlans(t *testing.T) {
 		"a day before hours were kept":             {SeriesQuery{From: at("2023-01-03 12:30:00"), To: at("2023-01-04 12:30:00")}, TierDaily, day, []seriesPart{{TierDaily, at("2023-01-03 00:00:00"), at("2023-01-05 00:00:00")}}},
 		"all that is kept, asked for a moment ago": {with(last(30*day+time.Minute), 10*time.Minute), TierRaw, 10 * time.Minute, []seriesPart{{TierRaw, planNow.Add(-30*day - time.Minute), planNow}}},
 		"five years": {last(5 * 365 * day), TierDaily, day, []seriesPart{
-			{TierDaily, at("2021-03-19 00:00:00"), at("2026-03-18 00:00:00")}, {TierHourly, at("2026-03-18 00:00:00"), at("2026-03-18 09:00:00")},
-			{TierRaw, at("2026-03-18 09:00:00"), at("2026-03-19 00:00:00")},
+			{TierDaily, at("2021-03-19 00:00:00"), at("2026-03-18 00:00:00")}, {TierRaw, at("2026-03-18 00:00:00"), at("2026-03-19 00:00:00")},
 		}},
 	} {
 		p, err := planSeries(c.q, planKeeps())
@@ -66,6 +64,16 @@ func TestSeriesPlans(t *testing.T) {
 		if diff := cmp.Diff(c.parts, p.parts, cmp.AllowUnexported(seriesPart{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+	away := planKeeps() // nobody has rolled up for weeks: the results of the last day that was begun are gone in part
+	away.rolled = ceilTo(away.raw, hour)
+	p, err := planSeries(last(90*day), away)
+	want := []seriesPart{
+		{TierDaily, at("2025-12-18 00:00:00"), at("2026-02-16 00:00:00")}, {TierHourly, at("2026-02-16 00:00:00"), at("2026-02-16 12:00:00")},
+		{TierRaw, at("2026-02-16 12:00:00"), at("2026-03-19 00:00:00")},
+	}
+	if diff := cmp.Diff(want, p.parts, cmp.AllowUnexported(seriesPart{})); err != nil || diff != "" {
+		t.Errorf("%v, %s", err, diff)
 	}
 	for name, c := range map[string]struct {
 		q    SeriesQuery
@@ -121,6 +129,9 @@ func TestSeriesPlansCoverTheirWindow(t *testing.T) {
 			}
 			at = part.to
 			if part.tier == TierRaw {
+				if p.tier != TierRaw && part.from.Before(have.raw) {
+					t.Fatalf("%+v of %+v: %+v", q, have, p.parts)
+				}
 				continue
 			}
 			if whole := aligned(length[part.tier]); !whole(part.from) || !whole(part.to) || part.to.After(have.rolled) || p.step%length[part.tier] != 0 {
@@ -167,10 +178,11 @@ func TestCorrectionsThatAreAskedFor(t *testing.T) {
 	}{
 		"a day":                           {told: -time.Minute, length: day, want: "2026-03-17T11:47:13Z to 2026-03-18T11:00:00Z"},
 		"the last hour":                   {told: -time.Minute, length: 40 * time.Minute, want: ""},
-		"90 days":                         {told: -time.Minute, length: 90 * day, want: ""},
-		"90 days, after an old run":       {told: -4 * time.Minute, length: 90 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
-		"90 days, after one of tomorrow":  {told: day, length: 90 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
-		"90 days, and nobody said a word": {never: true, length: 30 * day, want: "2026-02-16T12:00:00Z to 2026-03-18T11:47:13Z"},
+		"90 days, today from results":     {told: -time.Minute, length: 90 * day, want: "2026-03-18T00:00:00Z to 2026-03-18T11:00:00Z"},
+		"30 days":                         {told: -time.Minute, length: 30 * day, want: ""},
+		"30 days, after an old run":       {told: -4 * time.Minute, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"30 days, after one of tomorrow":  {told: day, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"30 days, and nobody said a word": {never: true, length: 30 * day, want: "2026-02-16T12:00:00Z to 2026-03-18T11:47:13Z"},
 	} {
 		s := &Store{now: func() time.Time { return planNow }}
 		if !c.never {

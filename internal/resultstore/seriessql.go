@@ -25,9 +25,16 @@ FROM results FINAL WHERE ` + seriesOf + slotsFrom + ` GROUP BY series, at`
  arrayMap(q -> toFloat64(q), quantilesDDMerge(0.02, 0.5, 0.95, 0.99)(latencies)), sum(dns), sum(connect), sum(tls), sum(wait), sum(transfer), max(revised)
 FROM (%s) GROUP BY series, at` + oneThread
 
+	// rolledSteps folds rollups alone.
+	rolledSteps = `SELECT %[3]s AS series, intDiv(toInt64(toUnixTimestamp(bucket)) * 1000, {step:Int64}) AS at, sum(up), sum(degraded), sum(down), sum(unknown), sum(missed),
+ arrayMap(q -> toFloat64(q), quantilesDDMerge(0.02, 0.5, 0.95, 0.99)(latency)), sum(dns_us_sum), sum(connect_us_sum), sum(tls_us_sum), sum(wait_us_sum), sum(transfer_us_sum), toUnixTimestamp(max(revised_at))
+` + fromRolled + ` GROUP BY series, at` + oneThread
+
 	rolledPart = `SELECT region, intDiv(toInt64(toUnixTimestamp(bucket)) * 1000, {step:Int64}) AS at, up AS ups, degraded AS degradeds, down AS downs, unknown AS unknowns, missed AS misseds,
  latency AS latencies, dns_us_sum AS dns, connect_us_sum AS connect, tls_us_sum AS tls, wait_us_sum AS wait, transfer_us_sum AS transfer, toUnixTimestamp(revised_at) AS revised
-FROM %[1]s FINAL WHERE ` + seriesOf + ` AND empty(region) = 0 AND bucket >= fromUnixTimestamp64Milli({%[2]s_from:Int64}, 'UTC') AND bucket < fromUnixTimestamp64Milli({%[2]s_to:Int64}, 'UTC')`
+` + fromRolled
+
+	fromRolled = `FROM %[1]s FINAL WHERE ` + seriesOf + ` AND empty(region) = 0 AND bucket >= fromUnixTimestamp64Milli({%[2]s_from:Int64}, 'UTC') AND bucket < fromUnixTimestamp64Milli({%[2]s_to:Int64}, 'UTC')`
 
 	resultsPart = `SELECT region, intDiv(toUnixTimestamp64Milli(scheduled_at), {step:Int64}) AS at,
  countIf(status = 'up') AS ups, countIf(status = 'degraded') AS degradeds, countIf(status = 'down') AS downs, countIf(status = 'unknown') AS unknowns, countIf(status = 'missed') AS misseds,
@@ -77,19 +84,28 @@ func (p seriesPlan) questions(q SeriesQuery, byRegion bool) (questions []ask, re
 		last.to = earlier(last.to, p.corrected)
 		revisions = &ask{fmt.Sprintf(revisedHours, name), of(last)}
 	}
-	if p.tier == TierRaw {
-		return []ask{{fmt.Sprintf(exactSteps, name), of(p.parts...)}}, revisions
-	}
 	for _, parts := range p.apart() {
-		var texts []string
-		for _, part := range parts {
-			if part.tier == TierRaw {
-				texts = append(texts, resultsPart)
-			} else {
-				texts = append(texts, fmt.Sprintf(rolledPart, part.tier.rollups(), part.tier))
+		first, sql := parts[0], ""
+		switch {
+		case len(parts) > 1:
+			var texts []string
+			for _, part := range parts {
+				if part.tier == TierRaw {
+					texts = append(texts, resultsPart)
+				} else {
+					texts = append(texts, fmt.Sprintf(rolledPart, part.tier.rollups(), part.tier))
+				}
 			}
+			sql = fmt.Sprintf(mergedSteps, name, strings.Join(texts, " UNION ALL "))
+		case first.tier == TierRaw:
+			sql = fmt.Sprintf(exactSteps, name)
+			if p.tier != TierRaw {
+				sql += oneThread // others are asked at once
+			}
+		default:
+			sql = fmt.Sprintf(rolledSteps, first.tier.rollups(), first.tier, name)
 		}
-		questions = append(questions, ask{fmt.Sprintf(mergedSteps, name, strings.Join(texts, " UNION ALL ")), of(parts...)})
+		questions = append(questions, ask{sql, of(parts...)})
 	}
 	return questions, revisions
 }
