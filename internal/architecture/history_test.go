@@ -83,7 +83,7 @@ func (h longHistory) tables() string {
 		return cell + "|\n"
 	}
 	if len(bare) > 0 {
-		fmt.Fprintf(&text, "The last column is statements that read the same columns of the same rows of %g M, in turns with the question, and do less with them than any answer needs: states of percentiles become one, the rest is added up, and rows that are the answer are dropped. It is what the engine and its driver take on this machine before there is an answer.\n\n", h.Main)
+		fmt.Fprintf(&text, "The last column is statements that read the same columns of the same rows of %g M, in turns with the question, and do less with them than any answer needs: states of percentiles become one, the rest is added up, and rows that are the answer are taken out of the driver and dropped. It is what the engine and its driver take on this machine before there is an answer.\n\n", h.Main)
 	}
 	text.WriteString("| p50 / p95 in ms |")
 	for _, s := range h.Sizes {

@@ -87,7 +87,7 @@ func TestPagesLoseAndRepeatNothing(t *testing.T) {
 	if err != nil || len(half) != 30 || half[0].Slot() != rows[3].Slot() {
 		t.Errorf("half open range has %d rows, %v", len(half), err)
 	}
-	if _, err := s.Results(t.Context(), ResultQuery{TargetID: 5, Limit: 1001}); err == nil {
+	if _, err := s.Results(t.Context(), ResultQuery{TargetID: 5, Limit: MaxPage + 1}); err == nil {
 		t.Error("limit 1001 was accepted")
 	}
 }

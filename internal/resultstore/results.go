@@ -26,8 +26,8 @@ type Cursor struct {
 	Region      string
 }
 
-// MaxPage is the largest Limit.
-const MaxPage = 1000
+// MaxPage is the largest Limit: a page of the API and one more, which says that there is more.
+const MaxPage = 1001
 
 // A page is looked for in a short window first, then in longer ones further back:
 // the newest page of a long history costs as little as that of a short one.

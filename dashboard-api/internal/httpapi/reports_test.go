@@ -78,14 +78,26 @@ func TestResultPages(t *testing.T) {
 	b := newBench(t)
 	b.create(`{"url":"https://example.com/"}`)
 	slot := time.UnixMilli(1_772_366_340_123).UTC()
-	b.results.rows = []uptime.Result{{TargetID: 1, Region: "eu-1", ScheduledAt: slot, Status: uptime.StatusUp}}
-	var page struct {
-		NextCursor string `json:"next_cursor"`
+	newest := uptime.Result{TargetID: 1, Region: "eu-1", ScheduledAt: slot, Status: uptime.StatusUp}
+	older := newest
+	older.ScheduledAt = slot.Add(-time.Minute)
+	b.results.rows = []uptime.Result{newest, older}
+	type pageBody struct {
+		Items      []any   `json:"items"`
+		NextCursor *string `json:"next_cursor"`
 	}
-	b.do("GET", "/api/v1/targets/1/results?limit=1&region=eu-1&from=2026-01-01T00:00:00Z", "", as(viewerKey)).into(t, &page)
-	b.do("GET", "/api/v1/targets/1/results?limit=1&cursor="+page.NextCursor, "", as(viewerKey))
-	if asked := b.results.asked; asked.Before == nil || !asked.Before.ScheduledAt.Equal(slot) || asked.Before.Region != "eu-1" || asked.TargetID != 1 {
+	var first, last pageBody
+	b.do("GET", "/api/v1/targets/1/results?limit=1&region=eu-1&from=2026-01-01T00:00:00Z", "", as(viewerKey)).into(t, &first)
+	if len(first.Items) != 1 || first.NextCursor == nil {
+		t.Fatalf("the first page is %+v", first)
+	}
+	b.results.rows = []uptime.Result{older}
+	b.do("GET", "/api/v1/targets/1/results?limit=1&cursor="+*first.NextCursor, "", as(viewerKey)).into(t, &last)
+	if asked := b.results.asked; asked.Limit != 2 || asked.Before == nil || !asked.Before.ScheduledAt.Equal(slot) || asked.Before.Region != "eu-1" || asked.TargetID != 1 {
 		t.Errorf("the second page asked for %+v", asked)
+	}
+	if len(last.Items) != 1 || last.NextCursor != nil {
+		t.Errorf("a full page that is the last: %+v", last)
 	}
 }
 

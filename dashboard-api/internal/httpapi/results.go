@@ -116,19 +116,12 @@ func (a *api) listResults(ctx context.Context, in *struct {
 	}
 	question := fmt.Sprintf("results %d %q %d %q %s %s", in.ID, in.Region, in.Limit, in.Cursor, in.From, in.To)
 	return past(ctx, a, question, func(ctx context.Context) (page resultPage, err error) {
-		rows, err := a.Results.Results(ctx, resultstore.ResultQuery{TargetID: in.ID, From: in.From, To: in.To, Region: in.Region, Limit: in.Limit, Before: before})
+		rows, err := a.Results.Results(ctx, resultstore.ResultQuery{TargetID: in.ID, From: in.From, To: in.To, Region: in.Region, Limit: in.Limit + 1, Before: before})
 		if err != nil {
 			return page, down(clickHouse, err)
 		}
-		page.Items = make([]resultBody, len(rows))
-		for i, r := range rows {
-			page.Items[i] = resultOf(r)
-		}
-		if len(rows) == in.Limit {
-			last := rows[len(rows)-1]
-			page.NextCursor = slotCursor(last.ScheduledAt, last.Region)
-		}
-		return page, nil
+		of := pageBy(rows, in.Limit, resultOf, func(last uptime.Result) nullable[string] { return slotCursor(last.ScheduledAt, last.Region) }).Body
+		return resultPage{Items: of.Items, NextCursor: of.NextCursor}, nil
 	})
 }
 
