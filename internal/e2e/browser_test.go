@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // TestBrowser runs the browser tests of the dashboard against the real programs:
@@ -40,5 +42,5 @@ func TestBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	s.browse("e2e:fleet", lab, "GONE_REGION=gone", "REDIS_URL="+s.run().RedisURL)
+	s.browse("e2e:fleet", append(s.proberEnv(), lab, "GONE_REGION=gone", "PROGRAMS="+testfleet.Programs(t, testfleet.Build{}))...)
 }

@@ -158,13 +158,21 @@ func (s *system) run() runFile {
 // prober starts one of another region, beside those of the installation.
 func (s *system) prober(region string) *exec.Cmd {
 	s.t.Helper()
+	return s.program("prober", region, append(s.proberEnv(), "REGION="+region)...)
+}
+
+// proberEnv is what a prober needs of this installation, but its region.
+func (s *system) proberEnv() []string {
+	s.t.Helper()
 	run := s.run()
 	secret, err := os.ReadFile(filepath.Join(s.dir, "secret_key"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.program("prober", region, "REDIS_URL="+run.RedisURL, "CLICKHOUSE_URL="+run.ClickHouseURL, "SECRET_KEY="+strings.TrimSpace(string(secret)), "REGION="+region,
-		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+testfleet.Canary(s.t))
+	return []string{
+		"REDIS_URL=" + run.RedisURL, "CLICKHOUSE_URL=" + run.ClickHouseURL, "SECRET_KEY=" + strings.TrimSpace(string(secret)),
+		"PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES=" + testfleet.Canary(s.t),
+	}
 }
 
 // program starts one with nothing but this environment. What it prints is logs/NAME.log.

@@ -1,7 +1,10 @@
 // What an owner does about a region that is gone, in a real browser: it is retired, its prober forgotten.
-// What it says of probers and dead letters comes first; REDIS_URL is where those are put in.
+// What it says of probers and dead letters comes first; REDIS_URL is where those are put in. With that, CLICKHOUSE_URL,
+// SECRET_KEY, PROBER_CANARIES and PROBER_ALLOW_CIDRS a prober of a new region is run, from the folder PROGRAMS.
 // GONE_REGION is one whose only prober has been killed; it is silent after three of its heartbeats.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
@@ -160,7 +163,9 @@ test("a prober is drained, after what that means was said, and resumed", { timeo
   slow.close();
 });
 
-test("a new region: what to run there, and that it is there", { timeout: 150_000 }, async () => {
+test("a new region: what to run there, its name judged, and one that is there already", {
+  timeout: 150_000,
+}, async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     await page.getByRole("button", { name: "Add a region" }).click();
@@ -174,7 +179,7 @@ test("a new region: what to run there, and that it is there", { timeout: 150_000
   await field.fill("ext-mine");
   await page.getByText("This name is kept", { exact: false }).waitFor();
   assert.equal(await field.getAttribute("aria-invalid"), "true");
-  await field.fill(name); // one whose prober beats: what it waits for
+  await field.fill(name);
   await page.getByText(`is there: ${probers[0].name}`, { exact: false }).waitFor();
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
@@ -300,6 +305,58 @@ test("a prober that has ended is forgotten, after asking", { timeout: 150_000 },
   await page.getByText(`${name} is forgotten.`, { exact: false }).first().waitFor();
   await until("gone in the API", async () => (await prober()) === undefined);
   await forget.waitFor({ state: "detached" });
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("a new region: what the page says is run, its first prober appears, and checks from there", {
+  timeout: 120_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const site = createServer((_, response) => response.end("ok"));
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${site.address().port}/`;
+  const target = await must("POST", "/targets", { url, interval_s: 10 }); // without regions of its own
+  await page.getByRole("button", { name: "Add a region" }).click();
+  await page.getByLabel("Name of the region").fill("far-away");
+  await page.getByText("Waiting for the first prober of far-away").waitFor();
+  let command = await page.locator("dialog .copy-text code").innerText();
+  for (const [placeholder, value] of [
+    [/(?<=REDIS_URL=)\S+/, settings.redisURL],
+    [/(?<=CLICKHOUSE_URL=)'[^']+'/, process.env.CLICKHOUSE_URL],
+    [/(?<=SECRET_KEY=)\S+/, process.env.SECRET_KEY],
+    [/bin\/prober/, `${process.env.PROGRAMS}/prober`],
+  ]) {
+    assert.match(command, placeholder);
+    command = command.replace(placeholder, () => `'${value}'`);
+  }
+  const { PATH, PROBER_CANARIES, PROBER_ALLOW_CIDRS } = process.env;
+  const prober = spawn("sh", ["-c", command], {
+    env: { PATH, PROBER_CANARIES, PROBER_ALLOW_CIDRS, OPS_ADDR: "127.0.0.1:0" },
+    stdio: "ignore",
+    detached: true, // a group of its own: the shell and what it runs end together
+  });
+  const ended = once(prober, "exit");
+  try {
+    await page.getByText("far-away is there: ", { exact: false }).waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("region", { name: "Region far-away", exact: true }).waitFor();
+    const results = `/targets/${target.id}/results?region=far-away`;
+    const [first] = await until(
+      "a result from there",
+      async () => {
+        const { items } = await must("GET", results);
+        return items.length > 0 && items.slice(-1);
+      },
+      { seconds: 40 },
+    );
+    assert.equal(first.status, "up");
+  } finally {
+    process.kill(-prober.pid, "SIGTERM");
+    await ended;
+    await must("DELETE", `/targets/${target.id}`);
+    site.close();
+  }
   assert.deepEqual(trouble, []);
   await context.close();
 });
