@@ -4,6 +4,7 @@ package historybench
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,27 +35,64 @@ type live struct {
 
 func (b *bench) goLive(t *testing.T) *live {
 	ctx, cancel := context.WithCancel(b.ctx)
-	l := &live{b: b, cancel: cancel, ended: make(chan error, 2), began: time.Now()}
+	l := &live{b: b, cancel: cancel, ended: make(chan error, 2)}
+	filled := time.Now()
+	b.fill(t, inPhase(b.Live))
 	l.clock.Store(b.Live.UnixMilli())
-	go func() { l.ended <- l.run(ctx) }()
-	job := l.rollUp(t)
+	job, ready := l.rollUp(t, filled)
 	go func() { l.ended <- job.Run(ctx) }()
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		t.Fatal(ctx.Err())
+	}
+	l.began, l.runs = time.Now(), 0
+	go func() { l.ended <- l.run(ctx) }()
 	return l
 }
 
+// inPhase is the next instant that is as far into its hour as every history begins to be asked: how much
+// is not rolled up yet decides what some questions read.
+func inPhase(at time.Time) time.Time {
+	hour := at.Add(-phase).Truncate(time.Hour)
+	if next := hour.Add(phase); !next.Before(at) {
+		return next
+	}
+	return hour.Add(time.Hour + phase)
+}
+
+// fill stores the results up to an instant, as fast as can be.
+func (b *bench) fill(t *testing.T, to time.Time) {
+	for from := b.Live; from.Before(to); from = from.Add(interval) {
+		for region := range regions() {
+			for _, rows := range b.results(region, from, from.Add(interval)) {
+				if err := b.insert(b.ctx, rows); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	b.Live = to
+	b.save(t)
+}
+
 // rollUp is the publisher's job, to compute what arrives: each minute, as it does, though the
-// results' clock goes twenty times as far meanwhile. The store is told how far it is.
-func (l *live) rollUp(t *testing.T) *rollup.Job {
+// results' clock goes twenty times as far meanwhile. The store is told how far it is. What was stored
+// before since is rolled up already; ready is closed when the rest is, too.
+func (l *live) rollUp(t *testing.T, since time.Time) (job *rollup.Job, ready chan struct{}) {
 	var at, marks time.Time
-	notes := &watched{since: time.Now()} // what was loaded is rolled up already
+	notes := &watched{since: since}
+	ready = make(chan struct{})
+	first := sync.OnceFunc(func() { close(ready) })
 	notes.started = func() { at, marks = l.now(), time.Now() }
 	notes.finished = func() {
 		l.b.store.RolledUp(at)
 		l.rolled.Store(at.Add(-resultstore.CloseAfter).Truncate(time.Hour).UnixMilli())
 		notes.since = marks.Add(-2 * time.Minute)
 		l.runs++
+		first()
 	}
-	return l.b.job(t, l.b.store, notes)
+	return l.b.job(t, l.b.store, notes), ready
 }
 
 // now is the time where the results come from.

@@ -23,6 +23,11 @@ const (
 	// headStart is how long ago the results end that are loaded: those that arrive while
 	// questions are asked come twenty times as fast as time goes, and must not overtake it.
 	headStart = 8 * time.Hour
+
+	// The loaded results end at noon and phase, and each history is asked when its newest are as far into an hour:
+	// today, and the open hour, are of the same length whenever this runs, and at every size.
+	noon  = 12 * time.Hour
+	phase = 15 * time.Minute
 )
 
 // settings are what can be asked for by variables of make.
@@ -114,7 +119,7 @@ func readProgress(t *testing.T, s settings) *progress {
 	content, err := os.ReadFile(p.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.Targets, p.End = s.targets, time.Now().Add(-headStart).UTC().Truncate(interval)
+		p.Targets, p.End = s.targets, time.Now().Add(-headStart-noon-phase).UTC().Truncate(day).Add(noon+phase)
 		p.Live = p.End
 	case err != nil:
 		t.Fatal(err)
