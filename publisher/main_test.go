@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -43,16 +43,10 @@ func start(t *testing.T) *servers {
 	t.Helper()
 	ctx := t.Context()
 	env := map[string]string{"REDIS_URL": testbackend.Redis(t), "DATABASE_URL": testbackend.SQLite(t), "CLICKHOUSE_URL": testbackend.ClickHouse(t)}
-	if err := migrations.UpRelational(ctx, env["DATABASE_URL"], quiet); err != nil {
-		t.Fatal(err)
-	}
 	if err := migrations.UpClickHouse(ctx, env["CLICKHOUSE_URL"], quiet); err != nil {
 		t.Fatal(err)
 	}
-	db, err := database.Open(ctx, env["DATABASE_URL"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, env["DATABASE_URL"])
 	redis, err := checkstream.Open(env["REDIS_URL"])
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +55,7 @@ func start(t *testing.T) *servers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _, _ = db.Close(), redis.Close(), results.Close() })
+	t.Cleanup(func() { _, _ = redis.Close(), results.Close() })
 	return &servers{env: env, redis: redis, targets: targetstore.New(db), versions: schedulestore.New(db), results: results, frames: map[string]*service.Service{}}
 }
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/testbackend"
-	"github.com/probefleet/probefleet/migrations"
 )
 
 // fakeAPI answers a check with its states in turn, the last one for ever.
@@ -152,9 +152,7 @@ func TestCheckThatCannotBeMade(t *testing.T) {
 func TestCheckOfARunningInstallation(t *testing.T) {
 	t.Parallel()
 	url := testbackend.SQLite(t)
-	if err := migrations.UpRelational(t.Context(), url, nil); err != nil {
-		t.Fatal(err)
-	}
+	databasetest.Open(t, url)
 	api, dir := newFakeAPI(t, state("COMPLETED", upJSON)), t.TempDir()
 	if err := (runFile{URL: api.URL, PID: os.Getpid(), DatabaseURL: url}).write(dir); err != nil {
 		t.Fatal(err)

@@ -20,12 +20,49 @@ import (
 // Postgres returns the URL of an empty PostgreSQL database of its own.
 func Postgres(t testing.TB) string {
 	t.Helper()
+	return postgresLike(t, "template0")
+}
+
+// PostgresTemplate is a database that others are made like, which is sooner done than filling each.
+type PostgresTemplate struct {
+	Fill func(url string) error // given an empty database, once in a process
+
+	name lazy[string]
+}
+
+// Postgres returns the URL of a PostgreSQL database of its own with what the template has.
+func (p *PostgresTemplate) Postgres(t testing.TB) string {
+	t.Helper()
+	name, err := p.name.get(p.make)
+	if err != nil {
+		t.Fatalf("postgres for tests: %v", err)
+	}
+	return postgresLike(t, name)
+}
+
+func (p *PostgresTemplate) make() (string, error) {
+	host, err := shared.postgres.get(startPostgresHost)
+	if err != nil {
+		return "", err
+	}
+	name := databaseName()
+	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
+		return "", err
+	}
+	if host.server == nil { // ours end with all they have
+		atExit(func() { _ = host.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)") })
+	}
+	return name, p.Fill(withDatabase(host.base, name))
+}
+
+func postgresLike(t testing.TB, template string) string {
+	t.Helper()
 	host, err := shared.postgres.get(startPostgresHost)
 	if err != nil {
 		t.Fatalf("postgres for tests: %v", err)
 	}
 	name := databaseName()
-	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
+	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatalf("postgres for tests: %v", err)
 	}
 	t.Cleanup(func() {

@@ -22,6 +22,7 @@ import (
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/blindstore"
 	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
@@ -33,7 +34,6 @@ import (
 	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/verdictstore"
-	"github.com/probefleet/probefleet/migrations"
 )
 
 func TestMain(m *testing.M) { testbackend.Main(m) }
@@ -88,14 +88,7 @@ func newBench(t *testing.T) *bench { return newBenchOn(t, testbackend.SQLite(t))
 
 func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *bench {
 	t.Helper()
-	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := database.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := databasetest.Open(t, url)
 	accounts := accountstore.New(db)
 	for key, role := range map[string]accountstore.Role{
 		ownerKey: accountstore.RoleOwner, editorKey: accountstore.RoleEditor, viewerKey: accountstore.RoleViewer, revokedKey: accountstore.RoleOwner,

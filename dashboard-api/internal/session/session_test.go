@@ -12,25 +12,15 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
-	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/testbackend"
-	"github.com/probefleet/probefleet/migrations"
 )
 
 func TestMain(m *testing.M) { testbackend.Main(m) }
 
 func newSessions(t *testing.T, trustProxy bool) (*Sessions, *accountstore.Store) {
 	t.Helper()
-	url := testbackend.SQLite(t)
-	if err := migrations.UpRelational(t.Context(), url, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
-	db, err := database.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	store := accountstore.New(db)
+	store := accountstore.New(databasetest.Open(t, testbackend.SQLite(t)))
 	return New(store, trustProxy, slog.New(slog.DiscardHandler)), store
 }
 

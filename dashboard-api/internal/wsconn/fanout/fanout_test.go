@@ -83,7 +83,7 @@ func TestCut(t *testing.T) {
 	n := newNode(t, targets)
 	crowd := &crowd{node: n}
 	const cut = 2_000
-	all := crowd.gather(t, cut, func(int) string { return "targets" }, func(int) bool { return true })
+	all := crowd.gather(t, cut, func(int) string { return "targets" }, func(int) bool { return false })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() { _ = n.announce(ctx, rate) }()
@@ -98,7 +98,7 @@ func TestCut(t *testing.T) {
 		group.Go(func() {
 			<-time.After(rand.N(500 * time.Millisecond)) // a page's first pause
 			<-old.ended                                  // what was read before the cut was read
-			r, err := crowd.open("targets", true, old)
+			r, err := crowd.open("targets", false, old)
 			if err != nil {
 				t.Error(err)
 				return

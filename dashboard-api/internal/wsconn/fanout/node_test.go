@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
-	"github.com/probefleet/probefleet/internal/database"
+	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -44,14 +44,8 @@ func newNode(t *testing.T, targets int) *node {
 	if err := migrations.UpClickHouse(t.Context(), clickURL, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := migrations.UpRelational(t.Context(), databaseURL, nil); err != nil {
-		t.Fatal(err)
-	}
 	n := &node{}
-	db, err := database.Open(t.Context(), databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := databasetest.Open(t, databaseURL)
 	for _, region := range regions {
 		if _, err := schedulestore.New(db).AddRegion(t.Context(), region); err != nil {
 			t.Fatal(err)
@@ -65,7 +59,6 @@ func newNode(t *testing.T, targets int) *node {
 		}
 		n.targets = append(n.targets, made.ID)
 	}
-	_ = db.Close()
 	stream, err := checkstream.Open(redisURL)
 	if err != nil {
 		t.Fatal(err)
