@@ -314,40 +314,50 @@ const moving = () =>
 
 /**
  * Opens pages in every mode, makes a picture of each, and gives what is wrong with them.
- * A page is a name, a path, and what to wait for or do before it is looked at.
+ * A page is a name, a path, and what to wait for or do before it is looked at. Two modes are
+ * gone through at once: a page waits for its programs as long as it works.
  */
 export async function inEveryMode(browser, storageState, pages) {
+  const left = [...modes];
+  const lane = async () => {
+    const found = [];
+    for (let mode = left.shift(); mode; mode = left.shift())
+      found.push(...(await inMode(browser, storageState, pages, mode)));
+    return found;
+  };
+  return (await Promise.all([lane(), lane()])).flat();
+}
+
+async function inMode(browser, storageState, pages, { name: mode, ...options }) {
   const found = [];
-  for (const { name: mode, ...options } of modes) {
-    const context = await browser.newContext({ ...options, storageState });
-    for (const [name, path, ready] of pages) {
-      const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
-      const trouble = watchPage(page);
-      const say = (what) => found.push(`${name} ${mode}: ${what}`);
-      try {
-        await page.goto(new URL(path, settings.base).href);
-        await ready(page);
-        const shift = await shifted(page);
-        if (shift) say(shift);
-        if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
-        for (const violation of await axeViolations(page)) say(violation);
-        if (options.reducedMotion) for (const what of await page.evaluate(moving)) say(`moves: ${what}`);
-        await shoot(page, `${name}-${mode}`, true);
-        if (options.viewport.width < 400) {
-          await page.setViewportSize({ ...options.viewport, width: 360 });
-          await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 3 }).catch(
-            async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
-          );
-        }
-      } catch (error) {
-        say(error.message.split("\n")[0]);
-        await shoot(page, `${name}-${mode}-failed`);
+  const context = await browser.newContext({ ...options, storageState });
+  for (const [name, path, ready] of pages) {
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    const trouble = watchPage(page);
+    const say = (what) => found.push(`${name} ${mode}: ${what}`);
+    try {
+      await page.goto(new URL(path, settings.base).href);
+      await ready(page);
+      const shift = await shifted(page);
+      if (shift) say(shift);
+      if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
+      for (const violation of await axeViolations(page)) say(violation);
+      if (options.reducedMotion) for (const what of await page.evaluate(moving)) say(`moves: ${what}`);
+      await shoot(page, `${name}-${mode}`, true);
+      if (options.viewport.width < 400) {
+        await page.setViewportSize({ ...options.viewport, width: 360 });
+        await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 3 }).catch(
+          async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
+        );
       }
-      for (const line of trouble) say(line);
-      await page.close();
+    } catch (error) {
+      say(error.message.split("\n")[0]);
+      await shoot(page, `${name}-${mode}-failed`);
     }
-    await context.close();
+    for (const line of trouble) say(line);
+    await page.close();
   }
+  await context.close();
   return found;
 }
