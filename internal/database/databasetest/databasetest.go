@@ -58,7 +58,7 @@ func migrate(ctx context.Context, url string) error {
 		return errors.Join(err, migrations.UpRelational(ctx, url, nil))
 	}
 	file, err := migratedFile()
-	if err != nil {
+	if err := errors.Join(err, source.Create()); err != nil {
 		return err
 	}
 	return os.WriteFile(source.Path, file, 0o600)
