@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -55,43 +54,18 @@ func (c child) run() error {
 		runtime.LockOSThread()
 		callEngine(entry, c.engineArgs())
 	}()
-	every := time.NewTicker(5 * time.Second)
-	defer every.Stop()
-	steppedBack := false
+	rotate := time.NewTicker(5 * time.Second)
+	defer rotate.Stop()
 	for {
 		select {
 		case <-ended:
 			return errors.New("the engine stopped by itself")
-		case <-every.C:
+		case <-rotate.C:
 			log.rotate()
-			steppedBack = steppedBack || mergesStepBack()
 		case <-stop:
 			return leave(prompt, ended)
 		}
 	}
-}
-
-// mergesStepBack leaves merges what others do not want of the processors: nobody waits for them, and
-// by default they share the cores evenly with who asks something. The engine's own setting
-// (os_threads_nice_value_merge_mutate) needs CAP_SYS_NICE; a claim of one's own may be lowered
-// without (setpriority(2)). It says whether the threads were there, which live as long as the engine.
-func mergesStepBack() (found bool) {
-	const (
-		mergers = "MergeMutate" // what the engine calls their threads
-		nice    = 10
-	)
-	names, _ := filepath.Glob("/proc/self/task/*/comm") // the pattern is well-formed
-	for _, path := range names {
-		name, err := os.ReadFile(path)
-		if err != nil || strings.TrimSpace(string(name)) != mergers {
-			continue
-		}
-		thread, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && unix.Setpriority(unix.PRIO_PROCESS, thread, nice) == nil {
-			found = true
-		}
-	}
-	return found
 }
 
 // leave types "exit" until the engine hears it: a line typed before the prompt
