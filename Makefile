@@ -42,7 +42,7 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
-	$(GO) test -race -vet=off -shuffle=on -p 4 -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$ -e /internal/e2e$$)
+	$(GO) test -race -vet=off -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$ -e /internal/e2e$$)
 	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
 	$(GO) test -race -vet=off -count=1 -parallel 2 -timeout 45m ./internal/faults
 	@cd $(WEB) && npm run --silent check && npm test --silent
