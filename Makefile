@@ -42,7 +42,7 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
-	$(GO) test -race -vet=off -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$ -e /internal/e2e$$)
+	$(GO) test -race -vet=off -shuffle=on -timeout 20m $$($(GO) list ./... | grep -v -e /internal/faults$$)
 	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
 	$(GO) test -race -vet=off -count=1 -parallel 2 -timeout 45m ./internal/faults
 	@cd $(WEB) && npm run --silent check && npm test --silent
@@ -51,8 +51,8 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 test-unit: ## only what needs no server
 	$(GO) test -race -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
 
-test-browser: build ## the real programs end to end, and the pages in a real Chromium
-	$(GO) test -race -vet=off -count=1 -timeout 40m -tags browser ./internal/e2e
+test-browser: build ## the pages in a real Chromium, against the real programs
+	$(GO) test -vet=off -count=1 -timeout 40m -tags browser ./internal/e2e/...
 
 lint: ## golangci-lint and the dashboard's linter
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...

@@ -1,3 +1,5 @@
+//go:build !load && !faults && !browser && !bench
+
 package e2e
 
 import (
