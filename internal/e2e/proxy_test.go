@@ -272,10 +272,10 @@ func cookiesOf(t *testing.T, jar http.CookieJar, url string) map[string]string {
 // they have for that. Its certificate is of its own authority, since the name is localhost.
 func caddy(t *testing.T, s *system) proxy {
 	t.Helper()
-	dir, port := t.TempDir(), freePort(t)
+	dir := t.TempDir()
+	port, plain := freePorts(t)
 	shipped := filepath.Join(deployed(t), "caddy", "Caddyfile")
 	settings := filepath.Join(dir, "Caddyfile")
-	plain := freePort(t)
 	global := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\thttp_port %d\n}\nimport %s\n", plain, shipped)
 	if err := os.WriteFile(settings, []byte(global), 0o600); err != nil {
 		t.Fatal(err)
@@ -292,12 +292,12 @@ func caddy(t *testing.T, s *system) proxy {
 // nginx runs the shipped settings with their names and places replaced by those of this test.
 func nginx(t *testing.T, s *system) proxy {
 	t.Helper()
-	dir, port := t.TempDir(), freePort(t)
+	dir := t.TempDir()
+	port, plain := freePorts(t)
 	content, err := os.ReadFile(filepath.Join(deployed(t), "nginx", "probefleet.conf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := freePort(t)
 	p := proxy{url: fmt.Sprintf("https://localhost:%d", port), plain: fmt.Sprintf("http://localhost:%d", plain), log: filepath.Join(dir, "access.log")}
 	certificate, key := selfSigned(t, dir)
 	settings := string(content)
@@ -372,14 +372,19 @@ func run(t *testing.T, s *system, cmd *exec.Cmd, port int, certificate string) (
 	return stop, trust
 }
 
-func freePort(t *testing.T) int {
+// freePorts gives two ports, which are not the same.
+func freePorts(t *testing.T) (one, other int) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var ports [2]int
+	for i := range ports {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		ports[i] = listener.Addr().(*net.TCPAddr).Port
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	return ports[0], ports[1]
 }
 
 // trusting believes the certificates in a file; nil: there are none yet.
