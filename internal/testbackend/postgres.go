@@ -41,36 +41,40 @@ func (p *PostgresTemplate) Postgres(t testing.TB) string {
 }
 
 func (p *PostgresTemplate) make() (string, error) {
-	host, err := shared.postgres.get(startPostgresHost)
+	host, name, err := newPostgres("template0")
 	if err != nil {
 		return "", err
 	}
-	name := databaseName()
-	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE template0"); err != nil {
-		return "", err
-	}
 	if host.server == nil { // ours end with all they have
-		atExit(func() { _ = host.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)") })
+		atExit(func() { _ = host.drop(name) })
 	}
 	return name, p.Fill(withDatabase(host.base, name))
 }
 
 func postgresLike(t testing.TB, template string) string {
 	t.Helper()
-	host, err := shared.postgres.get(startPostgresHost)
+	host, name, err := newPostgres(template)
 	if err != nil {
 		t.Fatalf("postgres for tests: %v", err)
 	}
-	name := databaseName()
-	if err := host.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
-		t.Fatalf("postgres for tests: %v", err)
-	}
 	t.Cleanup(func() {
-		if err := host.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"); err != nil {
+		if err := host.drop(name); err != nil {
 			t.Logf("drop test database: %v", err)
 		}
 	})
 	return withDatabase(host.base, name)
+}
+
+func newPostgres(template string) (host *postgresHost, name string, err error) {
+	if host, err = shared.postgres.get(startPostgresHost); err != nil {
+		return nil, "", err
+	}
+	name = databaseName()
+	return host, name, host.exec("CREATE DATABASE " + name + " TEMPLATE " + template)
+}
+
+func (h *postgresHost) drop(name string) error {
+	return h.exec("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)")
 }
 
 type postgresHost struct {

@@ -54,8 +54,12 @@ func migrate(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	if exists, err := source.Exists(); err != nil || exists {
-		return errors.Join(err, migrations.UpRelational(ctx, url, nil))
+	exists, err := source.Exists()
+	if err != nil {
+		return err
+	}
+	if exists {
+		return migrations.UpRelational(ctx, url, nil)
 	}
 	file, err := migratedFile()
 	if err := errors.Join(err, source.Create()); err != nil {
