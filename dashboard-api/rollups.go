@@ -13,6 +13,7 @@ const rollupsLook = 10 * time.Second // a run is made every minute
 type rollupNotes interface {
 	State(context.Context) (rollupstore.State, error)
 	LastRebuild(context.Context) (rollupstore.Standing, error)
+	Aside(context.Context) ([]rollupstore.Bucket, error)
 }
 
 // followRollups tells the results how far the rollups are, and what is kept of answers that

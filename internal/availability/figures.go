@@ -20,7 +20,7 @@ type Cell struct {
 type Figures struct {
 	Counts                 // of the slots that count
 	Excluded uint64        // slots within maintenance, or while the region was blind, which count nowhere
-	Downtime time.Duration // of the down slots: one interval each
+	Downtime time.Duration // of the down slots: one interval each; of an account never more than its regular slots could be
 }
 
 // Add gives the sum of both.
@@ -107,6 +107,18 @@ func (t Terms) Of(c Cell) Figures {
 	return Figures{Counts: c.Counts, Downtime: time.Duration(c.Down) * t.Every.At(s.From)}
 }
 
+// most is the downtime if all regular slots of the window that count were down: each stretch
+// that counts is down for its length, and for what its last slot reaches beyond.
+func (t Terms) most() time.Duration {
+	counts, stretches := t.Window.To.Sub(t.Window.From), 1
+	for _, s := range t.Except {
+		if s = t.Window.Within(s); !s.Empty() {
+			counts, stretches = counts-s.To.Sub(s.From), stretches+1
+		}
+	}
+	return max(counts, 0) + time.Duration(stretches)*t.Every.longest()
+}
+
 // Sum adds cells up.
 func (t Terms) Sum(cells []Cell) (sum Figures) {
 	for _, c := range cells {
@@ -158,16 +170,29 @@ type Account struct {
 
 	terms   Terms
 	periods []Period
+	sums    []Figures // of the window and of each period, with all downtime there is
 }
 
 // NewAccount starts at nothing. The periods are in ascending order and do not overlap.
 func NewAccount(terms Terms, periods []Period) *Account {
-	return &Account{terms: terms, periods: periods, ByPeriod: make([]Figures, len(periods))}
+	return &Account{terms: terms, periods: periods, ByPeriod: make([]Figures, len(periods)), sums: make([]Figures, 1+len(periods))}
+}
+
+// add takes a cell into a sum, and gives what is told of it. Where checkers have slots of their
+// own beside those of the regions, or a heartbeat says several times that it failed, more slots
+// are down than there were intervals: a target is not down for longer than there was time.
+func (t Terms) add(sum *Figures, c Cell) Figures {
+	*sum = sum.Add(t.Of(c))
+	told := *sum
+	if told.Downtime > 0 {
+		told.Downtime = min(told.Downtime, t.most())
+	}
+	return told
 }
 
 // Add takes a cell in. The order of cells does not matter.
 func (a *Account) Add(c Cell) {
-	a.Total = a.Total.Add(a.terms.Of(c))
+	a.Total = a.terms.add(&a.sums[0], c)
 	first, _ := slices.BinarySearchFunc(a.periods, c.From, func(p Period, t time.Time) int {
 		if p.To.After(t) {
 			return 1
@@ -177,6 +202,6 @@ func (a *Account) Add(c Cell) {
 	for i := first; i < len(a.periods) && a.periods[i].From.Before(c.To); i++ {
 		within := a.terms
 		within.Window = within.Window.Within(a.periods[i].Span)
-		a.ByPeriod[i] = a.ByPeriod[i].Add(within.Of(c))
+		a.ByPeriod[i] = within.add(&a.sums[1+i], c)
 	}
 }

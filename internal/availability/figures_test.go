@@ -93,6 +93,39 @@ func TestCellOverTheEdgeOfPeriods(t *testing.T) {
 	}
 }
 
+// A checker from outside has slots of its own: in an outage all of them are down, and the time
+// that was is not more for it: at most what the regular slots could come to, each stretch with
+// what its last slot reaches beyond.
+func TestDowntimeIsNeverMoreThanThereWasTime(t *testing.T) {
+	t.Parallel()
+	begin := at("2026-03-01T10:00:00Z")
+	minute := func(n int) time.Time { return begin.Add(time.Duration(n) * time.Minute) }
+	terms := Terms{
+		Window: Span{begin, minute(120)}, Except: NewSpans(Span{minute(90), minute(105)}, Span{minute(115), minute(300)}),
+		Every: NewIntervals(Interval{minute(-600), time.Minute}),
+	}
+	periods := []Period{{Span: Span{begin, minute(60)}}, {Span: Span{minute(60), minute(120)}}}
+	account := NewAccount(terms, periods)
+	for quarter := range 8 {
+		account.Add(Cell{Span{minute(15 * quarter), minute(15*quarter + 15)}, Counts{Down: 30}})
+		account.Add(Cell{Span{minute(15 * quarter), minute(15*quarter + 15)}, Counts{Up: 1}})
+	}
+	for name, f := range map[string]struct {
+		got  Figures
+		want time.Duration
+	}{
+		"first hour": {account.ByPeriod[0], 61 * time.Minute}, "second hour": {account.ByPeriod[1], 43 * time.Minute}, "both": {account.Total, 103 * time.Minute},
+	} {
+		if f.got.Downtime != f.want || f.got.Down == 0 {
+			t.Errorf("%s: down for %v in %d slots, want %v", name, f.got.Downtime, f.got.Down, f.want)
+		}
+	}
+	incidents := terms.Incidents([]Cell{{Span{begin, minute(15)}, Counts{Down: 30}}, {Span{minute(15), minute(30)}, Counts{Down: 30}}})
+	if len(incidents) != 1 || incidents[0].Downtime != 31*time.Minute {
+		t.Errorf("incidents %+v", incidents)
+	}
+}
+
 func TestDowntimeIsOfTheIntervalInForce(t *testing.T) {
 	t.Parallel()
 	start := at("2026-03-01T00:00:00Z")

@@ -9,8 +9,8 @@ import (
 // found in.
 type Incident struct {
 	Span
-	Slots    uint64 // down ones
-	Downtime time.Duration
+	Slots    uint64        // down ones
+	Downtime time.Duration // an interval for each, but not more than its regular slots could come to
 }
 
 // Incidents finds the stretches in which cells of one series tell of down slots. What
@@ -38,6 +38,10 @@ func (t Terms) Incidents(cells []Cell) []Incident {
 		last.To = c.To
 		last.Slots += f.Down
 		last.Downtime += f.Downtime
+	}
+	for i := range found {
+		one := &found[i]
+		one.Downtime = min(one.Downtime, one.To.Sub(one.From)+t.Every.longest())
 	}
 	return found
 }

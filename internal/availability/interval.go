@@ -44,3 +44,11 @@ func (all Intervals) At(t time.Time) time.Duration {
 	}
 	return all[max(n-1, 0)].Every
 }
+
+// longest is the longest of them; 0: there are none.
+func (all Intervals) longest() (longest time.Duration) {
+	for _, i := range all {
+		longest = max(longest, i.Every)
+	}
+	return longest
+}

@@ -130,15 +130,18 @@ func TestOrderOfRowsChangesNothing(t *testing.T) {
 			t.Fatalf("seed %d: %+v %v, then %+v %v", seed, before, incidents, after, again)
 		}
 		var down uint64
-		var downtime time.Duration
 		for i, one := range incidents {
-			down, downtime = down+one.Slots, downtime+one.Downtime
+			down += one.Slots
+			// The slots of regions are at times of their own here: together they are more than regular ones.
+			if want := min(time.Duration(one.Slots)*every[0].Every, one.To.Sub(one.From)+every[0].Every); one.Downtime != want {
+				t.Fatalf("seed %d: down for %v in %+v, want %v", seed, one.Downtime, one, want)
+			}
 			if one.Empty() || i > 0 && one.From.Before(incidents[i-1].To) {
 				t.Fatalf("seed %d: incidents %v", seed, incidents)
 			}
 		}
-		if down != before.Down || downtime != before.Downtime {
-			t.Fatalf("seed %d: incidents hold %d down slots, %v; the figures %+v", seed, down, downtime, before)
+		if down != before.Down {
+			t.Fatalf("seed %d: incidents hold %d down slots; the figures %+v", seed, down, before)
 		}
 	}
 }

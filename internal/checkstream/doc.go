@@ -31,8 +31,8 @@
 // A replay is some prober's for a minute: it may be run more than once, its letter is
 // removed and counted once.
 //
-// Deletions. A tombstone stays for longer than results do. Entries of the target come
-// with Tombstoned set, and it has no letters.
+// Deletions. A tombstone stays until it is pruned; whoever does that knows how long results
+// are kept. Entries of the target come with Tombstoned set, and it has no letters.
 //
 // On demand. Visits that somebody waits for have a lane beside the checks, with a stream
 // a region, ids of Redis's own and an end: see [Adhoc]. Nothing of it is ever a result.

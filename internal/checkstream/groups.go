@@ -47,8 +47,7 @@ type TrimReport struct {
 	OldestUnsettled time.Time // slot second of the first entry some region has not settled; zero: none
 }
 
-// Trim removes what every group has settled, and nothing without groups. It also
-// prunes the tombstones once an hour.
+// Trim removes what every group has settled, and nothing without groups.
 func (p *Publisher) Trim(ctx context.Context) (TrimReport, error) {
 	reply, err := p.r.scripts.trim.Run(ctx, p.r.commands, []string{keyChecks}).Slice()
 	if err != nil {
@@ -67,17 +66,6 @@ func (p *Publisher) Trim(ctx context.Context) (TrimReport, error) {
 			return report, fmt.Errorf("trim checks: %w", err)
 		}
 		report.OldestUnsettled = time.Unix(second, 0).UTC()
-	}
-	p.mu.Lock()
-	due := time.Since(p.pruned) >= pruneEvery
-	if due {
-		p.pruned = time.Now()
-	}
-	p.mu.Unlock()
-	if due {
-		if err := p.r.prune(ctx); err != nil {
-			return report, err
-		}
 	}
 	return report, nil
 }

@@ -20,7 +20,6 @@ type Publisher struct {
 	r *Redis
 
 	mu      sync.Mutex
-	pruned  time.Time
 	cursors map[string]string // where the janitor goes on, by region
 }
 

@@ -7,13 +7,7 @@ import (
 	"time"
 )
 
-const (
-	// tombstoneAge is a day longer than results are kept: no spool, stream or letter
-	// can bring anything of a target back by then.
-	tombstoneAge  = 31 * 24 * time.Hour
-	tombstonePage = 1000
-	pruneEvery    = time.Hour
-)
+const tombstonePage = 1000
 
 // Tombstone tells probers that targets were deleted: their checks on the way are
 // delivered with Tombstoned set, their dead letters are removed with this call and
@@ -81,10 +75,12 @@ func (r *Redis) mark(ctx context.Context, entries []Entry) {
 	}
 }
 
-// prune removes old tombstones, a page at a time.
-func (r *Redis) prune(ctx context.Context) error {
+// PruneTombstones removes those that are older, a page at a time. An age that is longer than
+// results are kept loses nothing: no spool, stream or letter can bring anything of their
+// targets back.
+func (r *Redis) PruneTombstones(ctx context.Context, age time.Duration) error {
 	for cursor := "0"; ; {
-		next, err := r.scripts.prune.Run(ctx, r.commands, []string{keyTombstones}, tombstoneAge.Milliseconds(), cursor, tombstonePage).Text()
+		next, err := r.scripts.prune.Run(ctx, r.commands, []string{keyTombstones}, age.Milliseconds(), cursor, tombstonePage).Text()
 		if err != nil {
 			return fmt.Errorf("prune tombstones: %w", err)
 		}

@@ -3,9 +3,10 @@ package checkstream
 import (
 	"strconv"
 	"testing"
+	"time"
 )
 
-func TestTombstonesAreKeptForAMonth(t *testing.T) {
+func TestOldTombstonesArePruned(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, r *Redis) {
 		ctx := t.Context()
@@ -21,8 +22,11 @@ func TestTombstonesAreKeptForAMonth(t *testing.T) {
 		for id := range 1500 {
 			must(t, r.commands.HSet(ctx, keyTombstones, strconv.Itoa(10_000+id), "1").Err())
 		}
-		_, err := NewPublisher(r).Trim(ctx)
-		must(t, err)
+		must(t, r.PruneTombstones(ctx, 100*day*time.Second))
+		if deleted, err := r.Tombstoned(ctx, []int64{1, 2}); err != nil || !deleted[1] || !deleted[2] {
+			t.Fatalf("of less than a hundred days %v, %v", deleted, err)
+		}
+		must(t, r.PruneTombstones(ctx, 31*day*time.Second))
 		if n, err := r.Tombstones(ctx); err != nil || n != 2501 {
 			t.Fatalf("%d left of 2501, %v", n, err)
 		}

@@ -7,7 +7,9 @@
 //   - a ping up to the deadline: a row at the ping's instant, up, or down(reported) when
 //     the job says that it failed;
 //   - no ping: one row at the expected instant, down(timeout); or missed(region_down) when
-//     for a part of the time nobody was there to receive a ping.
+//     nobody was there to receive a ping for a part of the time in which one would have
+//     counted for it: by a cron expression from a minute before the slot on (see below), with
+//     a period from the grace before the instant on.
 //
 // The next expectation is a period after the ping (or after the expected instant, when
 // there was none), or the next slot of the cron expression. A ping that is later than the

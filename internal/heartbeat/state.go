@@ -97,8 +97,8 @@ func (s *Schedule) Due(st State, gaps []Gap, now time.Time) (Row, State, bool) {
 	if !st.Started.IsZero() {
 		row.Message = "started at " + st.Started.UTC().Format("2006-01-02 15:04:05") + " UTC, and no end of it was told in time"
 	}
-	since := st.Expected.Add(-s.Grace)
-	for _, gap := range gaps {
+	since := st.Expected.Add(-min(s.Grace, s.earliest(st.Expected)))
+	for _, gap := range gaps { // in which a ping would have counted for it
 		if gap.From.Before(deadline) && gap.To.After(since) {
 			row.Status, row.Failure, row.Reason = uptime.StatusMissed, uptime.FailureNone, uptime.ReasonRegionDown
 			row.Message = "nobody was there to receive a ping"

@@ -104,21 +104,32 @@ func TestCronPings(t *testing.T) {
 	t.Parallel()
 	s := cronOf(t, "0 2 * * *", "") // daily at 02:00, ten minutes of grace
 	began := instant(t, "2026-03-01T00:00:00Z")
+	gap := func(from, to time.Duration) []heartbeat.Gap {
+		return []heartbeat.Gap{{From: began.Add(from), To: began.Add(to)}}
+	}
+	const night = 2 * time.Hour
 	for name, c := range map[string]struct {
+		gaps   []heartbeat.Gap
 		events []string
 		want   string
 	}{
-		"each night":                    {[]string{"+2h5m ok", "+26h1s ok", "+50h9m59s ok"}, "2h5m0s up; 26h0m1s up; 50h9m59s up"},
-		"a clock that is ahead":         {[]string{"+1h59m30s ok", "+2h11m ?"}, "1h59m30s up"},
-		"an hour early counts for none": {[]string{"+1h ok", "+2h11m ?"}, "1h0m0s up; 2h0m0s down(timeout)"},
-		"twice in a night":              {[]string{"+2h1m ok", "+2h2m ok", "+26h11m ?"}, "2h1m0s up; 2h2m0s up; 26h0m0s down(timeout)"},
-		"late, then missing":            {[]string{"+3h ok", "+26h11m ?"}, "2h0m0s down(timeout); 3h0m0s up; 26h0m0s down(timeout)"},
-		"long away":                     {[]string{"+75h ?"}, "2h0m0s down(timeout); 26h0m0s down(timeout); 50h0m0s down(timeout); 74h0m0s down(timeout)"},
-		"a long run":                    {[]string{"+2h start", "+2h9m ok"}, "2h9m0s up in 9m0s"},
+		"each night":                    {nil, []string{"+2h5m ok", "+26h1s ok", "+50h9m59s ok"}, "2h5m0s up; 26h0m1s up; 50h9m59s up"},
+		"a clock that is ahead":         {nil, []string{"+1h59m30s ok", "+2h11m ?"}, "1h59m30s up"},
+		"an hour early counts for none": {nil, []string{"+1h ok", "+2h11m ?"}, "1h0m0s up; 2h0m0s down(timeout)"},
+		"twice in a night":              {nil, []string{"+2h1m ok", "+2h2m ok", "+26h11m ?"}, "2h1m0s up; 2h2m0s up; 26h0m0s down(timeout)"},
+		"late, then missing":            {nil, []string{"+3h ok", "+26h11m ?"}, "2h0m0s down(timeout); 3h0m0s up; 26h0m0s down(timeout)"},
+		"long away":                     {nil, []string{"+75h ?"}, "2h0m0s down(timeout); 26h0m0s down(timeout); 50h0m0s down(timeout); 74h0m0s down(timeout)"},
+		"a long run":                    {nil, []string{"+2h start", "+2h9m ok"}, "2h9m0s up in 9m0s"},
+		// A ping of then is a row of its own: it could not have been the one of the slot.
+		"nobody received before it counts": {gap(night-9*time.Minute, night-2*time.Minute), []string{"+2h11m ?"}, "2h0m0s down(timeout)"},
+		"nor up to the minute before":      {gap(night-9*time.Minute, night-time.Minute), []string{"+2h11m ?"}, "2h0m0s down(timeout)"},
+		"nobody received in that minute":   {gap(night-9*time.Minute, night-59*time.Second), []string{"+2h11m ?"}, "2h0m0s missed(region_down)"},
+		"nobody received in the grace":     {gap(night+9*time.Minute, night+20*time.Minute), []string{"+2h20m ?"}, "2h0m0s missed(region_down)"},
+		"nobody received after it":         {gap(night+10*time.Minute, night+20*time.Minute), []string{"+2h20m ?"}, "2h0m0s down(timeout)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := tell(t, s, began, nil, c.events...); got != c.want {
+			if got := tell(t, s, began, c.gaps, c.events...); got != c.want {
 				t.Errorf("\n%s, want\n%s", got, c.want)
 			}
 		})

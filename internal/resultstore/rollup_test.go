@@ -1,6 +1,7 @@
 package resultstore
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -273,6 +274,54 @@ func TestDeletedTargetsLeaveNothing(t *testing.T) {
 	}
 	if got := left(); got != nil {
 		t.Errorf("left in %v", got)
+	}
+}
+
+// Deleted rows leave the disk: the parts that hide them are written anew, day by day.
+func TestDeletedRowsAreErased(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	at := time.Now().UTC().Truncate(day).Add(-3 * day)
+	var rows []uptime.Result
+	for n := range 3 {
+		for id := int64(1); id <= 2; id++ {
+			r := up(id, "eu", at.Add(time.Duration(n)*day))
+			r.Message = "what it said"
+			rows = append(rows, printed(r, uptime.Print{URL: "x"}))
+		}
+	}
+	insert(t, s, batchOf(rows...))
+	recompute(t, s, Rollup{Bucket: at, Version: time.Now()})
+	stored := func(table string) uint64 {
+		t.Helper()
+		return count(t, s, `SELECT sum(rows) FROM system.parts WHERE database = currentDatabase() AND table = '`+table+`' AND active`)
+	}
+	if err := s.DeleteTargets(t.Context(), []int64{1}); err != nil {
+		t.Fatal(err)
+	}
+	if n := stored("results"); n != 6 { // else there is nothing to erase
+		t.Fatalf("%d rows are stored", n)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := s.EraseDeleted(ended, "results"); err == nil {
+		t.Error("erased by nobody")
+	}
+	for _, table := range targetTables {
+		for range 2 { // the second time there is nothing to do
+			if err := s.EraseDeleted(t.Context(), table); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if all, seen := stored(table), count(t, s, `SELECT count() FROM `+table); all != seen || seen == 0 && table != "corrections" && table != "rollup_1d" {
+			t.Errorf("%s stores %d rows, and %d can be seen", table, all, seen)
+		}
+	}
+	if n := stored("results"); n != 3 {
+		t.Errorf("of the other target %d rows are left", n)
+	}
+	if err := s.EraseDeleted(t.Context(), "batches"); err == nil {
+		t.Error("erased from a table without targets")
 	}
 }
 

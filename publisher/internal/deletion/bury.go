@@ -7,14 +7,18 @@ import (
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
 
-// surelyKept is for how long Redis keeps a tombstone with certainty: half a day less
-// than it does, so that clocks and pruning need not agree.
-const surelyKept = 31*24*time.Hour - 12*time.Hour
+const (
+	// pruneEvery is how often tombstones are pruned that are older than deletions are watched.
+	pruneEvery = time.Hour
+	// unsure is for how long before that one need not be there: clocks and pruning need not
+	// agree.
+	unsure = 12 * time.Hour
+)
 
 // bury sees to it that Redis has a tombstone of every unfinished deletion; and of
 // all that are watched, when it has fewer than it was given.
 func (s *Saga) bury(ctx context.Context) error {
-	since := s.now().Add(-surelyKept)
+	since := s.now().Add(unsure - s.watched())
 	given, err := s.Notes.CountDeletions(ctx, since)
 	if err != nil {
 		return err
@@ -35,6 +39,24 @@ func (s *Saga) bury(ctx context.Context) error {
 		}
 	}
 	return s.pages(ctx, next, s.buryPage)
+}
+
+// prune removes tombstones once nothing can bring anything of their targets back. How long
+// that is ClickHouse has to say each time: what is known of it here may be a guess.
+func (s *Saga) prune(ctx context.Context) error {
+	now := s.now()
+	if now.Sub(s.pruned) < pruneEvery {
+		return nil
+	}
+	kept, err := s.Rows.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.Tombstones.PruneTombstones(ctx, kept.Raw+watchedLonger); err != nil {
+		return err
+	}
+	s.pruned = now
+	return nil
 }
 
 // pages hands over all deletions that next gives, page by page.

@@ -53,14 +53,11 @@ func (s *Saga) look(ctx context.Context, p place, all []targetstore.Owed) error 
 	for i, o := range all {
 		ids[i] = o.TargetID
 	}
-	found, err := s.Rows.TargetsWithRows(ctx, ids, p.table)
-	if err == nil && len(found) > 0 {
-		err = s.Rows.DeleteTargets(ctx, found, p.table)
-	}
+	found, err := s.clear(ctx, p, ids)
 	if err != nil {
 		return s.failed(ctx, p.table, ids, err)
 	}
-	cameBack := 0
+	cameBack, hidden := 0, false
 	looks := make([]targetstore.Look, len(all))
 	for i, o := range all {
 		clean := !slices.Contains(found, o.TargetID)
@@ -69,12 +66,33 @@ func (s *Saga) look(ctx context.Context, p place, all []targetstore.Owed) error 
 		if !clean && !o.Step.Done.IsZero() {
 			cameBack++
 		}
+		// What was removed is on the disk until the last look, or the one after what came back.
+		hidden = hidden || clean && done && (o.Step.Done.IsZero() || o.Step.CleanSince.IsZero())
+	}
+	if hidden && p.table != targetstore.StepChecks {
+		if err := s.Rows.EraseDeleted(ctx, p.table); err != nil {
+			return s.failed(ctx, p.table, ids, err)
+		}
 	}
 	if cameBack > 0 {
 		s.metrics.cameBack.WithLabelValues(p.table).Add(float64(cameBack))
 		s.Log.Info("late rows of deleted targets removed", "table", p.table, "targets", cameBack)
 	}
 	return s.Notes.MarkLooked(ctx, p.table, at, looks)
+}
+
+// clear removes what there is of deleted targets in one place, and says of which there was any.
+func (s *Saga) clear(ctx context.Context, p place, ids []int64) (found []int64, err error) {
+	if p.table == targetstore.StepChecks {
+		if found, err = s.Checks.OfTargets(ctx, ids); err != nil || len(found) == 0 {
+			return nil, err
+		}
+		return found, s.Checks.DeleteOfTargets(ctx, found)
+	}
+	if found, err = s.Rows.TargetsWithRows(ctx, ids, p.table); err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found, s.Rows.DeleteTargets(ctx, found, p.table)
 }
 
 // forget has every API drop its answers about deleted targets. The one that deleted a

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/livefeed"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/targetstore"
 )
@@ -27,7 +28,9 @@ type world struct {
 	steps        map[int64]map[string]targetstore.Step
 	next         map[int64]map[string]time.Time
 	tombstones   map[int64]bool
+	pruned       []time.Duration          // what was older
 	rows         map[string]map[int64]int // by table
+	hidden       map[string]map[int64]int // of them, deleted and on the disk still
 	told         map[int64][]time.Duration
 	kept         time.Duration
 	databaseDown bool
@@ -42,10 +45,10 @@ type world struct {
 func newWorld() *world {
 	w := &world{
 		notes: map[int64]targetstore.Deletion{}, steps: map[int64]map[string]targetstore.Step{}, next: map[int64]map[string]time.Time{}, kept: 30 * 24 * time.Hour,
-		tombstones: map[int64]bool{}, rows: map[string]map[int64]int{}, looks: map[int64][]time.Duration{}, told: map[int64][]time.Duration{},
+		tombstones: map[int64]bool{}, rows: map[string]map[int64]int{}, hidden: map[string]map[int64]int{}, looks: map[int64][]time.Duration{}, told: map[int64][]time.Duration{},
 	}
 	for _, p := range places {
-		w.rows[p.table] = map[int64]int{}
+		w.rows[p.table], w.hidden[p.table] = map[int64]int{}, map[int64]int{}
 	}
 	return w
 }
@@ -68,6 +71,14 @@ func (w *world) compute() {
 
 func (w *world) count(id int64) (n int) {
 	for _, rows := range w.rows {
+		n += rows[id]
+	}
+	return n
+}
+
+// onDisk is how many deleted rows of a target can be read by whoever looks into the parts.
+func (w *world) onDisk(id int64) (n int) {
+	for _, rows := range w.hidden {
 		n += rows[id]
 	}
 	return n
@@ -101,6 +112,7 @@ func (w *world) delete(ids ...int64) {
 		for _, id := range ids {
 			w.notes[id] = targetstore.Deletion{TargetID: id, Requested: time.Now(), Effective: time.Now().Add(time.Second)}
 			w.steps[id], w.next[id] = map[string]targetstore.Step{}, map[string]time.Time{}
+			w.rows[targetstore.StepChecks][id] = 1
 			w.put(id)
 			w.compute()
 		}
@@ -269,6 +281,15 @@ func (w *world) AnnounceChange(ctx context.Context, c livefeed.Change) error {
 
 func (w *world) RawKept() time.Duration { return w.kept }
 
+func (w *world) Kept(ctx context.Context) (kept resultstore.Retentions, err error) {
+	err = w.do(ctx, &w.resultsDown, func() { kept.Raw = w.kept })
+	return kept, err
+}
+
+func (w *world) PruneTombstones(ctx context.Context, age time.Duration) error {
+	return w.do(ctx, &w.redisDown, func() { w.pruned = append(w.pruned, age) })
+}
+
 func (w *world) Tombstones(ctx context.Context) (n int64, err error) {
 	err = w.do(ctx, &w.redisDown, func() { n = int64(len(w.tombstones)) })
 	return n, err
@@ -304,10 +325,30 @@ func (w *world) TargetsWithRows(ctx context.Context, ids []int64, tables ...stri
 func (w *world) DeleteTargets(ctx context.Context, ids []int64, tables ...string) error {
 	return w.table(ctx, tables, func(table string) {
 		for _, id := range ids {
+			w.hidden[table][id] += w.rows[table][id]
 			delete(w.rows[table], id)
 			if w.meanwhile != nil {
 				w.meanwhile(table, id)
 			}
+		}
+	})
+}
+
+func (w *world) EraseDeleted(ctx context.Context, table string) error {
+	return w.table(ctx, []string{table}, func(string) { clear(w.hidden[table]) })
+}
+
+func (w *world) OfTargets(ctx context.Context, targets []int64) (found []int64, err error) {
+	err = w.do(ctx, &w.databaseDown, func() {
+		found = slices.DeleteFunc(slices.Clone(targets), func(id int64) bool { return w.rows[targetstore.StepChecks][id] == 0 })
+	})
+	return found, err
+}
+
+func (w *world) DeleteOfTargets(ctx context.Context, targets []int64) error {
+	return w.do(ctx, &w.databaseDown, func() {
+		for _, id := range targets {
+			delete(w.rows[targetstore.StepChecks], id)
 		}
 	})
 }
@@ -359,7 +400,7 @@ func (w *world) start(t *testing.T, held bool) *worker {
 	ctx, cancel := context.WithCancel(t.Context())
 	one := &worker{lease: &leaseFlag{}, health: &healthBook{}}
 	one.lease.Store(held)
-	one.saga = New(Options{Notes: w, Tombstones: w, Rows: w, Changes: w, Lease: one.lease, Health: one.health, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	one.saga = New(Options{Notes: w, Tombstones: w, Rows: w, Checks: w, Changes: w, Lease: one.lease, Health: one.health, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = one.saga.Run(ctx) }()
 	one.stop = func() { cancel(); <-ended }
@@ -374,6 +415,8 @@ func (w *world) left(id int64) (what string) {
 		switch {
 		case w.count(id) > 0:
 			what = fmt.Sprintf("%d rows are there", w.count(id))
+		case w.onDisk(id) > 0:
+			what = fmt.Sprintf("%d rows are on the disk", w.onDisk(id))
 		case !w.tombstones[id]:
 			what = "no tombstone"
 		case len(undone) > 0:

@@ -24,7 +24,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	for _, p := range places {
 		m.cameBack.WithLabelValues(p.table)
 	}
-	for _, step := range append(Steps(), stepTombstone, stepFinish) {
+	for _, step := range append(Steps(), stepTombstone, stepPrune, stepFinish) {
 		for _, outcome := range []string{"done", "failed"} {
 			m.passes.WithLabelValues(step, outcome)
 		}

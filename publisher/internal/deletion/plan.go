@@ -10,14 +10,14 @@ const (
 	watchedLonger = 24 * time.Hour   // than results are kept: no later row is taken in
 	lookEvery     = time.Hour        // while watched
 	lookAgain     = 30 * time.Second // when there was something, or the deletion is not in force yet
-	quiet         = 11 * time.Minute // after the last slot was published nothing of it is on the way: expiry, confirmation, settling
+	quiet         = 11 * time.Minute // after the last slot was published nothing of it is on the way: expiry, confirmation, settling; a check on demand has ended
 	computing     = 6 * time.Minute  // longer than figures may take that are being computed from rows since removed
 	answering     = 2 * time.Minute  // longer than an answer may take that was begun before the target was gone
 )
 
 const stepAnswers = targetstore.StepAnswers
 
-// place is a table that is cleared by a step of its own.
+// place is a table that is cleared by a step of its own, or the checks on demand.
 type place struct {
 	table  string
 	source string // the table that its rows are computed from, at any time; "": they come with results, or not at all
@@ -26,6 +26,7 @@ type place struct {
 var places = [...]place{
 	{table: "results"}, {table: "results_latest"}, {table: "rollup_dirty"}, {table: "prints"},
 	{table: "rollup_1h", source: "results"}, {table: "rollup_1d", source: "rollup_1h"}, {table: "corrections", source: "rollup_1h"},
+	{table: targetstore.StepChecks},
 }
 
 // Steps are the names of all steps that a deletion has done when it is finished, beside

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
@@ -32,13 +33,22 @@ type Tombstones interface {
 	Tombstones(ctx context.Context) (int64, error)
 	Tombstoned(ctx context.Context, ids []int64) (map[int64]bool, error)
 	Tombstone(ctx context.Context, ids ...int64) error
+	PruneTombstones(ctx context.Context, age time.Duration) error
 }
 
 // Rows are the results and what is made from them, in tables.
 type Rows interface {
 	TargetsWithRows(ctx context.Context, ids []int64, tables ...string) ([]int64, error)
 	DeleteTargets(ctx context.Context, ids []int64, tables ...string) error
-	RawKept() time.Duration
+	EraseDeleted(ctx context.Context, table string) error
+	RawKept() time.Duration // as far as is known
+	Kept(ctx context.Context) (resultstore.Retentions, error)
+}
+
+// Checks are those on demand, such as the ones that targets are previewed with.
+type Checks interface {
+	OfTargets(ctx context.Context, targets []int64) ([]int64, error)
+	DeleteOfTargets(ctx context.Context, targets []int64) error
 }
 
 // Changes tell every API that a target is gone.
@@ -58,6 +68,7 @@ var (
 	_ Notes      = (*targetstore.Store)(nil)
 	_ Tombstones = (*checkstream.Redis)(nil)
 	_ Rows       = (*resultstore.Store)(nil)
+	_ Checks     = (*jobstore.Store)(nil)
 	_ Changes    = (*livefeed.Announcer)(nil)
 	_ Lease      = (*lease.Lease)(nil)
 	_ Health     = (*service.Health)(nil)

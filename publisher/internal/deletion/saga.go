@@ -22,6 +22,7 @@ const (
 	stuckAfter  = 30 * time.Minute
 
 	stepTombstone = "tombstone"
+	stepPrune     = "prune"
 	stepFinish    = "finish"
 )
 
@@ -30,6 +31,7 @@ type Options struct {
 	Notes      Notes
 	Tombstones Tombstones
 	Rows       Rows
+	Checks     Checks
 	Changes    Changes
 	Lease      Lease
 	Health     Health
@@ -42,6 +44,7 @@ type Saga struct {
 	Options
 	metrics *metrics
 	now     func() time.Time
+	pruned  time.Time // when tombstones last were
 }
 
 // New makes a saga.
@@ -58,7 +61,7 @@ func (s *Saga) Run(ctx context.Context) error {
 
 // steps are independent: each has a loop, a back-off and notes of its own.
 func (s *Saga) steps() []step {
-	all := []step{{stepTombstone, buryLimit, s.bury}, {stepAnswers, buryLimit, s.forget}}
+	all := []step{{stepTombstone, buryLimit, s.bury}, {stepPrune, buryLimit, s.prune}, {stepAnswers, buryLimit, s.forget}}
 	for _, p := range places {
 		all = append(all, step{p.table, eraseLimit, func(ctx context.Context) error { return s.erase(ctx, p) }})
 	}

@@ -130,7 +130,7 @@ func TestOneTableBeingAwayHoldsUpNoOther(t *testing.T) {
 		w.set(func() {
 			for _, p := range places {
 				s := w.steps[1][p.table]
-				if cleared := w.rows[p.table][1] == 0; cleared == (p.table == "results") || s.Done.IsZero() == (p.table == "results_latest" || p.table == "rollup_dirty" || p.table == "prints") {
+				if cleared := w.rows[p.table][1] == 0; cleared == (p.table == "results") || s.Done.IsZero() == (p.table == "results_latest" || p.table == "rollup_dirty" || p.table == "prints" || p.table == targetstore.StepChecks) {
 					t.Errorf("%s: cleared %v, %+v", p.table, cleared, s)
 				}
 			}
@@ -147,6 +147,34 @@ func TestOneTableBeingAwayHoldsUpNoOther(t *testing.T) {
 		}
 		w.set(func() { w.rows["rollup_1h"][1], w.rows["rollup_1d"][1] = 3, 3 }) // it was
 		time.Sleep(10 * time.Minute)
+		if what := w.left(1); what != "" {
+			t.Error(what)
+		}
+	})
+}
+
+// A step is done when the rows are gone from the disk, too; an erasure that fails is repeated.
+func TestRowsAreErasedFromTheDisk(t *testing.T) {
+	at(t, func(t *testing.T, w *world, _ *worker) {
+		w.delete(1)
+		time.Sleep(time.Minute)
+		w.set(func() {
+			if w.count(1) != 0 || w.onDisk(1) == 0 {
+				t.Errorf("within a minute %d rows, %d on the disk", w.count(1), w.onDisk(1))
+			}
+			w.tableDown = "prints"
+		})
+		time.Sleep(20 * time.Minute)
+		if what := w.left(1); what != "1 rows are on the disk" {
+			t.Error(what)
+		}
+		w.set(func() {
+			if s := w.steps[1]["prints"]; !s.Done.IsZero() || s.LastError == "" || w.steps[1]["results"].Done.IsZero() {
+				t.Errorf("%+v", w.steps[1])
+			}
+			w.tableDown = ""
+		})
+		time.Sleep(2 * time.Minute)
 		if what := w.left(1); what != "" {
 			t.Error(what)
 		}
@@ -176,7 +204,7 @@ func TestPendingDeletionIsNotFinished(t *testing.T) {
 }
 
 // A disk that gives rows back an hour later finds a tombstone; where it does not
-// ask, the rows go at the next look. After 31 days nothing can come.
+// ask, the rows go at the next look. A day after the last result is dropped nothing can come.
 func TestLateRowsDoNotStay(t *testing.T) {
 	at(t, func(t *testing.T, w *world, one *worker) {
 		w.delete(1)
@@ -192,6 +220,12 @@ func TestLateRowsDoNotStay(t *testing.T) {
 				t.Error("late rows stay")
 			}
 			w.redisDown = false
+		})
+		time.Sleep(40 * time.Second)
+		w.set(func() {
+			if n := w.onDisk(1); n != 0 {
+				t.Errorf("of late rows %d stay on the disk", n)
+			}
 		})
 		if testutil.ToFloat64(one.saga.metrics.cameBack.WithLabelValues("results")) != 1 {
 			t.Error("not counted")
@@ -231,12 +265,48 @@ func TestLostTombstonesAreWrittenAgain(t *testing.T) {
 	})
 }
 
+// Tombstones outlive the results that are kept, however long that is, by a day.
+func TestTombstonesStayForAsLongAsResultsDo(t *testing.T) {
+	at(t, func(t *testing.T, w *world, _ *worker) {
+		const day = 24 * time.Hour
+		w.set(func() { w.kept = 90 * day })
+		w.delete(1)
+		time.Sleep(12 * time.Minute)
+		w.set(func() {
+			w.edit([]int64{1}, func(d *targetstore.Deletion) { d.Requested = time.Now().Add(-90 * day) })
+			clear(w.tombstones)
+		})
+		time.Sleep(10 * time.Second)
+		w.set(func() {
+			if !w.tombstones[1] || !slices.Equal(w.pruned, []time.Duration{91 * day}) {
+				t.Errorf("of a target deleted 90 days ago %v; pruned what is older than %v", w.tombstones, w.pruned)
+			}
+			w.kept, w.resultsDown = 7*day, true
+			w.pruned = nil
+			clear(w.tombstones)
+		})
+		time.Sleep(2 * time.Hour)
+		w.set(func() {
+			if len(w.tombstones) > 0 || len(w.pruned) > 0 {
+				t.Errorf("while nobody says how long results are kept: %v, pruned %v", w.tombstones, w.pruned)
+			}
+			w.resultsDown = false
+		})
+		time.Sleep(90 * time.Minute)
+		w.set(func() {
+			if len(w.pruned) != 2 || w.pruned[0] != 8*day || w.pruned[1] != 8*day {
+				t.Errorf("pruned what is older than %v", w.pruned)
+			}
+		})
+	})
+}
+
 func TestStandbyDoesNothing(t *testing.T) {
 	at(t, func(t *testing.T, w *world, one *worker) {
 		one.lease.Store(false)
 		w.delete(1)
 		time.Sleep(time.Hour)
-		if what := w.left(1); what != "7 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
+		if what := w.left(1); what != "8 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
 			t.Error(what)
 		}
 		one.lease.Store(true)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/probefleet/probefleet/internal/database/databasetest"
+	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/schedulestore"
@@ -30,6 +31,7 @@ var errKilled = errors.New("killed")
 type dying struct {
 	Notes
 	Rows
+	checks     Checks
 	*world     // Redis
 	calls      int
 	at         int // 0: never
@@ -104,7 +106,27 @@ func (d *dying) DeleteTargets(ctx context.Context, ids []int64, tables ...string
 	return d.call(func() error { return d.Rows.DeleteTargets(ctx, ids, tables...) })
 }
 
+func (d *dying) EraseDeleted(ctx context.Context, table string) error {
+	return d.call(func() error { return d.Rows.EraseDeleted(ctx, table) })
+}
+
+func (d *dying) OfTargets(ctx context.Context, targets []int64) ([]int64, error) {
+	return called(d, func() ([]int64, error) { return d.checks.OfTargets(ctx, targets) })
+}
+
+func (d *dying) DeleteOfTargets(ctx context.Context, targets []int64) error {
+	return d.call(func() error { return d.checks.DeleteOfTargets(ctx, targets) })
+}
+
 func (d *dying) RawKept() time.Duration { return d.Rows.RawKept() }
+
+func (d *dying) Kept(ctx context.Context) (resultstore.Retentions, error) {
+	return called(d, func() (resultstore.Retentions, error) { return d.Rows.Kept(ctx) })
+}
+
+func (d *dying) PruneTombstones(ctx context.Context, age time.Duration) error {
+	return d.call(func() error { return d.world.PruneTombstones(ctx, age) })
+}
 
 func (d *dying) Tombstones(ctx context.Context) (int64, error) {
 	return called(d, func() (int64, error) { return d.world.Tombstones(ctx) })
@@ -128,6 +150,7 @@ type site struct {
 	targets  *targetstore.Store
 	versions *schedulestore.Store
 	results  *resultstore.Store
+	checks   *jobstore.Store
 	redis    *world
 	slot     time.Time
 }
@@ -143,11 +166,11 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = results.Close() })
-	return &site{T: t, targets: targetstore.New(db), versions: schedulestore.New(db), results: results, redis: newWorld(), slot: time.Now().Truncate(time.Hour).Add(-time.Hour)}
+	return &site{T: t, targets: targetstore.New(db), versions: schedulestore.New(db), results: results, checks: jobstore.New(db), redis: newWorld(), slot: time.Now().Truncate(time.Hour).Add(-time.Hour)}
 }
 
 // fill brings a result of the target, as a spool that is replayed does, and has the figures
-// be computed from it: every table has rows of it then.
+// be computed from it: every table has rows of it then. A node writes what came of its preview.
 func (s *site) fill(id int64) {
 	s.Helper()
 	s.slot = s.slot.Add(time.Millisecond)
@@ -160,14 +183,30 @@ func (s *site) fill(id int64) {
 	if r.Bucket = r.Bucket.Truncate(24 * time.Hour); err == nil {
 		_, err = s.results.RecomputeDay(s.Context(), r)
 	}
+	if err == nil {
+		preview := jobstore.Job{ID: uuid.NewString(), URL: "https://example.com/", Kind: uptime.KindHTTP, TargetID: id, State: jobstore.Completed, CreatedAt: time.Now(), UpdatedAt: time.Now()}
+		_, err = s.checks.Save(s.Context(), "a", time.Now(), []jobstore.Job{preview})
+	}
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
+// everywhere are the places that a target has something in.
+func everywhere() []string {
+	return append([]string{targetstore.StepChecks}, resultstore.TargetTables()...)
+}
+
 // has gives the tables that have rows of the target.
 func (s *site) has(id int64) (tables []string) {
 	s.Helper()
+	jobs, err := s.checks.OfTargets(s.Context(), []int64{id})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if len(jobs) > 0 {
+		tables = append(tables, targetstore.StepChecks)
+	}
 	for _, table := range resultstore.TargetTables() {
 		found, err := s.results.TargetsWithRows(s.Context(), []int64{id}, table)
 		if err != nil {
@@ -212,8 +251,8 @@ func (s *site) delete(id int64) {
 }
 
 func (s *site) publisher(now *time.Time, at int, afterwards bool) (*Saga, *dying) {
-	d := &dying{Notes: s.targets, Rows: s.results, world: s.redis, at: at, afterwards: afterwards}
-	saga := New(Options{Notes: d, Tombstones: d, Rows: d, Changes: d, Lease: &leaseFlag{}, Health: &healthBook{}, Log: slog.New(slog.DiscardHandler)})
+	d := &dying{Notes: s.targets, Rows: s.results, checks: s.checks, world: s.redis, at: at, afterwards: afterwards}
+	saga := New(Options{Notes: d, Tombstones: d, Rows: d, Checks: d, Changes: d, Lease: &leaseFlag{}, Health: &healthBook{}, Log: slog.New(slog.DiscardHandler)})
 	saga.now = func() time.Time { return *now }
 	return saga, d
 }
@@ -279,7 +318,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	other := s.create("other")
-	if got := s.has(other); !slices.Equal(got, resultstore.TargetTables()) {
+	if got := s.has(other); !slices.Equal(got, everywhere()) {
 		t.Fatalf("a target has rows in %v alone", got)
 	}
 	calls := s.run(s.create("undisturbed"), 0, false)
@@ -290,7 +329,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 		}
 		s.run(s.create(fmt.Sprint("killed ", at)), at, n%2 == 0)
 	}
-	if got := s.has(other); !slices.Equal(got, resultstore.TargetTables()) {
+	if got := s.has(other); !slices.Equal(got, everywhere()) {
 		t.Errorf("of the other target rows are left in %v alone", got)
 	}
 }
@@ -300,7 +339,9 @@ func TestEveryTableIsCleared(t *testing.T) {
 	t.Parallel()
 	var tables []string
 	for _, p := range places {
-		tables = append(tables, p.table)
+		if p.table != targetstore.StepChecks {
+			tables = append(tables, p.table)
+		}
 	}
 	if want := resultstore.TargetTables(); !slices.Equal(tables, want) {
 		t.Errorf("%v, and the store has %v", tables, want)

@@ -1,11 +1,14 @@
 package rollup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -78,6 +81,32 @@ func (j *Job) giveUp(oldest time.Time) {
 			j.Log.Error("could never be computed, and its results are about to be dropped", "bucket", b.start, "length", b.length, "tries", t.tries, "error", t.err)
 		}
 	}
+}
+
+// noteAside notes of which hours and days there are no figures, for those who answer about the
+// past: with this run they believe the rollups of all others. What is too old to be tried again
+// stays noted for as long as figures of its time are kept.
+func (j *Job) noteAside(ctx context.Context, oldest, keptSince time.Time) error {
+	noted, err := j.Notes.Aside(ctx)
+	if err != nil {
+		return err
+	}
+	var aside []rollupstore.Bucket
+	for _, b := range noted {
+		if !b.To.After(oldest) && b.To.After(keptSince) {
+			aside = append(aside, b)
+		}
+	}
+	for b := range j.aside {
+		aside = append(aside, rollupstore.Bucket{From: b.start.UTC(), To: b.start.Add(b.length).UTC()})
+	}
+	slices.SortFunc(aside, func(a, b rollupstore.Bucket) int {
+		return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To))
+	})
+	if slices.Equal(aside, noted) {
+		return nil
+	}
+	return j.Notes.SetAside(ctx, aside)
 }
 
 // oldestTrouble is the one that lasts longest; nil: there is none.

@@ -1,12 +1,14 @@
 package rollup
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -27,6 +29,9 @@ func TestBadHourHoldsUpNobody(t *testing.T) {
 			}
 			if !w.again[0].Bucket.Equal(w.bad) || w.again[0].Marked.IsZero() {
 				t.Errorf("marked %+v", w.again[0])
+			}
+			if want := []rollupstore.Bucket{{From: w.bad, To: w.bad.Add(hour)}}; !slices.Equal(w.aside, want) {
+				t.Errorf("noted as missing %v, want %v", w.aside, want)
 			}
 		})
 		if testutil.ToFloat64(j.metrics.aside) != 1 {
@@ -50,6 +55,9 @@ func TestBadHourHoldsUpNobody(t *testing.T) {
 		_ = w.do(func() {
 			if len(w.computed) <= 31 || w.level != service.OK || testutil.ToFloat64(j.metrics.aside) != 0 {
 				t.Errorf("%d hours once it can be computed, health %v", len(w.computed), w.level)
+			}
+			if len(w.aside) > 0 {
+				t.Errorf("noted as missing %v", w.aside)
 			}
 		})
 	})
@@ -86,6 +94,27 @@ func TestBadDayHoldsUpNobody(t *testing.T) {
 		_ = w.do(func() {
 			if w.tried == 0 || len(w.again) == 0 || !w.again[0].Marked.IsZero() || w.state.Succeeded.Before(time.Now().Add(-2*runEvery)) {
 				t.Errorf("tried %d times, marked %d times, cursor %v", w.tried, len(w.again), w.state.Succeeded)
+			}
+		})
+	})
+}
+
+// What could never be computed stays noted for as long as figures of its time are kept; what
+// could be tried again, and is not aside any more, was computed.
+func TestWhatCouldNeverBeComputedStaysNoted(t *testing.T) {
+	at(t, func(t *testing.T, w *world, j *Job) {
+		now := time.Now().UTC().Truncate(day)
+		bucket := func(days int, length time.Duration) rollupstore.Bucket {
+			from := now.AddDate(0, 0, -days)
+			return rollupstore.Bucket{From: from, To: from.Add(length)}
+		}
+		_ = w.do(func() {
+			w.aside = []rollupstore.Bucket{bucket(2000, hour), bucket(100, hour), bucket(31, day), bucket(5, hour)}
+		})
+		time.Sleep(2 * runEvery)
+		_ = w.do(func() {
+			if want := []rollupstore.Bucket{bucket(100, hour), bucket(31, day)}; !slices.Equal(w.aside, want) {
+				t.Errorf("noted %v, want %v", w.aside, want)
 			}
 		})
 	})

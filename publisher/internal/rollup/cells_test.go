@@ -11,10 +11,14 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// checkCells compares what is answered from results and rollups together, of some targets,
-// with the model: every cell, as wide as an hour or a day, of regions and of targets as a whole.
-func (h *histories) checkCells(t *testing.T, what string) {
+// checkCells compares what is answered from results and rollups together, of some targets of
+// which a run has seen all, with the model: every cell, as wide as an hour or a day, of regions
+// and of targets as a whole.
+func (h *histories) checkCells(t *testing.T, what string, of []*history) {
 	t.Helper()
+	if len(of) == 0 {
+		return
+	}
 	h.store.RolledUp(h.succeeded(t))
 	now := time.Now().UTC()
 	q := resultstore.CellQuery{
@@ -22,9 +26,9 @@ func (h *histories) checkCells(t *testing.T, what string) {
 		Width: []time.Duration{availability.Quarter, hour, day}[h.rng.IntN(3)], Whole: h.rng.IntN(3) == 0,
 	}
 	asked := map[int64]bool{}
-	for _, n := range h.rng.Perm(len(h.targets))[:min(100, len(h.targets))] {
-		q.IDs = append(q.IDs, h.targets[n])
-		asked[h.targets[n]] = true
+	for _, n := range h.rng.Perm(len(of))[:min(100, len(of))] {
+		q.IDs = append(q.IDs, of[n].target)
+		asked[of[n].target] = true
 	}
 	want := map[cell]availability.Counts{}
 	raw := map[int64]resultstore.Uptime{}

@@ -31,6 +31,7 @@ type world struct {
 	bad      time.Time // the hour or day that cannot be computed
 	tried    int       // how often it was
 	again    []resultstore.Rollup
+	aside    []rollupstore.Bucket
 	keeps    int
 	level    service.Level
 	beat     time.Time
@@ -128,6 +129,14 @@ func (w *world) Progress(_ context.Context, _ rollupstore.Run, before time.Time)
 
 func (w *world) Finish(_ context.Context, run rollupstore.Run) error {
 	return w.do(func() { w.state = rollupstore.State{Succeeded: run.Started} })
+}
+
+func (w *world) Aside(context.Context) (aside []rollupstore.Bucket, err error) {
+	return aside, w.do(func() { aside = w.aside })
+}
+
+func (w *world) SetAside(_ context.Context, aside []rollupstore.Bucket) error {
+	return w.do(func() { w.aside = aside })
 }
 
 // at runs a test in virtual time with a job at work.

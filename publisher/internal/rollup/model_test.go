@@ -159,9 +159,14 @@ func (m *model) run(succeeded, started time.Time, bad ...time.Time) {
 		}
 		m.hourly[c] = now
 	}
-	m.daily = map[cell]row{}
+	m.sumDays(func(d time.Time) bool { return !d.Add(day + resultstore.CloseAfter).After(started) })
+}
+
+// sumDays adds up the hours of some days, as last computed.
+func (m *model) sumDays(which func(time.Time) bool) {
+	maps.DeleteFunc(m.daily, func(c cell, _ row) bool { return which(c.bucket) })
 	for c, h := range m.hourly {
-		if c.bucket = c.bucket.Truncate(day); c.bucket.Add(day + resultstore.CloseAfter).After(started) {
+		if c.bucket = c.bucket.Truncate(day); !which(c.bucket) {
 			continue
 		}
 		d := m.daily[c]

@@ -27,6 +27,8 @@ type Notes interface {
 	Start(ctx context.Context, now, marked time.Time) (rollupstore.Run, error)
 	Progress(ctx context.Context, run rollupstore.Run, before time.Time) error
 	Finish(ctx context.Context, run rollupstore.Run) error
+	Aside(ctx context.Context) ([]rollupstore.Bucket, error)
+	SetAside(ctx context.Context, aside []rollupstore.Bucket) error
 }
 
 // Lease says whether this publisher is the one to work.

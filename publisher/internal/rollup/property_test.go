@@ -1,136 +1,343 @@
 package rollup
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/rollupstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 var (
 	sequences = flag.Int("sequences", 1000, "how many random histories")
-	firstSeed = flag.Uint64("seed", 1, "the first seed")
+	firstSeed = flag.Uint64("seed", 1, "the first seed: of the target with that id")
 )
 
-const together = 500 // histories that share a database and its job, each of a target of its own
+const steps = 10
 
 // Whatever arrives in whatever order, is deleted, fails half way and is done again: after
 // a run of the job the figures are those of the model.
+//
+// Each history draws its own sequence of all that, by a seed that is its target's id: what
+// the others draw changes nothing of it, and it can be run alone. They share a database, and
+// what the job does in a step it does at once to those that drew the same: one statement
+// about an hour takes as long for one target as for hundreds.
 func TestAnyHistoryMakesTheModelsFigures(t *testing.T) {
 	t.Parallel()
 	n := *sequences
 	if testing.Short() {
 		n = min(n, 50)
 	}
-	for seed := *firstSeed; n > 0; seed++ {
-		group := min(n, together)
-		n -= group
-		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
-			t.Parallel()
-			newHistories(t, seed, group).live(t)
-		})
+	h := newHistories(t, *firstSeed, n)
+	h.debug = t.Log
+	for step := range steps {
+		began := time.Now()
+		h.live(t, step)
+		t.Log(step, time.Since(began))
 	}
+	h.end(t)
 }
 
-// histories are what happens to some targets.
+// history is what happens to a target, and what has to come of it.
+type history struct {
+	*model
+	*maker
+	target int64
+	ran    bool // a run that covered it has finished
+	move        // of this step
+}
+
+// move is what a history draws for a step.
+type move struct {
+	removed removal
+	rows    []uptime.Result
+	again   resent
+	job     work
+	between []uptime.Result // arrive between a run that fails and the next
+}
+
+type removal int
+
+const (
+	keepIt      removal = iota
+	removeFirst         // before the rows of the step arrive
+	removeLast
+)
+
+// resent is how the rows of a step arrive once more.
+type resent int
+
+const (
+	sentOnce resent = iota
+	sameToken
+	otherBatch // some of them, in a batch of its own
+	muchLater  // under its token, after two more steps
+	waysToSend
+)
+
+// work is what the job does in a step, to all histories that drew the same.
+type work struct {
+	kind  kind
+	ran   bool // to one that a run has covered before
+	after int  // so many hours and days a run computes before it fails
+	more  bool // rows arrive before it is gone on with
+	bad   int  // which hour cannot be computed
+}
+
+type kind int
+
+const (
+	noRun kind = iota
+	oneRun
+	twoRuns
+	failedRun // half way
+	badHour
+	rebuilt
+)
+
+// histories are all of them, and where they happen.
 type histories struct {
 	*rig
-	*maker
-	targets []int64
-	hours   []time.Time
-	sent    []resultstore.Batch
-	next    int64
+	all   []*history
+	byID  map[int64]*history
+	hours []time.Time
+	bad   []time.Time // those that may be bad ones
+	later map[int][]resultstore.Batch
+	ours  *covered
+	rng   *rand.Rand // of what is looked at
+	debug func(...any)
 }
 
-func newHistories(t *testing.T, seed uint64, group int) *histories {
-	h := &histories{rig: newRig(t), maker: &maker{rng: rand.New(rand.NewPCG(seed, 7)), ingest: time.Now().Truncate(time.Millisecond)}}
-	for range group {
-		h.next++
-		h.targets = append(h.targets, h.next)
+// covered are the job's notes in a run for some histories: their rows were marked after an
+// instant, and it looks no further back. Of those that no run has covered yet it knows none.
+type covered struct {
+	*rollupstore.Store
+	marked time.Time
+	first  bool
+}
+
+func (c *covered) State(ctx context.Context) (rollupstore.State, error) {
+	state, err := c.Store.State(ctx)
+	if c.first {
+		state.Succeeded = time.Time{}
 	}
+	return state, err
+}
+
+func (c *covered) Start(ctx context.Context, now, _ time.Time) (rollupstore.Run, error) {
+	return c.Store.Start(ctx, now, c.marked)
+}
+
+func newHistories(t *testing.T, seed uint64, n int) *histories {
+	h := &histories{rig: newRig(t), byID: map[int64]*history{}, later: map[int][]resultstore.Batch{}, rng: rand.New(rand.NewPCG(seed, 11))}
+	h.ours = &covered{Store: h.notes}
+	h.job.Notes = h.ours
 	now := time.Now().UTC()
 	for _, ago := range []time.Duration{0, 1, 2, 23, 24, 25, 26, 50, 27 * 24, 28*24 + 20} { // the last is hardly taken any more
 		h.hours = append(h.hours, now.Add(-ago*hour).Truncate(hour))
 	}
+	for _, n := range [][2]int{{1, 2}, {6, 5}, {8, 9}} {
+		bad := h.hours[n[0]]
+		if bad.Truncate(day).Equal(bad) { // its day begins with the same instant, and would be put aside with it
+			bad = h.hours[n[1]]
+		}
+		h.bad = append(h.bad, bad)
+	}
+	for ; n > 0; n-- {
+		one := &history{model: newModel(), maker: &maker{rng: rand.New(rand.NewPCG(seed, 7)), ingest: now.Truncate(time.Millisecond)}, target: int64(seed)}
+		h.all, h.byID[one.target] = append(h.all, one), one
+		seed++
+	}
 	return h
 }
 
-func (h *histories) live(t *testing.T) {
-	for step := range 10 {
-		what := fmt.Sprintf("step %d", step)
-		for range 1 + h.rng.IntN(3) {
-			h.arrive(t)
-		}
-		if h.rng.IntN(3) == 0 {
-			h.remove(t)
-		}
-		switch h.rng.IntN(7) {
-		case 0: // nothing runs
-			continue
-		case 1:
-			what += ", a run that failed half way"
-			h.failHalfWay(t)
-		case 2:
-			what += ", a rebuild"
-			h.run(t)
-			h.rebuild(t)
-		case 6:
-			what += ", an hour that could not be computed"
-			h.badHour(t)
-			h.run(t)
-		case 3:
-			what += ", two runs"
-			h.run(t)
-			h.run(t)
-		default:
-			h.run(t)
-		}
-		h.check(t, what)
-		h.checkCells(t, what)
+// draw settles what happens to a history in a step.
+func (one *history) draw(h *histories) {
+	rng := one.rng
+	m := move{again: resent(rng.IntN(int(waysToSend)))}
+	if n := rng.IntN(20); n < 2 {
+		m.removed = removeFirst + removal(n)
 	}
-}
-
-// arrive sends some results: new ones, late ones, others for slots that have one, and
-// batches that were sent before, whole, in part, under their token or another.
-func (h *histories) arrive(t *testing.T) {
-	var rows []uptime.Result
-	for _, target := range h.targets {
-		for range h.rng.IntN(5) {
-			rows = append(rows, h.any(target))
-		}
+	for range rng.IntN(10) {
+		m.rows = append(m.rows, one.any(h))
 	}
-	b := batch(rows...)
-	h.insert(t, b)
-	h.sent = append(h.sent, b)
-	old := h.sent[h.rng.IntN(len(h.sent))]
-	switch h.rng.IntN(4) {
+	switch rng.IntN(8) {
 	case 0:
-		h.insert(t, old)
+		m.job.kind = noRun
 	case 1:
-		h.insert(t, batch(old.Rows[h.rng.IntN(len(old.Rows)):]...))
+		m.job = work{kind: failedRun, after: []int{0, 3, 8}[rng.IntN(3)], more: rng.IntN(2) == 0}
+		for range rng.IntN(5) {
+			m.between = append(m.between, one.any(h))
+		}
+	case 2:
+		m.job.kind = rebuilt
+	case 3:
+		m.job.kind = twoRuns
+	case 4:
+		m.job = work{kind: badHour, bad: rng.IntN(len(h.bad))}
+	default:
+		m.job.kind = oneRun
+	}
+	m.job.ran = one.ran
+	one.move = m
+	if h.debug != nil {
+		h.debug("target", one.target, "removed", m.removed, "rows", len(m.rows), "again", m.again, "job", fmt.Sprintf("%+v", m.job), "between", len(m.between))
 	}
 }
 
-func (h *histories) any(target int64) uptime.Result {
-	slot := h.hours[h.rng.IntN(len(h.hours))].Add([]time.Duration{0, 7 * time.Minute, 15*time.Minute - time.Millisecond, 15 * time.Minute, 30 * time.Minute, hour - time.Millisecond}[h.rng.IntN(6)])
-	one := h.result(target, []string{"ap", "eu", "us"}[h.rng.IntN(3)], slot, uptime.Status(1+h.rng.IntN(5)))
-	one.Late = one.Status.Measured() && h.rng.IntN(5) == 0
-	if h.rng.IntN(4) == 0 { // by a clock that is behind
-		one.IngestedAt = one.IngestedAt.Add(-time.Duration(h.rng.IntN(200)) * time.Millisecond).Add(time.Duration(h.rng.IntN(900)) * time.Microsecond)
+func (one *history) any(h *histories) uptime.Result {
+	rng := one.rng
+	slot := h.hours[rng.IntN(len(h.hours))].Add([]time.Duration{0, 7 * time.Minute, 15*time.Minute - time.Millisecond, 15 * time.Minute, 30 * time.Minute, hour - time.Millisecond}[rng.IntN(6)])
+	r := one.result(one.target, []string{"ap", "eu", "us"}[rng.IntN(3)], slot, uptime.Status(1+rng.IntN(5)))
+	r.Late = r.Status.Measured() && rng.IntN(5) == 0
+	if rng.IntN(4) == 0 { // by a clock that is behind
+		r.IngestedAt = r.IngestedAt.Add(-time.Duration(rng.IntN(200)) * time.Millisecond).Add(time.Duration(rng.IntN(900)) * time.Microsecond)
 	}
-	return one
+	return r
 }
 
-// remove deletes some targets, of which results may arrive again.
-func (h *histories) remove(t *testing.T) {
+// live has a step happen.
+func (h *histories) live(t *testing.T, step int) {
+	for _, one := range h.all {
+		one.draw(h)
+	}
+	h.remove(t, removeFirst)
+	h.arrive(t, step)
+	h.remove(t, removeLast)
+	var works []work
+	drew := map[work][]*history{}
+	for _, one := range h.all {
+		w := one.job
+		if w.kind == twoRuns { // the first is everybody's
+			w.kind = oneRun
+		}
+		if drew[w] == nil {
+			works = append(works, w)
+		}
+		drew[w] = append(drew[w], one)
+	}
+	var whole []*history // their figures are those of all their results
+	for _, w := range works {
+		of := drew[w]
+		switch w.kind {
+		case noRun:
+			continue
+		case oneRun:
+			h.runFor(t, of)
+			h.runFor(t, slices.DeleteFunc(slices.Clone(of), func(one *history) bool { return one.job.kind != twoRuns }))
+		case failedRun:
+			h.failHalfWay(t, w, of)
+		case badHour:
+			h.badHour(t, h.bad[w.bad], of)
+		case rebuilt:
+			h.runFor(t, of)
+			h.rebuild(t, h.mark(t, of), of)
+		}
+		whole = append(whole, of...)
+	}
+	h.checkAll(t, step, whole)
+}
+
+// end has everything computed, and once more by a rebuild of all there is, which changes nothing.
+func (h *histories) end(t *testing.T) {
+	for _, ran := range []bool{false, true} {
+		h.runFor(t, slices.DeleteFunc(slices.Clone(h.all), func(one *history) bool { return one.ran != ran }))
+	}
+	h.checkAll(t, steps, h.all)
+	h.rebuild(t, time.Time{}, h.all)
+	h.checkAll(t, steps+1, h.all)
+}
+
+// checkAll compares everything there is with what all histories have to have come to.
+func (h *histories) checkAll(t *testing.T, step int, whole []*history) {
+	t.Helper()
+	h.model = newModel()
+	for _, one := range h.all {
+		maps.Copy(h.slots, one.slots)
+		maps.Copy(h.hourly, one.hourly)
+		maps.Copy(h.daily, one.daily)
+		h.corrections = append(h.corrections, one.corrections...)
+	}
+	what := fmt.Sprint("step ", step)
+	h.check(t, what)
+	h.checkCells(t, what, whole)
+}
+
+// checkRollups compares the rollups of some histories, of which an hour could not be computed.
+func (h *histories) checkRollups(t *testing.T, of []*history) {
+	t.Helper()
+	hourly, daily := map[cell]row{}, map[cell]row{}
+	for _, one := range of {
+		maps.Copy(hourly, one.hourly)
+		maps.Copy(daily, one.daily)
+	}
+	for table, want := range map[string]map[cell]row{"rollup_1h": hourly, "rollup_1d": daily} {
+		if diff := cmp.Diff(want, h.rows(t, table, idsOf(of)...), cmp.AllowUnexported(cell{}, row{}), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("without the bad hour: %s (- model, + stored): %.3000s", table, diff)
+		}
+	}
+}
+
+// send inserts a batch of rows of any histories.
+func (h *histories) send(t *testing.T, b resultstore.Batch) {
+	t.Helper()
+	if len(b.Rows) == 0 {
+		return
+	}
+	if err := h.store.Insert(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	for id, rows := range byTarget(b.Rows) {
+		h.byID[id].insert(resultstore.Batch{Token: b.Token, Rows: rows})
+	}
+}
+
+// arrive sends what a step brings: new results, late ones, others for slots that have one; and
+// what was sent before, whole, in part, under its token or another.
+func (h *histories) arrive(t *testing.T, step int) {
+	for again := sentOnce; again < waysToSend; again++ {
+		var rows, some []uptime.Result
+		for _, one := range h.all {
+			if one.again == again {
+				rows = append(rows, one.rows...)
+				some = append(some, one.rows[len(one.rows)/3:]...)
+			}
+		}
+		b := batch(rows...)
+		h.send(t, b)
+		switch again {
+		case sameToken:
+			h.send(t, b)
+		case otherBatch:
+			h.send(t, batch(some...))
+		case muchLater:
+			h.later[step+2] = append(h.later[step+2], b)
+		}
+	}
+	for _, b := range h.later[step] {
+		h.send(t, b)
+	}
+}
+
+// remove deletes targets, of which results may arrive again.
+func (h *histories) remove(t *testing.T, when removal) {
 	var ids []int64
-	for _, n := range h.rng.Perm(len(h.targets))[:1+h.rng.IntN(1+len(h.targets)/20)] {
-		ids = append(ids, h.targets[n])
-		h.delete(h.targets[n])
+	for _, one := range h.all {
+		if one.removed == when {
+			ids = append(ids, one.target)
+			one.delete(one.target)
+		}
 	}
 	if err := h.store.DeleteTargets(t.Context(), ids); err != nil {
 		t.Fatal(err)
@@ -140,75 +347,153 @@ func (h *histories) remove(t *testing.T) {
 	}
 }
 
-// failHalfWay has a run fail, more results arrive or not, and the run gone on with.
-func (h *histories) failHalfWay(t *testing.T) {
-	succeeded := h.succeeded(t)
-	h.fails.left.Store(int64(h.rng.IntN(10)))
-	done, err := h.job.runOnce(t.Context())
-	h.fails.end()
-	if err == nil { // there was less to do
-		h.model.run(succeeded, done.started)
-		return
+// mark marks everything there is of some histories, as if it had arrived just now, and gives
+// an instant before that: what is marked since then is theirs alone.
+func (h *histories) mark(t *testing.T, of []*history) time.Time {
+	t.Helper()
+	before, err := h.store.ServerTime(t.Context())
+	if err == nil {
+		err = h.conn.Exec(t.Context(), `INSERT INTO rollup_dirty (bucket, target_id, dirty_at)
+SELECT DISTINCT bucket, target_id, fromUnixTimestamp64Milli({at:Int64}, 'UTC') FROM rollup_dirty WHERE target_id IN {ids:Array(UInt64)}`,
+			clickhouse.Named("at", before.UnixMilli()+1), clickhouse.Named("ids", idsOf(of)))
 	}
-	if !h.succeeded(t).Equal(succeeded) {
-		t.Fatal("a run that failed counts as one that succeeded")
-	}
-	if h.rng.IntN(2) == 0 {
-		h.run(t)
-		return
-	}
-	h.arrive(t)
-	h.run(t)
-	h.run(t)
-	h.adoptCorrections(t)
-}
-
-// badHour has a run that computes all but one hour.
-func (h *histories) badHour(t *testing.T) {
-	succeeded, bad := h.succeeded(t), h.hours[h.rng.IntN(len(h.hours))]
-	for bad.Truncate(day).Equal(bad) { // its day begins with the same instant, and would be put aside with it
-		bad = h.hours[h.rng.IntN(len(h.hours))]
-	}
-	h.fails.bad.Store(&bad)
-	done, err := h.job.runOnce(t.Context())
-	h.fails.end()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.model.run(succeeded, done.started, bad)
-	h.check(t, "without the bad hour")
+	return before
+}
+
+// begin prepares a run for some histories, of which either all or none were covered by one
+// before, and gives when that was.
+func (h *histories) begin(t *testing.T, of []*history) (succeeded time.Time) {
+	t.Helper()
+	h.ours.first, h.ours.marked = !of[0].ran, h.mark(t, of)
+	state, err := h.ours.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Succeeded
+}
+
+// done is what a run that has finished changes.
+func (h *histories) done(of []*history, succeeded, started time.Time, bad ...time.Time) {
+	for _, one := range of {
+		one.run(succeeded, started, bad...)
+		one.ran = true
+	}
+	ended := func(d time.Time) bool {
+		end := d.Add(day + resultstore.CloseAfter)
+		return end.After(succeeded) && !end.After(started)
+	}
+	if !succeeded.IsZero() && ended(started.Add(-resultstore.CloseAfter).Truncate(day).Add(-day)) { // it is computed of all targets
+		for _, one := range h.all {
+			one.sumDays(ended)
+		}
+	}
+}
+
+// runFor has the job do its work for some histories.
+func (h *histories) runFor(t *testing.T, of []*history) {
+	t.Helper()
+	if len(of) == 0 {
+		return
+	}
+	succeeded := h.begin(t, of)
+	done, err := h.job.runOnce(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.done(of, succeeded, done.started)
+}
+
+// failHalfWay has a run fail, more results arrive or not, and the run gone on with.
+func (h *histories) failHalfWay(t *testing.T, w work, of []*history) {
+	succeeded := h.begin(t, of)
+	h.fails.left.Store(int64(w.after))
+	done, err := h.job.runOnce(t.Context())
+	h.fails.end()
+	if err == nil { // there was less to do
+		h.done(of, succeeded, done.started)
+		return
+	}
+	if state, err := h.ours.State(t.Context()); err != nil || !state.Succeeded.Equal(succeeded) {
+		t.Fatalf("a run that failed counts as one that succeeded: %+v, %v", state, err)
+	}
+	if w.more {
+		var rows []uptime.Result
+		for _, one := range of {
+			rows = append(rows, one.between...)
+		}
+		h.send(t, batch(rows...))
+	}
+	if done, err = h.job.runOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.done(of, succeeded, done.started)
+	if w.more {
+		h.runFor(t, of)
+		h.adoptCorrections(t, of)
+	}
+}
+
+// badHour has a run that computes all but one hour, and then one that computes it.
+func (h *histories) badHour(t *testing.T, bad time.Time, of []*history) {
+	succeeded := h.begin(t, of)
+	h.fails.bad.Store(&bad)
+	done, err := h.job.runOnce(t.Context())
+	h.fails.end()
 	clear(h.job.aside) // its time has come
+	if err == nil {
+		h.done(of, succeeded, done.started, bad)
+	} else if done.aside == 0 || done.hours+done.days > 0 { // else there was nothing besides it, and so no run
+		t.Fatal(err)
+	}
+	h.checkRollups(t, of)
+	if err == nil {
+		h.runFor(t, of)
+		return
+	}
+	if done, err = h.job.runOnce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.done(of, succeeded, done.started)
 }
 
 // adoptCorrections is for when it cannot be known what a run had seen when it failed: the
 // corrections of a cell have to make a chain that ends at what is there.
-func (h *histories) adoptCorrections(t *testing.T) {
-	stored := h.readCorrections(t)
-	last := map[cell]correction{}
-	for _, c := range stored {
-		if before, there := last[c.cell]; there && (before.is != c.was || before.isTotal != c.wasTotal) {
-			t.Errorf("corrections of %v do not follow from each other: %+v, then %+v", c.cell, before, c)
-		}
-		last[c.cell] = c
+func (h *histories) adoptCorrections(t *testing.T, of []*history) {
+	stored := map[int64][]correction{}
+	for _, c := range h.readCorrections(t) {
+		stored[c.target] = append(stored[c.target], c)
 	}
-	for c, one := range last {
-		now := h.hourly[c]
-		if now.counts() != one.is || now.sums[5] != one.isTotal {
-			t.Errorf("the last correction of %v ends at %+v, and there is %+v", c, one.is, now.counts())
+	for _, one := range of {
+		last := map[cell]correction{}
+		for _, c := range stored[one.target] {
+			if before, there := last[c.cell]; there && (before.is != c.was || before.isTotal != c.wasTotal) {
+				t.Errorf("corrections of %v do not follow from each other: %+v, then %+v", c.cell, before, c)
+			}
+			last[c.cell] = c
 		}
-		now.revised = true
-		h.hourly[c] = now
-		c.bucket = c.bucket.Truncate(day)
-		if whole, there := h.daily[c]; there {
-			whole.revised = true
-			h.daily[c] = whole
+		for c, end := range last {
+			now := one.hourly[c]
+			if now.counts() != end.is || now.sums[5] != end.isTotal {
+				t.Errorf("the last correction of %v ends at %+v, and there is %+v", c, end.is, now.counts())
+			}
+			now.revised = true
+			one.hourly[c] = now
+			c.bucket = c.bucket.Truncate(day)
+			if whole, there := one.daily[c]; there {
+				whole.revised = true
+				one.daily[c] = whole
+			}
 		}
+		one.corrections = stored[one.target]
 	}
-	h.corrections = stored
 }
 
-// rebuild computes everything again, as an operator does.
-func (h *histories) rebuild(t *testing.T) {
+// rebuild computes everything again, as an operator does: of what is marked since an instant,
+// or, if that is zero, of all.
+func (h *histories) rebuild(t *testing.T, marked time.Time, of []*history) {
 	now, err := h.store.ServerTime(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -218,13 +503,32 @@ func (h *histories) rebuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range h.hours {
-		if _, err := h.store.RecomputeHour(t.Context(), resultstore.Rollup{Bucket: at, Version: r.Version, Closed: true, Unseen: true}); err != nil {
+		if _, err := h.store.RecomputeHour(t.Context(), resultstore.Rollup{Bucket: at, Marked: marked, Version: r.Version, Closed: true, Unseen: true}); err != nil {
 			t.Fatal(err)
 		}
 		if start := at.Truncate(day); start.Add(day + resultstore.CloseAfter).Before(now) {
-			if _, err := h.store.RecomputeDay(t.Context(), resultstore.Rollup{Bucket: start, Version: r.Version}); err != nil {
+			if _, err := h.store.RecomputeDay(t.Context(), resultstore.Rollup{Bucket: start, Marked: marked, Version: r.Version}); err != nil {
 				t.Fatal(err)
+			}
+			for _, one := range of {
+				one.sumDays(start.Equal)
 			}
 		}
 	}
+}
+
+func byTarget(rows []uptime.Result) map[int64][]uptime.Result {
+	found := map[int64][]uptime.Result{}
+	for _, r := range rows {
+		found[r.TargetID] = append(found[r.TargetID], r)
+	}
+	return found
+}
+
+func idsOf(of []*history) []uint64 {
+	ids := make([]uint64, len(of))
+	for i, one := range of {
+		ids[i] = uint64(one.target)
+	}
+	return ids
 }

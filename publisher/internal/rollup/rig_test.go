@@ -3,6 +3,7 @@ package rollup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -240,15 +241,20 @@ func (r *rig) read(t *testing.T, sql string, each func(driver.Rows) error) {
 
 const countColumns = `toUInt32(up), toUInt32(degraded), toUInt32(down), toUInt32(unknown), toUInt32(missed)`
 
-func (r *rig) rows(t *testing.T, table string) map[cell]row {
+// rows are those of a rollup, of all targets or of some.
+func (r *rig) rows(t *testing.T, table string, of ...uint64) map[cell]row {
 	t.Helper()
 	all := map[cell]row{}
+	where := ""
+	if len(of) > 0 {
+		where = " WHERE target_id IN (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(of), " ", ", "), "[]") + ")"
+	}
 	quarters := `[up], [degraded], [down], [unknown], [missed]`
 	if table == "rollup_1h" {
 		quarters = `quarter.up, quarter.degraded, quarter.down, quarter.unknown, quarter.missed`
 	}
 	r.read(t, `SELECT target_id, region, bucket, `+countColumns+`, `+quarters+`,
- dns_us_sum, connect_us_sum, tls_us_sum, wait_us_sum, transfer_us_sum, total_us_sum, total_us_min, total_us_max, revised_at > 0 FROM `+table+` FINAL`, func(rows driver.Rows) error {
+ dns_us_sum, connect_us_sum, tls_us_sum, wait_us_sum, transfer_us_sum, total_us_sum, total_us_min, total_us_max, revised_at > 0 FROM `+table+` FINAL`+where, func(rows driver.Rows) error {
 		var (
 			c     cell
 			id    uint64

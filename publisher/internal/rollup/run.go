@@ -58,6 +58,9 @@ func (j *Job) runOnce(ctx context.Context) (done counts, err error) {
 			return done, err
 		}
 	}
+	if err := note(ctx, func(ctx context.Context) error { return j.noteAside(ctx, oldest, now.Add(-kept.Daily)) }); err != nil {
+		return done, err
+	}
 	if done.nothing(run) { // that is no bad hour any more
 		return done, fmt.Errorf("nothing could be computed: %w", j.oldestTrouble().err)
 	}
