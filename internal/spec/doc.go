@@ -44,6 +44,7 @@ const (
 	CodeInvalidURL      = "invalid_url"
 	CodeURLScheme       = "url_scheme"
 	CodeURLCredentials  = "url_credentials"
+	CodeURLSecret       = "url_secret"
 	CodePrivateAddress  = "private_address"
 	CodeNotOfKind       = "not_of_kind"
 	CodeRequired        = "required"

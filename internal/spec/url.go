@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/probefleet/probefleet/internal/redact"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -66,6 +67,8 @@ func URL(text string, open []netip.Prefix) (cleaned string, kind uptime.Kind, ba
 		return "", kind, urlProblem(CodeURLScheme, "urls of these schemes can be checked: http, https, tcp, tls, dns, icmp, grpc, grpcs, ws, wss; heartbeat is for jobs that ping")
 	case u.User != nil:
 		return "", kind, urlProblem(CodeURLCredentials, "a url must not hold a user name or password: it would be shown to everyone who can see the target")
+	case (kind == uptime.KindHTTP || kind == uptime.KindWebSocket) && holdsSecret(u.RawQuery):
+		return "", kind, urlProblem(CodeURLSecret, "a value in the query of this url goes by the name of a secret: a url is stored as it is and shown to everyone who can see the target. Send the secret in a header (headers with secret, token, password) or in a body_secret, or give the value another name if it is none")
 	case kind == uptime.KindHeartbeat:
 		cleaned, bad = heartbeatName(u)
 	case kind == uptime.KindDNS:
@@ -80,6 +83,20 @@ func URL(text string, open []netip.Prefix) (cleaned string, kind uptime.Kind, ba
 		cleaned = ""
 	}
 	return cleaned, kind, bad
+}
+
+// holdsSecret says whether a query has a value whose name tells that it is a secret.
+func holdsSecret(query string) bool {
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if clear, err := url.QueryUnescape(name); err == nil {
+			name = clear
+		}
+		if value != "" && redact.Name(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // place judges a URL that says where to connect to.

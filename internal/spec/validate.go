@@ -190,6 +190,25 @@ func (j *judge) assertions() {
 		}
 		j.problem(pointer, found.Code, "%s", found.Message)
 	}
+	if j.kind == uptime.KindWebSocket {
+		j.answers()
+	}
+}
+
+// answers judges what is asserted of the answer to a websocket's message: there is none to a
+// ping, and none at all is a timeout.
+func (j *judge) answers() {
+	sends := j.spec.WebSocket != nil && j.spec.WebSocket.Send != ""
+	for i, a := range j.spec.Assertions[:min(len(j.spec.Assertions), assertion.MaxAssertions)] {
+		at := "/assertions/" + strconv.Itoa(i)
+		switch {
+		case a.Source != uptime.SourceReceived:
+		case !sends:
+			j.problem(at+"/source", CodeConflict, "received is the answer to what a websocket sends, and this one sends nothing: give it a message in websocket.send, or leave this assertion out")
+		case a.Op == uptime.OpAbsent:
+			j.problem(at+"/op", CodeConflict, "a websocket that sends waits for the answer, so that none is a timeout: assert what the answer is to hold")
+		}
+	}
 }
 
 // size caps what travels with every check. It points at the largest part.

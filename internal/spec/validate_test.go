@@ -91,6 +91,12 @@ func TestMistakes(t *testing.T) {
 			map[string]string{"/websocket/subprotocols/1": CodeInvalidName, "/websocket/subprotocols/2": CodeInvalidName, "/websocket/subprotocols/3": CodeInvalidName}},
 		{"many subprotocols", uptime.KindWebSocket, "", talk(uptime.WebSocketSpec{Subprotocols: many}), map[string]string{"/websocket/subprotocols": CodeTooMany}},
 		{"long message", uptime.KindWebSocket, "", talk(uptime.WebSocketSpec{Send: strings.Repeat("x", MaxBody+1)}), map[string]string{"/websocket/send": CodeTooLong, "/websocket": CodeTooLong}},
+		{"answers to nothing", uptime.KindWebSocket, "", uptime.Spec{Assertions: []uptime.Assertion{
+			{Source: uptime.SourceLatency, Op: uptime.OpLess, Value: "500"}, {Source: uptime.SourceReceived, Op: uptime.OpNotContains, Value: "error"}, {Source: uptime.SourceReceived, Op: uptime.OpAbsent},
+		}}, map[string]string{"/assertions/1/source": CodeConflict, "/assertions/2/source": CodeConflict}},
+		{"no answer", uptime.KindWebSocket, "", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Send: "hi"}, Assertions: []uptime.Assertion{
+			{Source: uptime.SourceReceived, Op: uptime.OpContains, Value: "hi"}, {Source: uptime.SourceReceived, Op: uptime.OpAbsent},
+		}}, map[string]string{"/assertions/1/op": CodeConflict}},
 		{"server name with a port", uptime.KindTLS, "", uptime.Spec{TLS: &uptime.TLSSpec{ServerName: "a:1"}}, map[string]string{"/tls/server_name": CodeInvalidName}},
 		{"server name that is an address", uptime.KindTLS, "", uptime.Spec{TLS: &uptime.TLSSpec{ServerName: "1.1.1.1"}}, map[string]string{"/tls/server_name": CodeInvalidName}},
 		{"server name that is half an address", uptime.KindTLS, "", uptime.Spec{TLS: &uptime.TLSSpec{ServerName: "127.1"}}, map[string]string{"/tls/server_name": CodeInvalidName}},
@@ -198,6 +204,7 @@ func TestWhatCanBeAsked(t *testing.T) {
 		uptime.KindTCP: {{TCP: &uptime.TCPSpec{Send: "\x00\xff", StartTLS: uptime.StartTLSFTP}}},
 		uptime.KindDNS: {{DNS: &uptime.DNSSpec{Transport: uptime.DNSOverTCP}, Assertions: []uptime.Assertion{{Source: uptime.SourceDNS, Name: "A", Op: uptime.OpExists}}}},
 		uptime.KindWebSocket: {
+			{WebSocket: &uptime.WebSocketSpec{Send: "hi"}, Assertions: []uptime.Assertion{{Source: uptime.SourceReceived, Op: uptime.OpExists}, {Source: uptime.SourceReceived, Op: uptime.OpNotMatches, Value: "(?i)error"}}},
 			{WebSocket: &uptime.WebSocketSpec{Send: "hi", Headers: headers("Origin"), Subprotocols: []string{"graphql-ws", "v2.json"}}},
 		},
 	} {

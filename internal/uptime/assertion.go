@@ -36,7 +36,7 @@ const (
 	SourceDNS         Source = "dns"              // records of one type
 	SourceRcode       Source = "rcode"            // DNS response code, such as NXDOMAIN
 	SourceAddress     Source = "address"          // the IP address that was visited
-	SourceReceived    Source = "received"         // bytes a TCP server sent, or the first message of a websocket
+	SourceReceived    Source = "received"         // bytes a TCP server sent, or the answer to what a websocket sent
 )
 
 // Op is how a value is compared. The set is closed.

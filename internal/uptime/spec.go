@@ -173,9 +173,9 @@ const (
 )
 
 // WebSocketSpec is the talk of a websocket target once it is open. Empty: it is opened,
-// pinged and closed.
+// pinged and closed, and whatever it says by itself is passed over.
 type WebSocketSpec struct {
-	Send         string   `json:"send,omitempty"` // one text message; the first answer is what the source received holds
+	Send         string   `json:"send,omitempty"` // one text message; the first one that comes is what the source received holds. Without it there is nothing of that
 	Headers      []Header `json:"headers,omitempty"`
 	Subprotocols []string `json:"subprotocols,omitempty"`
 }

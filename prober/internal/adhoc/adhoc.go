@@ -250,7 +250,7 @@ func (l *Loop) look(ctx context.Context, check uptime.Check) probe.Outcome {
 	}
 	defer turn.Leave()
 	outcome := l.o.Engine.Look(ctx, check)
-	l.o.Hosts.LeaveAlone(outcome.AnsweredBy, outcome.RetryAfter)
+	l.o.Hosts.LeaveAlone(check.URL, outcome.AnsweredBy, outcome.RetryAfter)
 	return outcome
 }
 

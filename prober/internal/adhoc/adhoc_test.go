@@ -142,7 +142,7 @@ func (e *fakeEngine) Look(ctx context.Context, _ uptime.Check) probe.Outcome {
 		return probe.Outcome{Status: uptime.StatusUnknown, Reason: uptime.ReasonInternal}
 	}
 	if e.busy {
-		return probe.Outcome{Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, AnsweredBy: "http://a/", RetryAfter: time.Minute}
+		return probe.Outcome{Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, AnsweredBy: "http://b/", RetryAfter: time.Minute} // http://a/ leads there
 	}
 	return probe.Outcome{Status: uptime.StatusUp, Evidence: &uptime.Evidence{Body: "x"}}
 }

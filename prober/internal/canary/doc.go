@@ -8,8 +8,9 @@
 // that is really down, or hangs, suppresses nothing and holds nothing up.
 //
 // Rounds begin every ten seconds; every second while they are bad; and when something
-// failed, at once, but not within a second of the one before. (So a region of which many
-// targets really are down asks its canaries once a second.)
+// failed, at once: two close to each other after two quiet seconds, as a failure takes two
+// looks, and then one a second. (So a region of which many targets really are down asks its
+// canaries once a second.)
 //
 // # Which round counts
 //

@@ -54,6 +54,42 @@ func TestFailureStartsARound(t *testing.T) {
 	})
 }
 
+// What a second look saw does not wait because the first one has asked for a round: it has one of its
+// own. After two of them it is one a second again.
+func TestTheSecondLookHasARoundOfItsOwn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 3)
+		wait(5 * time.Second)
+		fails := func() (took time.Duration) {
+			t.Helper()
+			r.Failed(time.Now())
+			wait(250 * time.Millisecond)
+			ended := time.Now()
+			doubt, took := r.ask(250 * time.Millisecond)
+			if doubt != "" || !r.beganSince(ended) {
+				t.Errorf("%q after %v", doubt, took)
+			}
+			return took
+		}
+		if took := fails(); took != 0 {
+			t.Errorf("the first failure waited for %v", took)
+		}
+		if took := fails(); took != 500*time.Millisecond {
+			t.Errorf("one that came at once after it waited for %v", took)
+		}
+		good, _ := r.rounds()
+		begun := time.Now()
+		for time.Since(begun) < 10*time.Second {
+			if took := fails(); took > quick {
+				t.Errorf("waited for %v", took)
+			}
+		}
+		if again, _ := r.rounds(); again-good > 11 {
+			t.Errorf("%d rounds in ten seconds", again-good)
+		}
+	})
+}
+
 // Others hear of each change at once, of each bad round, and of good ones every ten seconds.
 func TestRoundsAreAnnounced(t *testing.T) {
 	in(t, func(t *testing.T) {

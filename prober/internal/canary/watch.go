@@ -16,7 +16,10 @@ import (
 
 const (
 	idle  = 10 * time.Second // between the beginnings of two rounds
-	quick = time.Second      // the same, while they are bad or something failed
+	quick = time.Second      // the same, while they are bad; also on average while something fails
+	// saved is for how many rounds of quiet time there may be rounds at once when something fails: one for a
+	// first look and one for the second, a moment later, which would wait for most of a second otherwise.
+	saved = 2
 
 	// Patience is how long a failure waits for a round at most.
 	Patience = 2 * time.Second
@@ -51,6 +54,7 @@ type Watch struct {
 	mu     sync.Mutex
 	sights []Sight   // of each canary, its newest
 	began  time.Time // the newest round
+	spent  time.Time // when there is quiet time for all rounds that have begun
 	wanted bool      // something failed and no round has begun since
 	newest Round     // of those that were decided the one that began last
 
@@ -158,11 +162,14 @@ func (w *Watch) due() time.Time {
 	if w.began.IsZero() {
 		return time.Time{}
 	}
-	pause, n := idle, len(w.waiting)
-	if w.wanted || w.failing() || n > 0 && (w.began.Before(w.waiting[n-1].ended) || w.began.Equal(w.newest.Began)) {
-		pause = quick // the newest round is none for whoever failed last, or is decided
+	n := len(w.waiting)
+	switch {
+	case w.failing():
+		return w.began.Add(quick)
+	case w.wanted || n > 0 && (w.began.Before(w.waiting[n-1].ended) || w.began.Equal(w.newest.Began)):
+		return w.spent.Add(-(saved - 1) * quick) // the newest round is none for whoever failed last, or is decided
 	}
-	return w.began.Add(pause)
+	return w.began.Add(idle)
 }
 
 // failing says whether the newest decided round was bad.
@@ -171,6 +178,10 @@ func (w *Watch) failing() bool { return !w.newest.Began.IsZero() && !w.newest.Go
 func (w *Watch) begin(ctx context.Context, now time.Time) {
 	r := &round{began: now, behind: map[netip.Addr]string{}}
 	w.began, w.wanted = now, false
+	if w.spent.Before(now) {
+		w.spent = now
+	}
+	w.spent = w.spent.Add(quick)
 	for i := range w.o.Canaries {
 		w.visits.Go(func() { w.visit(ctx, r, i) })
 	}

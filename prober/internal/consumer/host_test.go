@@ -106,12 +106,21 @@ func TestDrainReleasesWhatWaitsForItsHost(t *testing.T) {
 	})
 }
 
+// Whoever answered so, the target's own host or one that it redirects to: what leads there
+// is left alone.
 func TestHostThatAsksForItIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, answered := range []string{"https://busy.test/1", "https://login.test/"} {
+		t.Run(answered, func(t *testing.T) { isLeftAlone(t, answered) })
+	}
+}
+
+func isLeftAlone(t *testing.T, answered string) {
 	in(t, func(t *testing.T) {
 		r := newRig()
 		r.visitor.ends = func(check uptime.Check) probe.Outcome {
 			if check.TargetID == 1 {
-				return probe.Outcome{Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 429, AnsweredBy: check.URL, RetryAfter: 20 * time.Second}
+				return probe.Outcome{Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 429, AnsweredBy: answered, RetryAfter: 20 * time.Second}
 			}
 			return probe.Outcome{Status: uptime.StatusUp}
 		}

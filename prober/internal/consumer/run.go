@@ -77,7 +77,7 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 		c.flights.move(slotCame, f)
 		start, began := c.clock.now(), time.Now()
 		c.Prober.Check(ctx, check, func(o probe.Outcome) {
-			c.Hosts.LeaveAlone(o.AnsweredBy, o.RetryAfter)
+			c.Hosts.LeaveAlone(f.entry.Check.URL, o.AnsweredBy, o.RetryAfter)
 			turn.Leave()
 			switch {
 			case ctx.Err() != nil: // cut off by us: this outcome says nothing

@@ -9,7 +9,8 @@
 //     wait among the checks it holds (see Waiting).
 //   - Waiting ends: with a place, with the patience of the caller, or with a refusal.
 //   - A host that asked to be left alone (429 with Retry-After) is left alone until then,
-//     five minutes at most; its checks are refused at once, those in its queue too.
+//     five minutes at most; its checks are refused at once, those in its queue too. So are
+//     those of the host whose check was redirected to it: they would lead there again.
 //   - Memory is bounded: a host is forgotten with its last visit, and of all that may
 //     wait no host has more than its share once they are many.
 //
@@ -18,8 +19,9 @@
 // machine are two hosts. Addresses that the operator opened (PROBER_ALLOW_CIDRS) are not
 // limited when they stand in the URL themselves, and neither is localhost when loopback is
 // opened; any other name is judged by its name, since whoever has the name may point it
-// elsewhere. URLs without a host (a DNS check that asks
-// the prober's own resolvers) are not limited either.
+// elsewhere. A DNS check that asks the prober's own resolvers has no host in its URL: it
+// counts for the domain that it asks about, as it was registered (example.co.uk for
+// www.example.co.uk), or the name itself where there is none.
 //
 // Checks on demand count like scheduled ones.
 //

@@ -97,14 +97,22 @@ func (h *Hosts) Enter(url string) (Turn, error) {
 	return Turn{hosts: h, host: at, wait: w}, nil
 }
 
-// LeaveAlone heeds a host that asked not to be visited for a while.
-func (h *Hosts) LeaveAlone(url string, pause time.Duration) {
+// LeaveAlone heeds a host that asked not to be visited for a while. What is let in is judged
+// by the URL that is checked: where a redirect led from there to who answered, the host of
+// both is left alone.
+func (h *Hosts) LeaveAlone(checked, answered string, pause time.Duration) {
 	if pause <= 0 {
 		return
 	}
+	name := h.leaveAlone(checked, "", pause)
+	h.leaveAlone(answered, name, pause)
+}
+
+// leaveAlone is LeaveAlone of one host, unless that was done.
+func (h *Hosts) leaveAlone(url, done string, pause time.Duration) (name string) {
 	name, limited := h.limited(url)
-	if !limited {
-		return
+	if !limited || name == done {
+		return name
 	}
 	pause = min(pause, MaxPause)
 	until := time.Now().Add(pause)
@@ -116,7 +124,7 @@ func (h *Hosts) LeaveAlone(url string, pause time.Duration) {
 		h.byName[name] = at
 	}
 	if !until.After(at.until) {
-		return
+		return name
 	}
 	at.until = until
 	h.metrics.pauses.Inc()
@@ -128,6 +136,7 @@ func (h *Hosts) LeaveAlone(url string, pause time.Duration) {
 		defer h.mu.Unlock()
 		h.forget(at)
 	})
+	return name
 }
 
 // take removes the first of a queue.

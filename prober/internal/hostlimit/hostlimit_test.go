@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 func hosts(perHost, waiting int) *Hosts {
@@ -68,7 +69,12 @@ func TestHostOfAURL(t *testing.T) {
 		"http://localhost/":                "localhost",
 		"http://10.1.2.3/":                 "",
 		"http://[::ffff:10.1.2.3]/":        "",
-		"dns:///example.com":               "",
+		"dns:///example.com?type=MX":       "dns example.com",
+		"dns:///a.B.example.co.uk.":        "dns example.co.uk",
+		"dns:www.example.com":              "dns example.com",
+		"dns:///co.uk":                     "dns co.uk",
+		"dns:///printer":                   "dns printer",
+		"dns:///.":                         "dns ",
 		"http://%zz/":                      "",
 	} {
 		name, limited := h.limited(url)
@@ -156,8 +162,11 @@ func TestHostIsLeftAlone(t *testing.T) {
 		turn := enter(t, h, "http://a.test/")
 		go func() { waiting <- turn.Await(t.Context(), time.Minute) }()
 		synctest.Wait()
-		h.LeaveAlone("http://a.test/", 30*time.Second)
-		h.LeaveAlone("http://a.test/", 10*time.Second) // it does not get shorter
+		h.LeaveAlone("http://a.test/", "http://a.test/login", 30*time.Second)
+		h.LeaveAlone("http://a.test/", "http://a.test/", 10*time.Second) // it does not get shorter
+		if n := testutil.ToFloat64(h.metrics.pauses); n != 1 {
+			t.Errorf("%v pauses", n)
+		}
 		if err := <-waiting; causeOf(err) != CauseLeftAlone {
 			t.Errorf("one that waited: %v", err)
 		}
@@ -170,7 +179,7 @@ func TestHostIsLeftAlone(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		enter(t, h, "http://a.test/").Leave()
 
-		h.LeaveAlone("http://c.test/", 24*time.Hour)
+		h.LeaveAlone("http://c.test/", "http://c.test/", 24*time.Hour)
 		time.Sleep(MaxPause - time.Second)
 		if _, err := h.Enter("http://c.test/"); causeOf(err) != CauseLeftAlone {
 			t.Errorf("before the cap: %v", err)
@@ -179,16 +188,30 @@ func TestHostIsLeftAlone(t *testing.T) {
 		if h.known() != 0 {
 			t.Errorf("%d hosts remembered", h.known())
 		}
-		h.LeaveAlone("http://c.test/", 0)
-		h.LeaveAlone("", time.Hour)
+		h.LeaveAlone("http://c.test/", "http://d.test/", 0)
+		h.LeaveAlone("", "", time.Hour)
 		if h.known() != 0 {
 			t.Errorf("%d hosts remembered", h.known())
 		}
 	})
 }
 
-// Many checks of one host may fill all the room there is, and still those of others
-// find some.
+// A redirect that leads to who wants to be left alone would lead there again.
+func TestHostThatRedirectsThereIsLeftAloneToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := hosts(1, 100)
+		h.LeaveAlone("http://a.test/", "https://www.b.test/", 30*time.Second)
+		for _, url := range []string{"http://a.test/other", "http://www.b.test/"} {
+			if _, err := h.Enter(url); causeOf(err) != CauseLeftAlone {
+				t.Errorf("%s: %v", url, err)
+			}
+		}
+		time.Sleep(31 * time.Second)
+		enter(t, h, "http://a.test/").Leave()
+	})
+}
+
 // The end of a pause may come late, when the host was forgotten and met again.
 func TestForgottenHostLeavesTheNextAlone(t *testing.T) {
 	t.Parallel()
@@ -205,6 +228,8 @@ func TestForgottenHostLeavesTheNextAlone(t *testing.T) {
 	second.Leave()
 }
 
+// Many checks of one host may fill all the room there is, and still those of others
+// find some.
 func TestSharesWhenManyWait(t *testing.T) {
 	t.Parallel()
 	h := hosts(1, 100)
@@ -267,7 +292,7 @@ func TestNoPlaceIsLostOrDoubled(t *testing.T) {
 				inside[name]--
 				mu.Unlock()
 				if i%501 == 500 {
-					h.LeaveAlone(name, time.Second)
+					h.LeaveAlone(name, name, time.Second)
 				}
 				turn.Leave()
 			})

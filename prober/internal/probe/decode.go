@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Bounds of the memory one decoder may take, whatever an answer says it needs.
@@ -49,12 +48,12 @@ func decoder(headers http.Header, body io.Reader, most int64) (decoded io.Reader
 		case "br":
 			body = &lazy{from: body, open: func(r io.Reader) (io.Reader, error) { return openBrotli(r, most) }}
 		case "zstd":
-			inner, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+			inner, end, err := openZstd(body, most)
 			if err != nil {
 				return nil, release, err
 			}
 			before := release
-			release = func() { inner.Close(); before() }
+			release = func() { end(); before() }
 			body = inner
 		default:
 			return nil, release, fmt.Errorf("nothing here knows the coding %.40q", coding)

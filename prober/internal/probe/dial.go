@@ -35,11 +35,17 @@ type dialer struct {
 	resolver Resolver
 	guard    *guard.Guard
 	net      net.Dialer
+	packets  func(context.Context) (net.PacketConn, error) // opens a socket for QUIC, whose packets are guarded by who sends them
 	chains   *chains
 }
 
 func newDialer(o Options) *dialer {
-	return &dialer{resolver: o.Resolver, guard: o.Guard, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}, chains: newChains(o.Roots)}
+	return &dialer{
+		resolver: o.Resolver, guard: o.Guard, net: net.Dialer{ControlContext: o.Guard.Control, KeepAlive: -1}, chains: newChains(o.Roots),
+		packets: func(ctx context.Context) (net.PacketConn, error) {
+			return (&net.ListenConfig{}).ListenPacket(ctx, "udp", "")
+		},
+	}
 }
 
 // endpoint is where to connect to.
@@ -152,7 +158,7 @@ func weight(err error) int {
 	switch {
 	case errors.Is(err, guard.ErrBlocked):
 		return 2
-	case errors.Is(err, syscall.ENETUNREACH):
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.ENETDOWN):
 		return 0
 	}
 	return 1

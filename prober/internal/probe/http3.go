@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -32,6 +33,9 @@ func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting
 	conn, closeAll, err := h.dialer.quic(ctx, addrs, r, s, hop, m)
 	lap(&hop.Phases.TLS, &mark)
 	if err != nil {
+		if rejected, ok := asRejected(err); ok {
+			s.sawChain(rejected.UnverifiedCertificates)
+		}
 		return nil, quicTrouble(err)
 	}
 	defer closeAll()
@@ -59,8 +63,8 @@ func (h *httpVisitor) hop3(ctx context.Context, w *wire, r *request, s *sighting
 	return response, h.read(w, m, response, s)
 }
 
-// quic makes a connection to the first address that takes one. Each was judged by the
-// guard before a packet goes there.
+// quic makes a connection to the first address that takes one, and else ends in the error
+// that says most, as connect does. Each was judged by the guard before a packet goes there.
 func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *sighting, hop *uptime.Hop, m *packetMeter) (*quic.Conn, func(), error) {
 	config := r.config.Clone()
 	config.NextProtos = []string{http3.NextProtoH3}
@@ -68,31 +72,36 @@ func (d *dialer) quic(ctx context.Context, addrs []netip.Addr, r *request, s *si
 		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: 2 * window, MaxConnectionReceiveWindow: 2 * window,
 		MaxIncomingStreams: -1, MaxIncomingUniStreams: 8, HandshakeIdleTimeout: time.Until(s.deadline),
 	}
-	worst := guard.ErrBlocked
+	var worst error
 	for i, addr := range addrs {
-		if !d.guard.Allows(addr) {
-			continue
-		}
-		hop.Address = addr.Unmap()
-		s.Address = hop.Address
 		limited, cancel := context.WithTimeout(ctx, max(time.Until(s.deadline)/time.Duration(len(addrs)-i), time.Millisecond))
-		conn, closeAll, err := quicTo(limited, m, netip.AddrPortFrom(hop.Address, r.at.port), func(t *quic.Transport, to *net.UDPAddr) (*quic.Conn, error) {
+		conn, closeAll, err := d.quicTo(limited, m, netip.AddrPortFrom(addr.Unmap(), r.at.port), func(t *quic.Transport, to *net.UDPAddr) (*quic.Conn, error) {
 			return t.Dial(limited, to, config, limits)
 		})
 		cancel()
-		if err == nil {
-			return conn, closeAll, nil
+		over := err == nil || refusedTLS(err)
+		if over || worst == nil || weight(err) > weight(worst) {
+			worst, hop.Address, s.Address = err, addr.Unmap(), addr.Unmap()
 		}
-		worst = err
-		if ctx.Err() != nil {
-			break
+		if over || ctx.Err() != nil {
+			return conn, closeAll, worst
 		}
 	}
 	return nil, nil, worst
 }
 
-func quicTo(ctx context.Context, m *packetMeter, to netip.AddrPort, dial func(*quic.Transport, *net.UDPAddr) (*quic.Conn, error)) (*quic.Conn, func(), error) {
-	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", "")
+// refusedTLS says whether somebody was there, and TLS was not agreed on: over TCP the
+// connection is made by then, and no other address is tried.
+func refusedTLS(err error) bool {
+	transport, ok := errors.AsType[*quic.TransportError](err)
+	return ok && transport.ErrorCode.IsCryptoError()
+}
+
+func (d *dialer) quicTo(ctx context.Context, m *packetMeter, to netip.AddrPort, dial func(*quic.Transport, *net.UDPAddr) (*quic.Conn, error)) (*quic.Conn, func(), error) {
+	if !d.guard.Allows(to.Addr()) {
+		return nil, nil, guard.ErrBlocked
+	}
+	socket, err := d.packets(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +144,9 @@ func trouble3(err error, doing string) trouble {
 		return failed(uptime.FailureTimeout, "timed out "+doing)
 	case reset && stream.Remote:
 		return failed(uptime.FailureReset, "stream reset "+doing)
-	case reset && stream.ErrorCode == http3.ErrCodeFrameError: // also headers beyond what was allowed
+	case strings.Contains(err.Error(), "HEADERS frame too large"), strings.Contains(err.Error(), "headers too large"): // as sent, as unpacked
+		return failed(uptime.FailureTooLarge, errHeadersTooLarge.Error())
+	case reset && stream.ErrorCode == http3.ErrCodeFrameError:
 		return failed(uptime.FailureProtocol, "broken HTTP/3 "+doing)
 	}
 	if bad := answerTrouble(err, doing); bad.failure != uptime.FailureProtocol {

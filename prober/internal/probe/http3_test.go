@@ -1,17 +1,22 @@
 package probe
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go/http3"
 
+	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -56,6 +61,7 @@ func TestHTTP3(t *testing.T) {
 	})
 	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/echo", http.StatusFound) })
 	mux.HandleFunc("/headers", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 100_000)) })
+	mux.HandleFunc("/packed-headers", func(w http.ResponseWriter, _ *http.Request) { w.Header()["X"] = make([]string, 2500) }) // 10 KB as sent
 	mux.HandleFunc("/abort", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	url := startHTTP3(t, l, mux)
 	other := startHTTP3(t, startLab(t), mux)
@@ -74,7 +80,8 @@ func TestHTTP3(t *testing.T) {
 		"status":     {url + "/status/503", uptime.FailureStatusCode, 503},
 		"endless":    {url + "/endless", nil, 200},
 		"slow":       {url + "/slow", uptime.FailureTimeout, 0},
-		"headers":    {url + "/headers", uptime.FailureProtocol, 0},
+		"headers":    {url + "/headers", uptime.FailureTooLarge, 0},
+		"packed":     {url + "/packed-headers", uptime.FailureTooLarge, 0},
 		"aborted":    {url + "/abort", uptime.FailureReset, 0},
 		"untrusted":  {other + "/echo", uptime.FailureTLSUntrusted, 0},
 		"nobody":     {"https://" + silent.LocalAddr().String(), uptime.FailureConnectTimeout, 0},
@@ -91,8 +98,74 @@ func TestHTTP3(t *testing.T) {
 			if name == "good" && (o.Evidence.Body != "HTTP/3.0 POST yes b" || o.Seen.Protocol != "HTTP/3" || o.Seen.TLSVersion != tls.VersionTLS13 || o.Phases.TLS == 0 || o.CertNotAfter.IsZero()) {
 				t.Errorf("%+v %+v", o, o.Evidence)
 			}
+			if name == "untrusted" && (len(o.Evidence.Certificates) != 1 || o.CertNotAfter.IsZero() || o.Issuer == "") {
+				t.Errorf("the certificate is not shown: %+v", o.Evidence)
+			}
 			if o.TotalUS > 5_000_000 {
 				t.Errorf("took %d µs", o.TotalUS)
+			}
+		})
+	}
+}
+
+// onlyV4 is the socket of a machine that has no way to IPv6.
+type onlyV4 struct{ net.PacketConn }
+
+func (c onlyV4) WriteTo(p []byte, to net.Addr) (int, error) {
+	if to.(*net.UDPAddr).IP.To4() == nil {
+		return 0, &net.OpError{Op: "write", Net: "udp", Addr: to, Err: os.NewSyscallError("sendto", syscall.ENETUNREACH)}
+	}
+	return c.PacketConn.WriteTo(p, to)
+}
+
+// Of several addresses the one that works counts, or the error that says most of the target,
+// whichever came last: that this machine has no way to IPv6 says nothing of it.
+func TestHTTP3TriesAddressesInTurn(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	good := startHTTP3(t, l, http.NewServeMux())
+	untrusted := startHTTP3(t, startLab(t), http.NewServeMux())
+	const v4, v6, inside = "127.0.0.1", "2001:db8::1", "127.0.0.2"
+	for name, c := range map[string]struct {
+		at    string
+		addrs []string
+		want  any
+		code  int
+	}{
+		"good, unreachable":        {good, []string{v4, v6}, uptime.FailureStatusCode, 404},
+		"unreachable, good":        {good, []string{v6, v4}, uptime.FailureStatusCode, 404},
+		"silent, unreachable":      {"https://" + silent.LocalAddr().String(), []string{v4, v6}, uptime.FailureConnectTimeout, 0},
+		"unreachable, silent":      {"https://" + silent.LocalAddr().String(), []string{v6, v4}, uptime.FailureConnectTimeout, 0},
+		"untrusted, unreachable":   {untrusted, []string{v4, v6}, uptime.FailureTLSUntrusted, 0},
+		"unreachable, untrusted":   {untrusted, []string{v6, v4}, uptime.FailureTLSUntrusted, 0},
+		"unreachable":              {good, []string{v6, v6}, uptime.ReasonProbeBlind, 0},
+		"inside, unreachable":      {good, []string{inside, v6}, uptime.ReasonBlockedAddress, 0},
+		"unreachable, then inside": {good, []string{v6, inside}, uptime.ReasonBlockedAddress, 0},
+		"silent, inside":           {"https://" + silent.LocalAddr().String(), []string{v4, inside}, uptime.ReasonBlockedAddress, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := New(options(l, func(o *Options) {
+				o.Resolver = names{"two.test": c.addrs}
+				o.Guard = guard.New([]netip.Prefix{netip.MustParsePrefix(v4 + "/32"), netip.MustParsePrefix(v6 + "/128")})
+			}))
+			check := checkOf("https://two.test" + c.at[strings.LastIndex(c.at, ":"):] + "/")
+			check.Spec = uptime.Spec{HTTP: &uptime.HTTPSpec{Version: uptime.HTTP3}, TLS: &uptime.TLSSpec{ServerName: v4}}.Text()
+			d := visitorOf(t, e, check).(*httpVisitor).dialer
+			open := d.packets
+			d.packets = func(ctx context.Context) (net.PacketConn, error) {
+				socket, err := open(ctx)
+				return onlyV4{socket}, err
+			}
+			o := e.Look(t.Context(), check)
+			verify(t, o, c.want, c.code)
+			if o.Status == uptime.StatusDown && o.Address != netip.MustParseAddr(v4) {
+				t.Errorf("it is said of %v", o.Address)
 			}
 		})
 	}

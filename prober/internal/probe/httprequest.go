@@ -184,25 +184,51 @@ func (h *httpVisitor) encodings() string {
 	return "identity"
 }
 
-// command implements visitor.
+// command implements visitor. What is sent is never curl's name of a file (--data-raw), nor
+// is the URL a pattern (-g).
 func (h *httpVisitor) command() string {
-	words := []string{"curl", "-sS", "-i"}
-	if h.method != http.MethodGet {
+	words := []string{"curl", "-sS", "-g", "-i"}
+	sends := h.body != "" || h.method == http.MethodPost
+	switch {
+	case h.method == http.MethodPost: // what is sent makes it one, and a GET follows a redirect
+	case h.method == http.MethodHead && !sends:
+		words[len(words)-1] = "-I"
+	case h.method != http.MethodGet || sends:
 		words = append(words, "-X", h.method)
 	}
-	for _, line := range h.headers {
-		value := line.value
-		if redact.Name(line.name) || slices.ContainsFunc(h.spec.Headers, func(l uptime.Header) bool { return l.Name == line.name && l.Secret != "" }) {
-			value = "…"
-		}
-		words = append(words, "-H", quoted(line.name+": "+value))
+	if flag := versionFlag(h.spec.Version); flag != "" {
+		words = append(words, flag)
 	}
-	if h.body != "" {
+	if h.secure != nil && h.secure.SkipVerify {
+		words = append(words, "-k")
+	}
+	typed := false
+	for _, line := range h.headers {
+		typed = typed || strings.EqualFold(line.name, "Content-Type")
+		text := line.name + ": " + line.value
+		switch {
+		case redact.Name(line.name) || slices.ContainsFunc(h.spec.Headers, func(l uptime.Header) bool { return l.Name == line.name && l.Secret != "" }):
+			text = line.name + ": …"
+		case line.value == "": // curl takes a colon without a value for a header to leave out
+			text = line.name + ";"
+		}
+		words = append(words, "-H", quoted(text))
+	}
+	if sends {
 		body := shownSend(h.body)
 		if h.spec.BodySecret != "" {
 			body = "…"
 		}
-		words = append(words, "--data-binary", quoted(body))
+		if !typed { // curl would say that it is a form
+			words = append(words, "-H", quoted("Content-Type:"))
+		}
+		words = append(words, "--data-raw", quoted(body))
+	}
+	if h.spec.Compressed {
+		words = append(words, "--compressed")
+	}
+	if h.spec.Cookies {
+		words = append(words, "-b", quoted(""))
 	}
 	if h.redirects > 0 {
 		words = append(words, "-L", "--max-redirs", strconv.Itoa(h.redirects))
@@ -211,4 +237,17 @@ func (h *httpVisitor) command() string {
 		words = append(words, "-"+string(h.family))
 	}
 	return strings.Join(append(words, quoted(h.first.shown)), " ")
+}
+
+// versionFlag is how curl is told a version, which it would choose itself.
+func versionFlag(version uptime.HTTPVersion) string {
+	switch version {
+	case uptime.HTTP1:
+		return "--http1.1"
+	case uptime.HTTP2:
+		return "--http2"
+	case uptime.HTTP3:
+		return "--http3-only"
+	}
+	return ""
 }

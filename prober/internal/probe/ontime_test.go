@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -26,11 +28,20 @@ func TestEveryVisitEndsAtItsTimeout(t *testing.T) {
 		check.Spec = spec.Text()
 		return check
 	}
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	h3, three := startHTTP3(t, l, http.HandlerFunc(hangOrDrip)), uptime.Spec{HTTP: &uptime.HTTPSpec{Version: uptime.HTTP3}}
 	none := uptime.Spec{}
 	cases := map[string]uptime.Check{
 		"no answer":                     web(plain+"/hang", none),
 		"no answer over TLS":            web(secure+"/hang", none),
 		"no answer over HTTP/2":         web(h2+"/hang", two),
+		"no connection over HTTP/3":     web("https://"+silent.LocalAddr().String()+"/", three),
+		"no answer over HTTP/3":         web(h3+"/hang", three),
+		"a body in drops over HTTP/3":   web(h3+"/drip", three),
 		"headers in drops":              web(plain+"/slow-headers/1000/30ms", none),
 		"headers in drops over TLS":     web(secure+"/slow-headers/1000/30ms", none),
 		"a body in drops":               web(plain+"/drip/1000/30ms", none),
@@ -75,5 +86,22 @@ func TestEveryVisitEndsAtItsTimeout(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// hangOrDrip never answers, or answers a byte every 30 ms.
+func hangOrDrip(w http.ResponseWriter, r *http.Request) {
+	drops := time.NewTicker(30 * time.Millisecond)
+	defer drops.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-drops.C:
+		}
+		if r.URL.Path == "/drip" {
+			_, _ = w.Write([]byte("x"))
+			_ = http.NewResponseController(w).Flush()
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +39,20 @@ const oracleModules = `modules:
   gzip: {prober: http, timeout: 5s, http: {compression: gzip, fail_if_body_not_matches_regexp: [hello], headers: {Accept-Encoding: gzip}, preferred_ip_protocol: ip4}}
   trusting: {prober: http, timeout: 5s, http: {preferred_ip_protocol: ip4, enable_http2: false, tls_config: {insecure_skip_verify: true}}}
   impatient: {prober: http, timeout: 1s, http: {preferred_ip_protocol: ip4, tls_config: {ca_file: %[1]q}}}
+  tcp: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4}}
+  tcp-impatient: {prober: tcp, timeout: 1s, tcp: {preferred_ip_protocol: ip4}}
+  tcp-echo: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, query_response: [{send: "echo hello"}, {expect: hello}]}}
+  tcp-slow: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, query_response: [{send: "slow 300ms hello"}, {expect: hello}]}}
+  tcp-other: {prober: tcp, timeout: 1s, tcp: {preferred_ip_protocol: ip4, query_response: [{send: "echo goodbye"}, {expect: hello}]}}
+  tcp-greeting: {prober: tcp, timeout: 1s, tcp: {preferred_ip_protocol: ip4, query_response: [{expect: "^220 "}]}}
+  tls: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {ca_file: %[1]q}}}
+  tls-impatient: {prober: tcp, timeout: 1s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {ca_file: %[1]q}}}
+  tls-trusting: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {insecure_skip_verify: true}}}
+`
+
+// oracleQuestion is a module for the question of a row: name, type, transport, the seconds it
+// may take, and roots.
+const oracleQuestion = `  %[1]q: {prober: dns, timeout: %[6]s, dns: {preferred_ip_protocol: ip4, query_name: %[2]q, query_type: %[3]s, transport_protocol: %[4]s, dns_over_tls: %[5]t, tls_config: {ca_file: %[7]q}, validate_answer_rrs: {fail_if_none_matches_regexp: [".*"]}}}
 `
 
 // specOf says to us what a module says to the oracle.
@@ -78,10 +94,35 @@ func specOf(t *testing.T, module string) (spec uptime.Spec) {
 	case "trusting":
 		spec.TLS = &uptime.TLSSpec{SkipVerify: true}
 	}
+	if kind, _, _ := strings.Cut(module, "-"); kind == "tcp" || kind == "tls" || kind == "dns" {
+		spec.Expect = uptime.Expect{}
+	}
+	switch module {
+	case "tcp-echo":
+		spec.TCP = &uptime.TCPSpec{Send: "echo hello\n"}
+		asserting("received", "", "contains", "hello")
+	case "tcp-slow":
+		spec.TCP = &uptime.TCPSpec{Send: "slow 300ms hello\n"}
+		asserting("received", "", "contains", "hello")
+	case "tcp-other":
+		spec.TCP = &uptime.TCPSpec{Send: "echo goodbye\n"}
+		asserting("received", "", "contains", "hello")
+	case "tcp-greeting":
+		asserting("received", "", "matches", "^220 ")
+	case "tls-trusting":
+		spec.TLS = &uptime.TLSSpec{SkipVerify: true}
+	case "dns-tcp":
+		spec.DNS = &uptime.DNSSpec{Transport: uptime.DNSOverTCP}
+	case "dns-tls":
+		spec.DNS = &uptime.DNSSpec{Transport: uptime.DNSOverTLS}
+	}
 	return spec
 }
 
-// oracleRows are visits on which both must agree: server, path, module.
+// oracleRows are visits on which both must agree: server, path, module. A server is visited
+// by its address, or by the name behind the @. That is localhost alone: the oracle asks the
+// servers of /etc/resolv.conf at port 53, whatever it is told, so it cannot be given one of the
+// lab's. What dns targets ask is asked of the lab, by both.
 const oracleRows = `
 plain /ok plain
 plain /status/204 plain
@@ -149,46 +190,164 @@ h2-only /ok h2
 tls13 /ok h2
 refused /ok plain
 black-hole /ok impatient
+plain@localhost /ok plain
+plain@localhost /slow/300ms plain
+plain@localhost /redirect/2 plain
+plain@localhost /status/503 plain
+any-name@localhost /ok plain
+tls@localhost /ok plain
+refused@localhost /ok plain
+tcp - tcp
+tcp - tcp-echo
+tcp - tcp-slow
+tcp - tcp-other
+tcp - tcp-greeting
+tcp-banner - tcp-greeting
+smtp - tcp-greeting
+imap - tcp-greeting
+tcp-silent - tcp
+tcp-silent - tcp-greeting
+tcp-close - tcp
+tcp-close - tcp-greeting
+tcp-reset - tcp-greeting
+tcp-drip - tcp-greeting
+refused - tcp
+refused - tcp-greeting
+full - tcp-impatient
+tcp@localhost - tcp-echo
+tls - tls
+tls12 - tls
+tls13 - tls
+tls11 - tls
+expired - tls
+expired - tls-trusting
+not-yet-valid - tls
+not-yet-valid - tls-trusting
+wrong-name - tls
+wrong-name - tls-trusting
+self-signed - tls
+self-signed - tls-trusting
+untrusted - tls
+chain - tls
+incomplete - tls
+expires-in-72h - tls
+rsa - tls
+ecdsa - tls
+tls-alert - tls
+tls-garbage - tls
+tls-cut - tls
+tls-reset - tls
+tls-silent - tls-impatient
+tls-stall - tls-impatient
+plain - tls
+refused - tls
+any-name@localhost - tls
+tls@localhost - tls
+dns /a-192-0-2-1.lab.test?type=A dns
+dns /a-192-0-2-1.lab.test?type=A dns-tcp
+dot /a-192-0-2-1.lab.test?type=A dns-tls
+dns /aaaa-2001-db8--1.lab.test?type=AAAA dns
+dns /lab.test?type=MX dns
+dns /lab.test?type=TXT dns-tcp
+dns /lab.test?type=SOA dns
+dns /cname-2.a-192-0-2-1.lab.test?type=A dns
+dns /slow-300ms.a-192-0-2-1.lab.test?type=A dns
+dns /slow-300ms.a-192-0-2-1.lab.test?type=A dns-tcp
+dot /slow-300ms.a-192-0-2-1.lab.test?type=A dns-tls
+dns /gone.lab.test?type=A dns
+dns /nodata.lab.test?type=MX dns
+dns /servfail.lab.test?type=A dns
+dns /refused.lab.test?type=A dns
+dns /example.com?type=A dns
+dns /silent.lab.test?type=A dns-impatient
+refused /lab.test?type=A dns-impatient
+refused /lab.test?type=A dns-tcp
+dns@localhost /lab.test?type=A dns
 `
+
+// oracleVisit is a row for both.
+type oracleVisit struct {
+	row, target, module string
+	check               uptime.Check
+}
+
+func readOracleRow(t *testing.T, l *lab.Lab, row string) oracleVisit {
+	t.Helper()
+	words := strings.Fields(row)
+	server, host, named := strings.Cut(words[0], "@")
+	addr := labAt(t, l, server)
+	kind, _, _ := strings.Cut(words[2], "-")
+	v := oracleVisit{row: row, module: words[2]}
+	spec := specOf(t, words[2])
+	if named {
+		addr = host + addr[strings.LastIndex(addr, ":"):]
+		spec.Family = uptime.FamilyV4 // as the oracle prefers
+	}
+	switch v.target = addr; kind {
+	case "tcp", "tls":
+		v.check = checkOf(kind + "://" + addr)
+		v.check.Kind = uptime.Kind(kind)
+	case "dns":
+		v.check = checkOf("dns://" + addr + words[1])
+		v.check.Kind, v.module = uptime.KindDNS, words[2]+words[1]
+	default:
+		v.target = "https://" + addr + words[1]
+		if server == "plain" {
+			v.target = "http://" + addr + words[1]
+		}
+		v.check = checkOf(v.target)
+	}
+	v.check.Timeout, v.check.Spec = 5*time.Second, spec.Text()
+	if strings.HasSuffix(words[2], "impatient") || words[2] == "tcp-other" || words[2] == "tcp-greeting" {
+		v.check.Timeout = time.Second
+	}
+	return v
+}
+
+// questions are the oracle's modules for the dns targets among the rows.
+func questions(rows []string, roots string) string {
+	all := map[string]string{}
+	for _, row := range rows {
+		words := strings.Fields(row)
+		name, kind, asks := strings.Cut(strings.TrimPrefix(words[1], "/"), "?type=")
+		if module := words[2]; asks && strings.HasPrefix(module, "dns") {
+			transport, timeout := "udp", "5s"
+			switch module {
+			case "dns-tcp", "dns-tls":
+				transport = "tcp"
+			case "dns-impatient":
+				timeout = "1s"
+			}
+			all[module+words[1]] = fmt.Sprintf(oracleQuestion, module+words[1], name, kind, transport, module == "dns-tls", timeout, roots)
+		}
+	}
+	return strings.Join(slices.Collect(maps.Values(all)), "")
+}
 
 // TestOracle visits the same servers with blackbox_exporter: whether a target is well,
 // its status code, its certificate's end and each phase must be what that says.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
-	oracle := startOracle(t, l)
-	e := New(options(l))
 	rows := strings.Split(strings.TrimSpace(oracleRows), "\n")
+	oracle := startOracle(t, l, rows)
+	e := New(options(l, func(o *Options) { o.Resolver = own(t, labAt(t, l, "dns"), *o) }))
 	gate := make(chan struct{}, 6)
 	var visits sync.WaitGroup
 	for _, row := range rows {
+		v := readOracleRow(t, l, row)
 		visits.Go(func() {
 			gate <- struct{}{}
 			defer func() { <-gate }()
-			words := strings.Fields(row)
-			addr, err := l.Addr(words[0])
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			scheme := "https://"
-			if words[0] == "plain" {
-				scheme = "http://"
-			}
-			check := checkOf(scheme + addr + words[1])
-			check.Timeout, check.Spec = 5*time.Second, specOf(t, words[2]).Text()
-			if words[2] == "impatient" {
-				check.Timeout = time.Second
-			}
 			// What a busy machine adds now, it does not add each time.
 			var differ []string
 			for range 5 {
-				said, err := oracle.ask(t.Context(), check.URL, words[2])
+				said, err := oracle.ask(t.Context(), v.target, v.module)
 				if err != nil {
 					t.Errorf("%s: %v", row, err)
 					return
 				}
-				if differ = differences(e.Look(t.Context(), check), said); len(differ) == 0 {
+				if differ = differences(v.check.Kind, e.Look(t.Context(), v.check), said); len(differ) == 0 {
 					return
 				}
 			}
@@ -201,7 +360,7 @@ func TestOracle(t *testing.T) {
 
 // differences are what the two do not agree on. They are measured one after the other,
 // so phases agree when they differ by less than a tenth of a second, or a third.
-func differences(o Outcome, said map[string]float64) (differ []string) {
+func differences(kind uptime.Kind, o Outcome, said map[string]float64) (differ []string) {
 	note := func(format string, args ...any) { differ = append(differ, fmt.Sprintf(format, args...)) }
 	if up := o.Status == uptime.StatusUp; up != (said["probe_success"] == 1) {
 		note("we say %v (%s), the oracle %v", o.Status, o.Message, said["probe_success"])
@@ -215,18 +374,32 @@ func differences(o Outcome, said map[string]float64) (differ []string) {
 	if o.Status != uptime.StatusUp {
 		return differ
 	}
-	for name, us := range map[string]uint32{"connect": o.Phases.Connect, "tls": o.Phases.TLS, "processing": o.Phases.Wait, "transfer": o.Phases.Transfer} {
-		ours, theirs := float64(us)/1e6, said[`probe_http_duration_seconds{phase="`+name+`"}`]
+	for name, us := range oracleTimes(kind, o) {
+		ours, theirs := float64(us)/1e6, said[name]
 		if diff := math.Abs(ours - theirs); diff > 0.1 && diff > max(ours, theirs)/3 {
-			note("%s took %v s, says the oracle %v s", name, ours, theirs)
+			note("%s is %v s here, says the oracle %v s", name, ours, theirs)
 		}
 	}
 	return differ
 }
 
+// oracleTimes are our times, by the oracle's names. It has no phases of TCP.
+func oracleTimes(kind uptime.Kind, o Outcome) map[string]uint32 {
+	p := o.Phases
+	switch kind {
+	case uptime.KindHTTP:
+		const name = "probe_http_duration_seconds"
+		return map[string]uint32{name + `{phase="resolve"}`: p.DNS, name + `{phase="connect"}`: p.Connect, name + `{phase="tls"}`: p.TLS, name + `{phase="processing"}`: p.Wait, name + `{phase="transfer"}`: p.Transfer}
+	case uptime.KindDNS:
+		const name = "probe_dns_duration_seconds"
+		return map[string]uint32{name + `{phase="resolve"}`: p.DNS, name + `{phase="connect"}`: p.Connect + p.TLS, name + `{phase="request"}`: p.Wait + p.Transfer}
+	}
+	return map[string]uint32{"probe_dns_lookup_time_seconds": p.DNS, "probe_duration_seconds": o.TotalUS}
+}
+
 type oracle struct{ url string }
 
-func startOracle(t *testing.T, l *lab.Lab) oracle {
+func startOracle(t *testing.T, l *lab.Lab, rows []string) oracle {
 	t.Helper()
 	binary := ""
 	for _, name := range []string{"prometheus-blackbox-exporter", "blackbox_exporter"} {
@@ -245,7 +418,7 @@ func startOracle(t *testing.T, l *lab.Lab) oracle {
 		}
 	}
 	write(roots, string(l.Authority()))
-	write(config, fmt.Sprintf(oracleModules, roots))
+	write(config, fmt.Sprintf(oracleModules, roots)+questions(rows, roots))
 	listener, err := net.Listen("tcp", "127.0.0.3:0") // an address of its own: its port is nobody else's
 	if err != nil {
 		t.Fatal(err)

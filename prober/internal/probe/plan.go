@@ -48,6 +48,15 @@ type plan struct {
 	printed printed // what a visit saw last that was up
 }
 
+// weight is about how many bytes it keeps.
+func (p *plan) weight() int {
+	sum := plainPlan + len(p.url) + 3*len(p.text) // as it came, as it was read, and as it is sent
+	for _, secret := range p.secrets {
+		sum += len(secret)
+	}
+	return sum
+}
+
 // keep is how many bytes of a body a visit keeps.
 func (p *plan) keep() int {
 	if p.asserts.NeedsBody() {
@@ -56,11 +65,16 @@ func (p *plan) keep() int {
 	return uptime.MaxEvidenceBody
 }
 
-// maxPlans bounds the memory of plans; one takes about a kilobyte.
-const maxPlans = 100_000
+// Bounds of the memory of plans, in bytes. One takes about a kilobyte; what it sends, and knows
+// of secrets, may be some hundred more.
+const (
+	plainPlan = 1 << 10
+	maxPlans  = 128 << 20 // of all
+)
 
 // plans keeps the plan of each target. A check whose URL or spec differs from the plan's
-// makes a new one; an older check that is still on its way makes it again.
+// makes a new one; an older check that is still on its way makes it again. A check on demand
+// is of no target and seldom made twice: its plan is not kept.
 type plans struct {
 	compilers map[uptime.Kind]compiler
 	open      func(uptime.Sealed) (secret.Text, error)
@@ -69,8 +83,9 @@ type plans struct {
 	silent   *assertion.Set // asserts nothing
 	anything *uptime.Expect // is content with what is good where nothing is said
 
-	mu  sync.RWMutex
-	all map[int64]*plan // by what is visited
+	mu    sync.RWMutex
+	all   map[int64]*plan // by target
+	bytes int             // of all of them
 }
 
 func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
@@ -89,7 +104,10 @@ func visited(check *uptime.Check) int64 {
 }
 
 func (l *plans) of(check *uptime.Check) *plan {
-	id := visited(check)
+	id := check.TargetID
+	if id == 0 {
+		return l.compile(check)
+	}
 	l.mu.RLock()
 	p := l.all[id]
 	l.mu.RUnlock()
@@ -99,16 +117,25 @@ func (l *plans) of(check *uptime.Check) *plan {
 	p = l.compile(check)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.all) >= maxPlans {
+	l.drop(id)
+	l.bytes += p.weight()
+	if l.bytes > maxPlans {
 		for other := range l.all { // any: whichever is needed again is made again
-			delete(l.all, other)
-			if len(l.all) < maxPlans*9/10 {
+			if l.drop(other); l.bytes < maxPlans*9/10 {
 				break
 			}
 		}
 	}
 	l.all[id] = p
 	return p
+}
+
+// drop forgets a plan, if there is one.
+func (l *plans) drop(id int64) {
+	if p := l.all[id]; p != nil {
+		l.bytes -= p.weight()
+		delete(l.all, id)
+	}
 }
 
 func (l *plans) compile(check *uptime.Check) *plan {

@@ -1,8 +1,12 @@
 package probe
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -206,6 +210,88 @@ func TestAssertionsDecide(t *testing.T) {
 	}
 }
 
+// What secured an earlier hop says nothing about an answer in clear. When the first
+// certificate ends it still says.
+func TestAnswerInClearIsNotSecured(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	down := l.TLSURL() + "/redirect-to?url=" + l.URL() + "/ok"
+	o := lookAs(t, l, down, wanting("tls_version - gte 1.2"))
+	verify(t, o, uptime.FailureTLSOther, 200)
+	if o.Seen.TLSVersion != 0 || o.Evidence.TLSVersion != "" || o.Evidence.TLSCipher != "" || len(o.Evidence.Certificates) != 0 || o.Issuer != "" || o.CertNotAfter.IsZero() || o.Seen.Hops != 2 {
+		t.Errorf("%+v %+v", o, o.Evidence)
+	}
+	verify(t, lookAs(t, l, down, wanting("certificate_days - gt 1")), nil, 200)
+	verify(t, lookAs(t, l, l.URL()+"/redirect-to?url="+l.TLSURL()+"/ok", wanting("tls_version - gte 1.2")), nil, 200)
+}
+
+// The command repeats the visit: what is sent, how, and where to.
+func TestHTTPCommand(t *testing.T) {
+	t.Parallel()
+	e := New(options(nil))
+	one, none := 1, 0
+	for want, c := range map[string]struct {
+		url  string
+		spec uptime.HTTPSpec
+		tls  *uptime.TLSSpec
+	}{
+		`curl -sS -g -i --http1.1 -L --max-redirs 5 'https://a.test/[1-2]'`:                   {url: "https://a.test/[1-2]"},
+		`curl -sS -g -I --http1.1 'https://a.test/'`:                                          {url: "https://a.test/", spec: uptime.HTTPSpec{Method: "HEAD", Redirects: &none}},
+		`curl -sS -g -i -X PUT --http2 -k -L --max-redirs 1 'https://a.test/'`:                {url: "https://a.test/", spec: uptime.HTTPSpec{Method: "PUT", Version: uptime.HTTP2, Redirects: &one}, tls: &uptime.TLSSpec{SkipVerify: true}},
+		`curl -sS -g -i --http3-only --compressed -b '' -L --max-redirs 5 'https://a.test/'`:  {url: "https://a.test/", spec: uptime.HTTPSpec{Version: uptime.HTTP3, Compressed: true, Cookies: true}},
+		`curl -sS -g -i -H 'Content-Type:' --data-raw '' -L --max-redirs 5 'https://a.test/'`: {url: "https://a.test/", spec: uptime.HTTPSpec{Method: "POST", Version: uptime.HTTPBest}},
+		`curl -sS -g -i -X GET --http1.1 -H 'Content-Type: text/plain' -H 'X-Empty;' --data-raw '@/etc/passwd' -L --max-redirs 5 'http://a.test/'`: {
+			url: "http://a.test/", spec: uptime.HTTPSpec{Body: "@/etc/passwd", Headers: []uptime.Header{{Name: "Content-Type", Value: "text/plain"}, {Name: "X-Empty"}}},
+		},
+	} {
+		check := checkOf(c.url)
+		check.Spec = uptime.Spec{HTTP: &c.spec, TLS: c.tls}.Text()
+		if got := visitorOf(t, e, check).command(); got != want {
+			t.Errorf("%s\n%s", got, want)
+		}
+	}
+}
+
+// Where there is a curl, what it sends is what we send.
+func TestCurlRepeatsTheVisit(t *testing.T) {
+	t.Parallel()
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("no curl here: the words are in TestHTTPCommand")
+	}
+	file := filepath.Join(t.TempDir(), "mine")
+	if err := os.WriteFile(file, []byte("what is nobody's concern"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := startLab(t)
+	for name, spec := range map[string]uptime.HTTPSpec{
+		"a file's name":   {Method: "POST", Body: "@" + file},
+		"lines":           {Method: "PUT", Body: "a\r\nb\n'c' & \\d", Headers: []uptime.Header{{Name: "Content-Type", Value: "text/plain"}, {Name: "X-Empty"}}},
+		"a GET with more": {Body: "@" + file},
+		"nothing":         {Method: "POST"},
+	} {
+		for path, url := range map[string]string{"plain": l.URL(), "secured": l.TLSURL()} {
+			t.Run(name+", "+path, func(t *testing.T) {
+				t.Parallel()
+				o := lookAs(t, l, url+"/redirect/308/1", uptime.Spec{HTTP: &spec, TLS: &uptime.TLSSpec{SkipVerify: true}})
+				ours := echoOf(t, o)
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(o.Evidence.Command, "curl", curl+" -q --noproxy '*' -m 20", 1))
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v: %s\n%s", err, o.Evidence.Command, out)
+				}
+				var theirs lab.Echo
+				if err := json.Unmarshal(out[bytes.LastIndex(out, []byte("\r\n\r\n"))+4:], &theirs); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				if theirs.Method != ours.Method || theirs.Body != ours.Body || theirs.Headers.Get("Content-Type") != ours.Headers.Get("Content-Type") || len(theirs.Headers["X-Empty"]) != len(ours.Headers["X-Empty"]) {
+					t.Errorf("%s: %+v, not %+v", o.Evidence.Command, theirs, ours)
+				}
+			})
+		}
+	}
+}
+
 // Evidence is for people: it says what was seen, and gives no secret away.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
@@ -232,7 +318,7 @@ func TestEvidence(t *testing.T) {
 		len(ev.Headers) == 0 || !strings.Contains(ev.Body, "POST") || ev.TLSVersion != "1.3" || ev.TLSCipher == "" || len(ev.Certificates) != 1 || len(ev.Certificates[0].SHA256) != 64 || len(ev.Failed) != 3 {
 		t.Errorf("%s", text)
 	}
-	if want := `curl -sS -i -X POST -H 'X-Trace: …' -H 'X-Open: it'\''s' -H 'Authorization: …' --data-binary '…' -L --max-redirs 5 '`; !strings.HasPrefix(ev.Command, want) {
+	if want := `curl -sS -g -i --http1.1 -H 'X-Trace: …' -H 'X-Open: it'\''s' -H 'Authorization: …' -H 'Content-Type:' --data-raw '…' -L --max-redirs 5 '`; !strings.HasPrefix(ev.Command, want) {
 		t.Errorf("command %s", ev.Command)
 	}
 	if o := checked(t.Context(), e, checkOf(l.URL()+"/ok")); o.Evidence != nil {

@@ -66,9 +66,11 @@ func (s *sighting) hop(url string) *uptime.Hop {
 	return &s.hops[len(s.hops)-1]
 }
 
-// forgetAnswer makes room for another: an earlier hop's says nothing about this one.
+// forgetAnswer makes room for another: an earlier hop's says nothing about this one, nor
+// does what secured it. Only the end of life that comes first (CertNotAfter) stays.
 func (s *sighting) forgetAnswer() {
 	s.Status, s.statusLine, s.Protocol, s.Header = 0, "", "", nil
+	s.TLSVersion, s.cipher, s.agreed, s.chain = 0, 0, "", nil
 	s.body, s.BodySize, s.BodyCut, s.wire = s.body[:0], 0, false, 0
 }
 

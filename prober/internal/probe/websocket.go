@@ -52,7 +52,10 @@ func (k *wsKind) compile(b blueprint) (visitor, error) {
 		wsKind: k, at: endpoint{host: at.host, ip: at.ip, port: at.port, family: b.spec.Family},
 		skipVerify: b.spec.TLS != nil && b.spec.TLS.SkipVerify, limit: assertion.LeastBody,
 	}
-	if slices.ContainsFunc(b.spec.Assertions, func(a uptime.Assertion) bool { return a.Source == uptime.SourceReceived }) {
+	if b.asserts.JudgesReceived() {
+		if b.spec.WebSocket == nil || b.spec.WebSocket.Send == "" { // a pong is no message: that one lacks something would always hold
+			return nil, errors.New("there is no answer to assert anything of: nothing is sent")
+		}
 		v.limit = assertion.MostBody
 	}
 	shown.Scheme = "ws"

@@ -99,6 +99,7 @@ func TestWebSocket(t *testing.T) {
 		{"blocked", "ws://127.0.0.2/", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
 		{"blocked name", "wss://inside.test/", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
 		{"metadata", "ws://169.254.169.254/latest", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
+		{"nothing is sent, and no answer is to lack something", ws + "/hello", wanting("received - not_contains hello"), uptime.ReasonInternal, "nothing is sent", 0},
 		{"another scheme", "http://lab.test/", uptime.Spec{}, uptime.ReasonInternal, "the scheme is not ws or wss", 0},
 		{"header of the handshake", ws + "/echo", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Headers: []uptime.Header{{Name: "sec-websocket-key", Value: "x"}}}}, uptime.ReasonInternal, "cannot be sent", 0},
 		{"header that smuggles", ws + "/echo", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Headers: []uptime.Header{{Name: "X", Value: "x\r\nY: z"}}}}, uptime.ReasonInternal, "cannot be sent", 0},

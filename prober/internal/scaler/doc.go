@@ -42,5 +42,12 @@
 // although there is room for them want a faster processor, and more of them under way
 // would only make them later.
 //
-// The embedded Redis says nothing of its memory: with it nothing is ever changed.
+// Every decision is logged with its reason: each step, and each hold for another reason than
+// the last, at info; the same hold again, which is no news, at debug. The counts have them all.
+//
+// Redis without a maxmemory is held against all the memory of its machine. The embedded one
+// is a part of the process that started it and cannot say how much of that is its own: with
+// it the signal is missing, and nothing is ever changed. A prober then keeps the most workers,
+// with which it began. On the one machine where that Redis runs this loses nothing: a region
+// has one prober there, and what that leaves in the stream nobody takes.
 package scaler
