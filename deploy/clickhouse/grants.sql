@@ -28,6 +28,8 @@ GRANT INSERT, ALTER DELETE, ALTER TTL, ALTER MODIFY COMMENT ON probefleet.correc
 GRANT ALTER DELETE, ALTER TTL, ALTER MODIFY COMMENT ON probefleet.results TO pf_publisher;
 GRANT ALTER DELETE, ALTER TTL, ALTER MODIFY COMMENT ON probefleet.prints TO pf_publisher;
 GRANT ALTER DELETE ON probefleet.results_latest TO pf_publisher;
+-- Which parts hide rows that were deleted; one sees those of one's own tables alone.
+GRANT SELECT ON system.parts TO pf_publisher;
 
 -- Probers insert, and read nothing but the version of the schema. One for each region, whose name takes the place of REGION:
 -- by it tables.sql tells which rows are theirs.

@@ -170,6 +170,9 @@ func TestCheckOfARunningInstallation(t *testing.T) {
 	if err != nil || lent.Role != accountstore.RoleEditor || time.Until(lent.ExpiresAt) > lentFor || strings.Contains(lent.Prefix, key[6:]) {
 		t.Errorf("lent %+v: %v", lent, err)
 	}
+	if said, err := accountstore.New(db).AuditLog(t.Context(), accountstore.AuditQuery{Limit: 10}); err != nil || len(said) != 1 || said[0].Actor != "cli" || said[0].Action != "key.created" || said[0].Object != fmt.Sprint("key:", lent.ID) || said[0].Detail != "probefleet check as editor" {
+		t.Errorf("audit log: %+v, %v", said, err)
+	}
 	if content, err := os.ReadFile(filepath.Join(dir, "run.json")); err != nil || strings.Contains(string(content), key) {
 		t.Errorf("the key is left behind: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/schedulestore"
 	"github.com/probefleet/probefleet/internal/service"
@@ -50,21 +51,26 @@ type regionRetire struct {
 }
 
 func (c *regionRetire) Run(ctx context.Context, to console) error {
-	return c.with(ctx, func(store *schedulestore.Store) error {
-		changed, err := store.RetireRegion(ctx, c.Region)
+	return c.open(ctx, func(db *database.DB) error {
+		changed, err := schedulestore.New(db).RetireRegion(ctx, c.Region)
 		switch {
 		case err != nil:
 			return err
 		case !changed:
 			_, _ = fmt.Fprintf(to.Out, "%s is not an active region: nothing to do\n", c.Region)
-		default:
-			_, _ = fmt.Fprintf(to.Out, "%s ends at the publisher's next tick. A prober of it that is started later brings it back.\n", c.Region)
+			return nil
 		}
-		return nil
+		_, _ = fmt.Fprintf(to.Out, "%s ends at the publisher's next tick. A prober of it that is started later brings it back.\n", c.Region)
+		return accountstore.New(db).Audit(ctx, accountstore.AuditEntry{Actor: accountstore.ActorTool, Action: "region.retired", Object: "region:" + c.Region})
 	})
 }
 
 func (f storeFlags) with(ctx context.Context, use func(*schedulestore.Store) error) error {
+	return f.open(ctx, func(db *database.DB) error { return use(schedulestore.New(db)) })
+}
+
+// open has the database used, and closes it.
+func (f storeFlags) open(ctx context.Context, use func(*database.DB) error) error {
 	stores, err := f.resolve()
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
@@ -74,5 +80,5 @@ func (f storeFlags) with(ctx context.Context, use func(*schedulestore.Store) err
 		return service.Exit(service.ExitDependency, err)
 	}
 	defer db.Close()
-	return use(schedulestore.New(db))
+	return use(db)
 }

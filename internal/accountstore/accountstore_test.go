@@ -215,6 +215,9 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		now := time.Now()
+		if said, err := store.AuditLog(t.Context(), accountstore.AuditQuery{Limit: 10}); err != nil || len(said) != 1 || said[0].Actor != "system" || said[0].Action != "key.created" || said[0].Object != "key:1" || said[0].Detail != "bootstrap as owner" {
+			t.Errorf("audit log: %+v, %v", said, err)
+		}
 		key, err := store.KeyByHash(t.Context(), "hash", now)
 		if err != nil || key.Name != "bootstrap" || key.Prefix != "pf_abc" || key.Role != accountstore.RoleOwner || !key.LastUsedAt.IsZero() {
 			t.Fatalf("%+v, %v", key, err)
@@ -301,13 +304,13 @@ func TestNothingBeginsInAnEndedEpoch(t *testing.T) {
 			t.Fatal("a session does not count")
 		}
 		_, mine, _ := store.SessionUser(t.Context(), "mine", time.Now())
-		if err := store.SetPassword(t.Context(), user, "new", mine.ID); err != nil {
+		if _, err := store.SetPassword(t.Context(), user, "new", mine.ID); err != nil {
 			t.Fatal(err)
 		}
 		if begin("late", user) {
 			t.Error("a sign-in with the old password counts")
 		}
-		if err := store.SetPassword(t.Context(), user, "newer", mine.ID); !errors.Is(err, accountstore.ErrConflict) {
+		if _, err := store.SetPassword(t.Context(), user, "newer", mine.ID); !errors.Is(err, accountstore.ErrConflict) {
 			t.Errorf("changed from what it was: %v", err)
 		}
 		if all, err := store.Sessions(t.Context(), user.ID, time.Now()); err != nil || len(all) != 1 || all[0].ID != mine.ID {

@@ -10,11 +10,17 @@ import (
 	"github.com/probefleet/probefleet/internal/database"
 )
 
+// Actors that come by no account.
+const (
+	ActorTool   = "cli"    // the operator's tool
+	ActorSystem = "system" // the installation itself, by its settings
+)
+
 // AuditEntry is a write, as the audit log keeps it. It must hold no secret.
 type AuditEntry struct {
-	ID        int64 // given by the log
-	At        time.Time
-	Actor     string // user:1 or key:1; empty: nobody
+	ID        int64     // given by the log
+	At        time.Time // zero, when it is written: now
+	Actor     string    // user:1, key:1 or one of the above; empty: nobody
 	Action    string
 	Object    string // what it was done to
 	Detail    string
@@ -39,20 +45,20 @@ type auditRow struct {
 
 func (auditRow) TableName() string { return "audit_log" }
 
-// Audit records who did what to what, as of now.
+// Audit records who did what to what.
 func (s *Store) Audit(ctx context.Context, e AuditEntry) error {
-	row := e.row(s.now().UnixMilli())
+	row := e.row(s.now())
 	if err := gorm.G[auditRow](s.db.Write()).Create(ctx, &row); err != nil {
 		return fmt.Errorf("write the audit log: %w", database.Translate(ctx, err))
 	}
 	return nil
 }
 
-// AuditAll records what one request did to many things, as of now, in one transaction.
+// AuditAll records what one request did to many things, in one transaction.
 func (s *Store) AuditAll(ctx context.Context, entries []AuditEntry) error {
-	rows, at := make([]auditRow, len(entries)), s.now().UnixMilli()
+	rows, now := make([]auditRow, len(entries)), s.now()
 	for i, e := range entries {
-		rows[i] = e.row(at)
+		rows[i] = e.row(now)
 	}
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error { return gorm.G[auditRow](tx).CreateInBatches(ctx, &rows, 500) })
 	if err != nil {
@@ -61,9 +67,12 @@ func (s *Store) AuditAll(ctx context.Context, entries []AuditEntry) error {
 	return nil
 }
 
-func (e AuditEntry) row(atMS int64) auditRow {
+func (e AuditEntry) row(now time.Time) auditRow {
+	if e.At.IsZero() {
+		e.At = now
+	}
 	return auditRow{
-		AtMS: atMS, Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
+		AtMS: e.At.UnixMilli(), Actor: e.Actor, Action: e.Action, Object: e.Object, Detail: e.Detail,
 		Operation: e.Operation, Address: e.Address, RequestID: e.RequestID, Changes: e.Changes,
 	}
 }

@@ -66,9 +66,14 @@ func (s *Store) SecondFactor(ctx context.Context, userID int64) (Factor, error) 
 }
 
 // ConfirmFactor has a second factor count from now on, its code of that step used, with
-// these recovery codes; ErrConflict if it is not the one that was enrolled last.
-func (s *Store) ConfirmFactor(ctx context.Context, userID int64, secret uptime.Sealed, step int64, codeHashes []string) error {
+// these recovery codes, and ends every session of the user but one; ErrConflict if it is not the
+// one that was enrolled last, or the password or the role has changed since user was read.
+func (s *Store) ConfirmFactor(ctx context.Context, user User, keep int64, secret uptime.Sealed, step int64, codeHashes []string) error {
+	userID := user.ID
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		if err := renew(ctx, tx, user, keep, map[string]any{}); err != nil {
+			return err
+		}
 		done := tx.Table("second_factors").Where("user_id = ? AND secret = ? AND confirmed_at_ms IS NULL", userID, string(secret)).
 			Updates(map[string]any{"confirmed_at_ms": s.now().UnixMilli(), "last_step": step})
 		if done.Error != nil {

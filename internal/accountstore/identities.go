@@ -61,15 +61,15 @@ func (s *Store) bind(ctx context.Context, tx *gorm.DB, userID int64, who Identit
 	return gorm.G[identityRow](tx).Create(ctx, &identityRow{UserID: userID, Issuer: who.Issuer, Subject: who.Subject, CreatedAtMS: s.now().UnixMilli()})
 }
 
-// Join makes an account without a password for who was invited by this address, using the
-// newest invitation up, or else with the role of strangers; ErrUnknownPerson if they have none.
+// Join makes an account without a password for who was invited by this address, by somebody who
+// may still invite, using the newest invitation up, or else with the role of strangers; ErrUnknownPerson if they have none.
 func (s *Store) Join(ctx context.Context, who Identity, email, name string, strangers Role) (user User, invited bool, err error) {
 	var row userRow
 	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
 		now := s.now().UnixMilli()
 		row = userRow{Email: normal(email), Name: name, Role: string(strangers), CreatedAtMS: now}
-		invitation, err := gorm.G[invitationRow](tx).Where("email = ? AND "+unused, row.Email, now).Order("id DESC").Take(ctx)
-		switch err = notFound(ctx, err); {
+		invitation, err := s.invitationFor(ctx, tx, row.Email)
+		switch {
 		case err == nil:
 			n, err := gorm.G[invitationRow](tx).Where("id = ? AND "+unused, invitation.ID, now).Update(ctx, "accepted_at_ms", now)
 			if err == nil && n == 0 {
@@ -79,7 +79,7 @@ func (s *Store) Join(ctx context.Context, who Identity, email, name string, stra
 				return err
 			}
 			row.Role, invited = invitation.Role, true
-		case !errors.Is(err, ErrNotFound):
+		case !errors.Is(err, ErrBadInvitation):
 			return err
 		case strangers == "":
 			return ErrUnknownPerson
@@ -99,4 +99,18 @@ func (s *Store) Join(ctx context.Context, who Identity, email, name string, stra
 		return User{}, false, fmt.Errorf("join: %w", err)
 	}
 	return row.user(), invited, nil
+}
+
+// invitationFor is the newest invitation for an address that can be used, or ErrBadInvitation.
+func (s *Store) invitationFor(ctx context.Context, tx *gorm.DB, email string) (invitationRow, error) {
+	rows, err := gorm.G[invitationRow](tx).Where("email = ? AND "+unused, email, s.now().UnixMilli()).Order("id DESC").Find(ctx)
+	if err != nil {
+		return invitationRow{}, err
+	}
+	for _, row := range rows {
+		if err := mayInvite(ctx, tx, row.CreatedBy, s.now()); !errors.Is(err, ErrBadInvitation) {
+			return row, err
+		}
+	}
+	return invitationRow{}, ErrBadInvitation
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -106,12 +108,47 @@ func (s *Store) withdraw(ctx context.Context, tx *gorm.DB, email string) error {
 }
 
 // withdrawOf revokes what is left unused of the invitations that a user has made, or a key of the
-// user's: who may invite nobody any more does not come back by one either.
-func (s *Store) withdrawOf(ctx context.Context, tx *gorm.DB, userID int64) error {
-	_, err := gorm.G[invitationRow](tx).
-		Where("(created_by = ? OR created_by IN (SELECT 'key:' || id FROM api_keys WHERE user_id = ?)) AND accepted_at_ms IS NULL AND revoked_at_ms IS NULL", fmt.Sprint("user:", userID), userID).
-		Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+// user's, and counts them: who may invite nobody any more does not come back by one either.
+func (s *Store) withdrawOf(ctx context.Context, tx *gorm.DB, userID int64) (int, error) {
+	return s.withdrawBy(ctx, tx, "created_by = ? OR created_by IN (SELECT 'key:' || id FROM api_keys WHERE user_id = ?)", fmt.Sprint("user:", userID), userID)
+}
+
+func (s *Store) withdrawBy(ctx context.Context, tx *gorm.DB, whose string, args ...any) (int, error) {
+	now := s.now().UnixMilli()
+	return gorm.G[invitationRow](tx).Where(unused+" AND ("+whose+")", append([]any{now}, args...)...).Update(ctx, "revoked_at_ms", now)
+}
+
+// mayInvite is ErrBadInvitation unless who has made an invitation could make it now. It is asked
+// when an invitation is used, since one may be made by a request that was under way while its
+// maker was ended.
+func mayInvite(ctx context.Context, tx *gorm.DB, by string, now time.Time) error {
+	role, err := roleNow(ctx, tx, by, now)
+	if errors.Is(err, ErrNotFound) || err == nil && role != RoleOwner {
+		return ErrBadInvitation
+	}
 	return err
+}
+
+// roleNow is what an actor may at now, by the name that the audit log has for it; ErrNotFound if
+// it comes in by no way.
+func roleNow(ctx context.Context, tx *gorm.DB, actor string, now time.Time) (Role, error) {
+	kind, text, _ := strings.Cut(actor, ":")
+	id, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err != nil:
+		return "", ErrNotFound
+	case kind == "user":
+		row, err := gorm.G[userRow](tx).Where("id = ? AND disabled_at_ms IS NULL", id).Take(ctx)
+		return Role(row.Role), notFound(ctx, err)
+	case kind == "key":
+		row, err := gorm.G[keyRow](tx).Where("id = ? AND "+valid, id, now.UnixMilli()).Take(ctx)
+		if err != nil {
+			return "", notFound(ctx, err)
+		}
+		key, err := keyNow(ctx, tx, row, now)
+		return key.Role, err
+	}
+	return "", ErrNotFound
 }
 
 // unused is true of invitations that can be used at an instant, open of the one with a token.
@@ -122,7 +159,8 @@ const (
 
 // AcceptInvitation uses an invitation up and creates its user, or does neither. Of
 // any number of calls at once one wins: the others find it used, ErrBadInvitation.
-// An invitation for one address is for no other (ErrOtherAddress).
+// An invitation for one address is for no other (ErrOtherAddress), and one whose maker may
+// invite nobody any more is not valid.
 func (s *Store) AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (User, error) {
 	var row userRow
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
@@ -136,6 +174,9 @@ func (s *Store) AcceptInvitation(ctx context.Context, tokenHash, email, name, pa
 		}
 		invitation, err := gorm.G[invitationRow](tx).Where("token_hash = ?", tokenHash).Take(ctx)
 		if err != nil {
+			return err
+		}
+		if err := mayInvite(ctx, tx, invitation.CreatedBy, s.now()); err != nil {
 			return err
 		}
 		if email = normal(email); email == "" {

@@ -45,10 +45,20 @@ type keyRow struct {
 func (keyRow) TableName() string { return "api_keys" }
 
 // EnsureKey creates a key unless one with this hash exists, revoked or not:
-// restarting a program must not revive a key that was taken away.
+// restarting a program must not revive a key that was taken away. The audit log says so.
 func (s *Store) EnsureKey(ctx context.Context, name, prefix, keyHash string, role Role) error {
-	err := s.db.Write().WithContext(ctx).Exec(`INSERT INTO api_keys (name, prefix, key_hash, role, created_at_ms) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (key_hash) DO NOTHING`, name, prefix, keyHash, string(role), s.now().UnixMilli()).Error
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		done := tx.Exec(`INSERT INTO api_keys (name, prefix, key_hash, role, created_at_ms) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (key_hash) DO NOTHING`, name, prefix, keyHash, string(role), s.now().UnixMilli())
+		if done.Error != nil || done.RowsAffected == 0 {
+			return done.Error
+		}
+		row, err := gorm.G[keyRow](tx).Where("key_hash = ?", keyHash).Take(ctx)
+		if err != nil {
+			return err
+		}
+		return s.auditKey(ctx, tx, ActorSystem, row)
+	})
 	if err != nil {
 		return fmt.Errorf("create API key: %w", database.Translate(ctx, err))
 	}
@@ -80,16 +90,21 @@ func (s *Store) KeyByHash(ctx context.Context, keyHash string, now time.Time) (A
 	if err != nil {
 		return APIKey{}, fmt.Errorf("get API key: %w", notFound(ctx, err))
 	}
+	return keyNow(ctx, s.db.Read(), row, now)
+}
+
+// keyNow is a valid key with the role that it has at now.
+func keyNow(ctx context.Context, db *gorm.DB, row keyRow, now time.Time) (APIKey, error) {
 	key := row.key()
 	if key.ParentID != 0 {
-		parent, err := gorm.G[keyRow](s.db.Read()).Where("id = ? AND "+valid, key.ParentID, now.UnixMilli()).Take(ctx)
+		parent, err := gorm.G[keyRow](db).Where("id = ? AND "+valid, key.ParentID, now.UnixMilli()).Take(ctx)
 		if err != nil {
 			return APIKey{}, fmt.Errorf("get the key that made a key: %w", notFound(ctx, err))
 		}
 		key.Role = lesser(key.Role, Role(parent.Role))
 	}
 	if key.UserID != 0 {
-		user, err := gorm.G[userRow](s.db.Read()).Where("id = ? AND disabled_at_ms IS NULL", key.UserID).Take(ctx)
+		user, err := gorm.G[userRow](db).Where("id = ? AND disabled_at_ms IS NULL", key.UserID).Take(ctx)
 		if err != nil {
 			return APIKey{}, fmt.Errorf("get the key's user: %w", notFound(ctx, err))
 		}
@@ -140,21 +155,28 @@ func (s *Store) Keys(ctx context.Context, userID, afterID int64, limit int) ([]A
 	return all, nil
 }
 
-// RevokeKey ends a key, and with it those that it made: one of a user, or of anybody
-// (0). It gives what was ended, or ErrNotFound.
+// RevokeKey ends a key, and with it those that it made and the invitations that it or they have
+// made: one of a user, or of anybody (0). It gives what was ended, or ErrNotFound.
 func (s *Store) RevokeKey(ctx context.Context, userID, id int64) (APIKey, error) {
-	query := gorm.G[keyRow](s.db.Write()).Where("id = ? AND revoked_at_ms IS NULL", id)
-	if userID != 0 {
-		query = query.Where("user_id = ?", userID)
-	}
-	n, err := query.Update(ctx, "revoked_at_ms", s.now().UnixMilli())
-	if err == nil && n == 0 {
-		err = ErrNotFound
-	}
 	var row keyRow
-	if err == nil {
-		row, err = gorm.G[keyRow](s.db.Write()).Where("id = ?", id).Take(ctx)
-	}
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		query := gorm.G[keyRow](tx).Where("id = ? AND revoked_at_ms IS NULL", id)
+		if userID != 0 {
+			query = query.Where("user_id = ?", userID)
+		}
+		n, err := query.Update(ctx, "revoked_at_ms", s.now().UnixMilli())
+		if err == nil && n == 0 {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if row, err = gorm.G[keyRow](tx).Where("id = ?", id).Take(ctx); err != nil {
+			return err
+		}
+		_, err = s.withdrawBy(ctx, tx, "created_by IN (SELECT 'key:' || id FROM api_keys WHERE id = ? OR parent_id = ?)", id, id)
+		return err
+	})
 	if err != nil {
 		return APIKey{}, fmt.Errorf("revoke API key: %w", database.Translate(ctx, err))
 	}
@@ -173,17 +195,28 @@ func (s *Store) TouchKey(ctx context.Context, id int64, now time.Time) error {
 }
 
 // LendKey makes a key that is valid until expires, and removes those lent under this name
-// that no longer are.
+// that no longer are. The audit log says that the operator's tool has made it.
 func (s *Store) LendKey(ctx context.Context, name, prefix, keyHash string, role Role, expires time.Time) error {
-	_, err := gorm.G[keyRow](s.db.Write()).Where("name = ? AND expires_at_ms <= ?", name, s.now().UnixMilli()).Delete(ctx)
-	if err == nil {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		if _, err := gorm.G[keyRow](tx).Where("name = ? AND expires_at_ms <= ?", name, s.now().UnixMilli()).Delete(ctx); err != nil {
+			return err
+		}
 		until := expires.UnixMilli()
-		err = gorm.G[keyRow](s.db.Write()).Create(ctx, &keyRow{
-			Name: name, Prefix: prefix, KeyHash: keyHash, Role: string(role), CreatedAtMS: s.now().UnixMilli(), ExpiresAtMS: &until,
-		})
-	}
+		row := keyRow{Name: name, Prefix: prefix, KeyHash: keyHash, Role: string(role), CreatedAtMS: s.now().UnixMilli(), ExpiresAtMS: &until}
+		if err := gorm.G[keyRow](tx).Create(ctx, &row); err != nil {
+			return err
+		}
+		return s.auditKey(ctx, tx, ActorTool, row)
+	})
 	if err != nil {
 		return fmt.Errorf("lend API key: %w", database.Translate(ctx, err))
 	}
 	return nil
+}
+
+// auditKey records that a key was made past the API, in the transaction that made it.
+func (s *Store) auditKey(ctx context.Context, tx *gorm.DB, actor string, key keyRow) error {
+	entry := AuditEntry{Actor: actor, Action: "key.created", Object: fmt.Sprint("key:", key.ID), Detail: key.Name + " as " + key.Role}
+	row := entry.row(s.now())
+	return gorm.G[auditRow](tx).Create(ctx, &row)
 }

@@ -12,10 +12,23 @@ import (
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 )
 
+// inviter names an owner's key of the installation, as who makes invitations.
+func inviter(t testing.TB, store *accountstore.Store) string {
+	t.Helper()
+	if err := store.EnsureKey(t.Context(), "inviter", "pf_", "inviter", accountstore.RoleOwner); err != nil {
+		t.Fatal(err)
+	}
+	key, err := store.KeyByHash(t.Context(), "inviter", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint("key:", key.ID)
+}
+
 // member makes a user with a role, as an invitation does.
 func member(t testing.TB, store *accountstore.Store, email string, role accountstore.Role) accountstore.User {
 	t.Helper()
-	if _, err := store.Invite(t.Context(), email, email, role, "user:1", time.Now().Add(time.Hour)); err != nil {
+	if _, err := store.Invite(t.Context(), email, email, role, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	user, err := store.AcceptInvitation(t.Context(), email, "", "x", "hash")
@@ -45,7 +58,7 @@ func TestMembers(t *testing.T) {
 		store, ctx := accountstore.New(db), t.Context()
 		for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 			token := fmt.Sprint("token", i)
-			if _, err := store.Invite(ctx, token, "", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+			if _, err := store.Invite(ctx, token, "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := store.AcceptInvitation(ctx, token, email, "x", "hash"); err != nil {
@@ -77,7 +90,11 @@ func TestMembers(t *testing.T) {
 		if look()[0].SecondFactor {
 			t.Error("a factor that was not confirmed counts")
 		}
-		if err := store.ConfirmFactor(ctx, bob.ID, "sealed", 5, nil); err != nil {
+		_, mine, err := store.SessionUser(ctx, "s2", time.Now())
+		if err == nil {
+			err = store.ConfirmFactor(ctx, bob, mine.ID, "sealed", 5, nil)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		found := look()
@@ -95,7 +112,7 @@ func TestWhatCountsOnceCountsOnce(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		store := accountstore.New(db)
 		ctx := t.Context()
-		if _, err := store.Invite(ctx, "token", "", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+		if _, err := store.Invite(ctx, "token", "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		won := atOnce(20, func(i int) bool {
@@ -116,10 +133,10 @@ func TestWhatCountsOnceCountsOnce(t *testing.T) {
 		if fresh, err := store.UseStep(ctx, user.ID, 7); fresh || err != nil {
 			t.Errorf("a factor that was not confirmed counts: %v, %v", fresh, err)
 		}
-		if err := store.ConfirmFactor(ctx, user.ID, "other", 5, []string{"r"}); !errors.Is(err, accountstore.ErrConflict) {
+		if err := store.ConfirmFactor(ctx, user, 0, "other", 5, []string{"r"}); !errors.Is(err, accountstore.ErrConflict) {
 			t.Errorf("another secret: %v", err)
 		}
-		if err := store.ConfirmFactor(ctx, user.ID, "sealed", 5, []string{"r", "s"}); err != nil {
+		if err := store.ConfirmFactor(ctx, user, 0, "sealed", 5, []string{"r", "s"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := store.Enrol(ctx, user.ID, "mine"); !errors.Is(err, accountstore.ErrFactorOn) {
@@ -169,7 +186,7 @@ func TestChallengesEnd(t *testing.T) {
 		}
 		none("of another kind", "other", now)
 		none("expired", "k", now.Add(2*time.Minute))
-		if err := store.SetPassword(t.Context(), user, "new", 0); err != nil {
+		if _, err := store.SetPassword(t.Context(), user, "new", 0); err != nil {
 			t.Fatal(err)
 		}
 		none("of before the new password", "k", now)
@@ -226,6 +243,85 @@ func TestKeysOfUsers(t *testing.T) {
 		}
 		if _, err := store.RemoveUser(t.Context(), bob.ID); err != nil || role("bobs") != "" {
 			t.Errorf("removed: %v; the key is %q", err, role("bobs"))
+		}
+	})
+}
+
+// With a key end the invitations that it has made, and those of the keys that it made; and one that
+// was being made meanwhile lets nobody in.
+func TestInvitationsEndWithTheirMaker(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, ctx, until := accountstore.New(db), t.Context(), time.Now().Add(time.Hour)
+		ada := owner(t, store)
+		bob := member(t, store, "bob@example.com", accountstore.RoleOwner)
+		key := func(hash string, key accountstore.APIKey) string {
+			t.Helper()
+			key.Name, key.Role = hash, accountstore.RoleOwner
+			made, err := store.CreateKey(ctx, key, hash)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint("key:", made.ID)
+		}
+		invite := func(token, email, by string) {
+			t.Helper()
+			if _, err := store.Invite(ctx, token, email, accountstore.RoleOwner, by, until); err != nil {
+				t.Fatal(err)
+			}
+		}
+		parent := key("parent", accountstore.APIKey{UserID: ada.ID})
+		var parentID int64
+		if _, err := fmt.Sscanf(parent, "key:%d", &parentID); err != nil {
+			t.Fatal(err)
+		}
+		child := key("child", accountstore.APIKey{UserID: ada.ID, ParentID: parentID})
+		other := key("other", accountstore.APIKey{UserID: ada.ID})
+		makers := map[string]string{"parent": parent, "child": child, "other": other, "person": fmt.Sprint("user:", ada.ID)}
+		for token, by := range makers {
+			invite(token, "", by)
+		}
+		if _, err := store.RevokeKey(ctx, 0, parentID); err != nil {
+			t.Fatal(err)
+		}
+		for token := range makers {
+			_, err := store.InvitationValid(ctx, token, time.Now())
+			if ended := token == "parent" || token == "child"; ended != errors.Is(err, accountstore.ErrBadInvitation) || !ended && err != nil {
+				t.Errorf("by %s, once a key was ended: %v", token, err)
+			}
+		}
+		late := map[string]string{
+			"an ended key": parent, "a key of an ended key": child, "nobody": "", "somebody unknown": "user:4711", "a subject that is none": "user:x",
+			"an editor":          fmt.Sprint("user:", member(t, store, "ed@example.com", accountstore.RoleEditor).ID),
+			"an expired key":     key("expired", accountstore.APIKey{ExpiresAt: time.Now().Add(-time.Second)}),
+			"somebody disabled":  fmt.Sprint("user:", bob.ID),
+			"a key of the same":  key("bobs", accountstore.APIKey{UserID: bob.ID}),
+			"an unknown kind":    "robot:1",
+			"a key of an editor": "",
+		}
+		ed, _, err := store.UserByEmail(ctx, "ed@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		late["a key of an editor"] = key("eds", accountstore.APIKey{UserID: ed.ID})
+		if _, err := store.Disable(ctx, bob.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		invite("good", "new@example.com", other) // the oldest of all for this address
+		for name, by := range late {
+			invite("late "+name, "", by)
+			if _, err := store.AcceptInvitation(ctx, "late "+name, "eve@example.com", "x", "hash"); !errors.Is(err, accountstore.ErrBadInvitation) {
+				t.Errorf("by %s: %v", name, err)
+			}
+			invite("for eve by "+name, "eve@example.com", by)
+			invite("for new by "+name, "new@example.com", by)
+		}
+		who := accountstore.Identity{Issuer: "https://id.example", Subject: "eve"}
+		if _, _, err := store.Join(ctx, who, "eve@example.com", "Eve", ""); !errors.Is(err, accountstore.ErrUnknownPerson) {
+			t.Errorf("joined by an invitation of who may invite nobody: %v", err)
+		}
+		if user, invited, err := store.Join(ctx, who, "new@example.com", "New", ""); err != nil || !invited || user.Role != accountstore.RoleOwner {
+			t.Errorf("%+v, invited: %v, %v", user, invited, err)
 		}
 	})
 }

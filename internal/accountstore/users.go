@@ -18,7 +18,7 @@ type User struct {
 	Name      string
 	Role      Role
 	CreatedAt time.Time
-	Epoch     int64 // rises with what ends sessions: a new password, another role, being disabled
+	Epoch     int64 // rises with what ends sessions: a new password, another role, a second factor, being disabled
 
 	Passwordless bool      // signs in by other ways only
 	DisabledAt   time.Time // since when the user comes in by no way; zero: not so
@@ -126,23 +126,31 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (User, string, er
 	return row.user(), row.PasswordHash, nil
 }
 
-// SetPassword replaces a password and ends every session of the user but one, if
-// nothing of the kind has happened since user was read; else ErrConflict.
-func (s *Store) SetPassword(ctx context.Context, user User, passwordHash string, keep int64) error {
-	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		if err := endEpoch(ctx, tx, user, map[string]any{"password_hash": passwordHash}); err != nil {
+// Ended is what a new password has ended beside sessions.
+type Ended struct {
+	Keys        int // that were valid, with those that they made
+	Invitations int // that nobody had used
+}
+
+// SetPassword replaces a password and ends what the old one has let in: every session of the user
+// but one, the user's keys, and the invitations by either. ErrConflict if something of the kind
+// has happened since user was read.
+func (s *Store) SetPassword(ctx context.Context, user User, passwordHash string, keep int64) (ended Ended, err error) {
+	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if err = renew(ctx, tx, user, keep, map[string]any{"password_hash": passwordHash}); err != nil {
 			return err
 		}
-		if _, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id <> ?", user.ID, keep).Delete(ctx); err != nil {
+		if ended.Invitations, err = s.withdrawOf(ctx, tx, user.ID); err != nil {
 			return err
 		}
-		_, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id = ?", user.ID, keep).Update(ctx, "epoch", user.Epoch+1)
+		now := s.now().UnixMilli()
+		ended.Keys, err = gorm.G[keyRow](tx).Where("user_id = ? AND "+valid, user.ID, now).Update(ctx, "revoked_at_ms", now)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("set password: %w", err)
+		return Ended{}, fmt.Errorf("set password: %w", err)
 	}
-	return nil
+	return ended, nil
 }
 
 // Member is a user as those see who look after users.
@@ -188,7 +196,7 @@ func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) 
 			return err
 		}
 		if user.Role == RoleOwner {
-			if err = s.withdrawOf(ctx, tx, id); err != nil {
+			if _, err = s.withdrawOf(ctx, tx, id); err != nil {
 				return err
 			}
 		}
@@ -227,7 +235,7 @@ func (s *Store) Disable(ctx context.Context, id int64, disabled bool) (User, err
 		if _, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx); err != nil {
 			return err
 		}
-		if err = s.withdrawOf(ctx, tx, id); err != nil {
+		if _, err = s.withdrawOf(ctx, tx, id); err != nil {
 			return err
 		}
 		return s.withdraw(ctx, tx, user.Email)
@@ -247,7 +255,7 @@ func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 		if user, err = alone(ctx, tx, id, false); err != nil {
 			return err
 		}
-		if err = s.withdrawOf(ctx, tx, id); err != nil {
+		if _, err = s.withdrawOf(ctx, tx, id); err != nil {
 			return err
 		}
 		if _, err = gorm.G[userRow](tx).Where("id = ?", id).Delete(ctx); err != nil {
@@ -289,6 +297,18 @@ func endEpoch(ctx context.Context, tx *gorm.DB, user User, change map[string]any
 		return ErrConflict
 	}
 	return done.Error
+}
+
+// renew changes columns of a user and begins another epoch, into which one session comes along.
+func renew(ctx context.Context, tx *gorm.DB, user User, keep int64, change map[string]any) error {
+	if err := endEpoch(ctx, tx, user, change); err != nil {
+		return err
+	}
+	if _, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id <> ?", user.ID, keep).Delete(ctx); err != nil {
+		return err
+	}
+	_, err := gorm.G[sessionRow](tx).Where("user_id = ? AND id = ?", user.ID, keep).Update(ctx, "epoch", user.Epoch+1)
+	return err
 }
 
 // SetProfile changes how a user is called, and the address to sign in with.

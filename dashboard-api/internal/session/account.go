@@ -23,53 +23,59 @@ var (
 // must not do. It gives the account as of now. Guessing is slowed by session: who has stolen one
 // holds up nobody else. Who
 // has no password has shown just now instead who it is, to a provider that says so or with a passkey.
-func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (accountstore.User, error) {
+func (s *Sessions) Confirm(r *http.Request, identity Identity, password string) (user accountstore.User, err error) {
 	if identity.User.Passwordless {
 		if s.now().Sub(identity.Proven) > freshFor {
 			return accountstore.User{}, ErrSignInAgain
 		}
 		return *identity.User, nil
 	}
-	succeeded, err := s.begin(At(identity.User.Email, "session "+strconv.FormatInt(identity.SessionID, 10)))
+	tried, err := s.begin(At(identity.User.Email, "session "+strconv.FormatInt(identity.SessionID, 10)))
 	if err != nil {
 		return accountstore.User{}, err
 	}
+	defer func() { tried.ended(err) }()
 	user, hash, err := s.store.UserByEmail(r.Context(), identity.User.Email)
 	if err != nil {
 		return accountstore.User{}, fmt.Errorf("confirm password: %w", err)
 	}
-	right, err := s.hasher.Check(r.Context(), hash, password)
+	right, err := s.hasher.Reserved().Check(r.Context(), hash, password)
 	switch {
 	case err != nil:
 		return accountstore.User{}, fmt.Errorf("confirm password: %w", err)
 	case !right || user.ID != identity.User.ID:
 		return accountstore.User{}, ErrWrongPassword
 	}
-	succeeded()
+	tried.succeeded()
 	return user, nil
 }
 
-// ChangePassword replaces the password and ends every other session of the account.
-func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, next string) error {
+// ChangePassword replaces the password and ends every other session of the account, its keys and
+// its invitations. No browser is known any more but this one, by its new cookie.
+func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, next string) (ended accountstore.Ended, known *http.Cookie, err error) {
 	user, err := s.Confirm(r, identity, current)
 	if err != nil {
-		return err
+		return ended, nil, err
 	}
-	hash, err := s.hasher.Hash(r.Context(), next)
+	hash, err := s.hasher.Reserved().Hash(r.Context(), next)
 	if err != nil {
-		return fmt.Errorf("change password: %w", err)
+		return ended, nil, fmt.Errorf("change password: %w", err)
 	}
-	return s.store.SetPassword(r.Context(), user, hash, identity.SessionID)
+	if ended, err = s.store.SetPassword(r.Context(), user, hash, identity.SessionID); err != nil {
+		return ended, nil, err
+	}
+	return ended, s.knowAgain(r, user), nil
 }
 
 // Accept makes the account that an invitation is for and signs the browser in. Of any
 // number of calls at once one wins.
-func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
+func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (user accountstore.User, cookie *http.Cookie, err error) {
 	ctx := r.Context()
-	succeeded, err := s.begin(From(s.Place(r)))
+	tried, err := s.begin(From(s.Place(r)))
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
+	defer func() { tried.ended(err) }()
 	// Asked first because it is cheap: who has no invitation cannot make us hash passwords.
 	invitation, err := s.store.InvitationValid(ctx, HashToken(token), s.now())
 	if err != nil {
@@ -82,11 +88,11 @@ func (s *Sessions) Accept(r *http.Request, token, email, name, password string) 
 	if err != nil {
 		return accountstore.User{}, nil, fmt.Errorf("accept invitation: %w", err)
 	}
-	user, err := s.store.AcceptInvitation(ctx, HashToken(token), email, name, hash)
+	user, err = s.store.AcceptInvitation(ctx, HashToken(token), email, name, hash)
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	succeeded()
-	cookie, err := s.enter(r, user, s.now())
+	tried.succeeded()
+	cookie, err = s.enter(r, user, s.now())
 	return user, cookie, err
 }

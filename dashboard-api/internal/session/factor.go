@@ -61,7 +61,7 @@ func (e *SecondFactorError) Error() string { return "a code of the second factor
 type Factors interface {
 	Enrol(ctx context.Context, userID int64, sealed uptime.Sealed) error
 	SecondFactor(ctx context.Context, userID int64) (accountstore.Factor, error)
-	ConfirmFactor(ctx context.Context, userID int64, sealed uptime.Sealed, step int64, codeHashes []string) error
+	ConfirmFactor(ctx context.Context, user accountstore.User, keep int64, sealed uptime.Sealed, step int64, codeHashes []string) error
 	UseStep(ctx context.Context, userID, step int64) (bool, error)
 	UseRecoveryCode(ctx context.Context, userID int64, codeHash string) (bool, error)
 	RecoveryCodesLeft(ctx context.Context, userID int64) (int64, error)
@@ -94,22 +94,26 @@ func (s *Sessions) Enrol(r *http.Request, identity Identity, password string) (k
 	return made.Secret(), made.URL(), nil
 }
 
-// Activate has the second factor count, and gives recovery codes: shown once.
-func (s *Sessions) Activate(ctx context.Context, identity Identity, code string) (recovery []string, err error) {
-	succeeded, err := s.begin(At(factorAccount(identity.User.ID), "session "+strconv.FormatInt(identity.SessionID, 10)))
+// Activate has the second factor count, and gives recovery codes: shown once. It ends every other
+// session, and no browser is known any more but this one, by its new cookie: what was let in with
+// the password alone is not in for ever.
+func (s *Sessions) Activate(r *http.Request, identity Identity, code string) (recovery []string, known *http.Cookie, err error) {
+	ctx := r.Context()
+	tried, err := s.begin(At(factorAccount(identity.User.ID), "session "+strconv.FormatInt(identity.SessionID, 10)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	defer func() { tried.ended(err) }()
 	factor, err := s.store.SecondFactor(ctx, identity.User.ID)
 	switch {
 	case errors.Is(err, accountstore.ErrNotFound) || err == nil && factor.Confirmed:
-		return nil, ErrNoFactor
+		return nil, nil, ErrNoFactor
 	case err != nil:
-		return nil, fmt.Errorf("confirm second factor: %w", err)
+		return nil, nil, fmt.Errorf("confirm second factor: %w", err)
 	}
 	step, err := s.stepOf(factor, normalCode(code))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	hashes := make([]string, recoveryCodes)
 	for i := range hashes {
@@ -117,11 +121,11 @@ func (s *Sessions) Activate(ctx context.Context, identity Identity, code string)
 		recovery = append(recovery, text[:4]+"-"+text[4:8]+"-"+text[8:12]+"-"+text[12:])
 		hashes[i] = HashToken(text)
 	}
-	if err := s.store.ConfirmFactor(ctx, identity.User.ID, factor.Secret, step, hashes); err != nil {
-		return nil, err
+	if err := s.store.ConfirmFactor(ctx, *identity.User, identity.SessionID, factor.Secret, step, hashes); err != nil {
+		return nil, nil, err
 	}
-	succeeded()
-	return recovery, nil
+	tried.succeeded()
+	return recovery, s.knowAgain(r, *identity.User), nil
 }
 
 // FactorState says whether who is signed in has a second factor, and how many recovery codes are left.
@@ -178,14 +182,15 @@ func (s *Sessions) Verify(r *http.Request, challenge, code string) (arrival Arri
 	if cookie, _ := s.readCookieOf(r, secondCookie); then.Browser != "" && subtle.ConstantTimeCompare([]byte(HashToken(cookie)), []byte(then.Browser)) != 1 {
 		return arrival, ErrBadChallenge // it is another browser's, and stays there
 	}
-	succeeded, err := s.begin(s.factorBound(r, begun.User))
+	tried, err := s.begin(s.factorBounds(r, begun.User)...)
 	if err != nil {
 		return arrival, err
 	}
+	defer func() { tried.ended(err) }()
 	if err := s.useCode(ctx, begun.User.ID, normalCode(code)); err != nil {
 		return arrival, err
 	}
-	succeeded()
+	tried.succeeded()
 	if _, mine, err := s.take(ctx, challenge, challengeFactor, &then); err != nil || !mine {
 		return arrival, errors.Join(err, ErrBadChallenge)
 	}
@@ -251,15 +256,16 @@ func normalCode(code string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
 }
 
-// factorBound is what wrong codes are counted by: a browser that is known to the account by
-// itself, all others together, from wherever. Who gets there knows the password, and codes are
-// short: but a thief who goes on guessing does not lock the person out of the own browser.
-func (s *Sessions) factorBound(r *http.Request, user accountstore.User) Bound {
+// factorBounds are what wrong codes are counted by: a browser that is known to the account by
+// itself, and with the others that are; all that are not together, from wherever. Who gets there
+// knows the password, and codes are short: but a thief who goes on guessing does not lock the
+// person out of the own browser.
+func (s *Sessions) factorBounds(r *http.Request, user accountstore.User) []Bound {
 	who := factorAccount(user.ID)
-	if browser := s.knownTo(r, user.Email); browser != "" {
-		return At(who, browser)
+	if browser := s.knownTo(r, user); browser != "" {
+		return []Bound{InKnown(who), At(who, browser)}
 	}
-	return At(who, "elsewhere")
+	return []Bound{At(who, "elsewhere")}
 }
 
 func factorAccount(userID int64) string { return "second factor of " + strconv.FormatInt(userID, 10) }

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/seal"
 )
 
@@ -107,11 +110,11 @@ func TestKnownBrowsers(t *testing.T) {
 	if strings.Contains(known.Value, "ann") || !known.HttpOnly || known.SameSite != http.SameSiteLaxMode {
 		t.Errorf("cookie %v", known)
 	}
-	first := s.knownTo(request(known), ann.Email)
-	if second := s.knownTo(request(s.KnowBrowser(request(), ann)), ann.Email); first == "" || second == "" || first == second {
+	first := s.knownTo(request(known), ann)
+	if second := s.knownTo(request(s.KnowBrowser(request(), ann)), ann); first == "" || second == "" || first == second {
 		t.Errorf("browsers %q and %q", first, second)
 	}
-	if got := s.knownTo(request(known), "bob@example.com"); got != "" {
+	if got := s.knownTo(request(known), accountstore.User{Email: "bob@example.com"}); got != "" {
 		t.Errorf("known to bob as %q", got)
 	}
 	for range freeTries {
@@ -126,12 +129,148 @@ func TestKnownBrowsers(t *testing.T) {
 		"empty": "", "without a mark": strings.Join(parts[:3], "."), "another browser": parts[0] + ".x." + parts[2] + "." + parts[3],
 		"for ever": parts[0] + "." + parts[1] + ".99999999999." + parts[3], "signed otherwise": known.Value[:len(known.Value)-1] + "x",
 	} {
-		if got := s.knownTo(request(&http.Cookie{Name: known.Name, Value: value}), ann.Email); got != "" {
+		if got := s.knownTo(request(&http.Cookie{Name: known.Name, Value: value}), ann); got != "" {
 			t.Errorf("%s: known as %q", name, got)
 		}
 	}
 	s.now = func() time.Time { return time.Now().Add(knownFor) }
-	if got := s.knownTo(request(known), ann.Email); got != "" {
+	if got := s.knownTo(request(known), ann); got != "" {
 		t.Errorf("for longer than it lasts: %q", got)
+	}
+}
+
+// activated gives an account a second factor in the browser with this session: its secret, and
+// what makes the browser known from then on.
+func activated(t *testing.T, s *Sessions, cookie *http.Cookie) (secret string, known *http.Cookie) {
+	t.Helper()
+	identity, err := s.Identify(request(cookie))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if secret, _, err = s.Enrol(request(cookie), identity, "correct horse"); err != nil {
+		t.Fatal(err)
+	}
+	if _, known, err = s.Activate(request(cookie), identity, codeOf(t, secret, -1)); err != nil {
+		t.Fatal(err)
+	}
+	return secret, known
+}
+
+// codeOf is the code of so many steps from now.
+func codeOf(t *testing.T, secret string, steps int) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*stepLength))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// second begins to sign in to Ann's account, with the password.
+func second(t *testing.T, s *Sessions) (challenge string) {
+	t.Helper()
+	_, _, err := s.LogIn(request(), "ann@example.com", "correct horse")
+	needed, is := errors.AsType[*SecondFactorError](err)
+	if !is {
+		t.Fatalf("first step: %v", err)
+	}
+	return needed.Challenge
+}
+
+// What makes browsers known is put by by nobody: it ends with the password, and when a second
+// factor is switched on, but in the browser where that was done, which stays signed in, too.
+func TestKnownBrowsersEndWithTheEpoch(t *testing.T) {
+	t.Parallel()
+	s := cheap(t)
+	ann, cookie := owner(t, s)
+	first := s.KnowBrowser(request(), ann)
+	_, other, err := s.LogIn(request(), ann.Email, "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity, err := s.Identify(request(cookie))
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := func(what string, now *http.Cookie, before ...*http.Cookie) {
+		t.Helper()
+		id, err := s.Identify(request(cookie))
+		if err != nil {
+			t.Fatalf("%s: the own session ended: %v", what, err)
+		}
+		if s.knownTo(request(now), *id.User) == "" {
+			t.Errorf("%s: the browser itself is not known any more", what)
+		}
+		for i, cookie := range before {
+			if got := s.knownTo(request(cookie), *id.User); got != "" {
+				t.Errorf("%s: browser %d of before is known as %q", what, i, got)
+			}
+		}
+	}
+	_, next, err := s.ChangePassword(request(cookie), identity, "correct horse", "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	only("a new password", next, first)
+	_, third, err := s.LogIn(request(), ann.Email, "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, last := activated(t, s, cookie)
+	only("a second factor", last, first, next)
+	for name, ended := range map[string]*http.Cookie{"password": other, "second factor": third} {
+		if _, err := s.Identify(request(ended)); !errors.Is(err, ErrAnonymous) {
+			t.Errorf("another session outlives a new %s: %v", name, err)
+		}
+	}
+}
+
+// However many browsers somebody has made known, codes are guessed no faster than the bound of all
+// of them; who has none of this epoch is counted with everybody else, and holds up none of them.
+func TestBankedBrowsersGuessFewCodes(t *testing.T) {
+	t.Parallel()
+	s := cheap(t)
+	now := time.Now()
+	s.throttle = NewThrottle(func() time.Time { return now })
+	ann, cookie := owner(t, s)
+	banked := func(user accountstore.User) (all []*http.Cookie) {
+		for range 4 * fewCodes {
+			all = append(all, s.KnowBrowser(request(), user))
+		}
+		return all
+	}
+	before := banked(ann)
+	secret, mine := activated(t, s, cookie)
+	challenge := second(t, s)
+	guess := func(browsers []*http.Cookie) (judged int) {
+		for range freeTries - 1 {
+			for _, browser := range browsers {
+				if _, err := s.Verify(request(browser), challenge, "000000x"); !slowed(err) {
+					judged++
+				}
+			}
+		}
+		return judged
+	}
+	if got := guess(before); got != freeTries {
+		t.Errorf("%d codes were guessed in browsers of before, want %d", got, freeTries)
+	}
+	if got := guess([]*http.Cookie{mine}); got != freeTries-1 { // some, and no wait yet
+		t.Errorf("strangers held up a known browser: %d guesses", got)
+	}
+	id, err := s.Identify(request(cookie))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := guess(banked(*id.User)); got != fewCodes-(freeTries-1) {
+		t.Errorf("%d codes were guessed in known browsers", got)
+	}
+	var wait *ThrottledError
+	if _, err := s.Verify(request(mine), challenge, codeOf(t, secret, 0)); !errors.As(err, &wait) || wait.Wait > codesEvery {
+		t.Errorf("the own browser meanwhile: %v", err)
+	}
+	now = now.Add(codesEvery)
+	if _, err := s.Verify(request(mine), challenge, codeOf(t, secret, 0)); err != nil {
+		t.Errorf("the own browser, %v later: %v", codesEvery, err)
 	}
 }

@@ -262,24 +262,25 @@ func (s *Sessions) LogInWithPasskey(r *http.Request, signed []byte) (accountstor
 }
 
 // passkeyUser is whose passkey has signed what this browser was asked to have signed.
-func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.User, error) {
+func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (user accountstore.User, err error) {
 	ctx := r.Context()
 	token, found := s.readCookieOf(r, passkeyCookie)
 	if !found {
 		return accountstore.User{}, ErrBadChallenge
 	}
 	var b begun
-	_, found, err := s.take(ctx, token, challengePasskey, &b)
+	_, found, err = s.take(ctx, token, challengePasskey, &b)
 	if err != nil {
 		return accountstore.User{}, err
 	}
 	if !found {
 		return accountstore.User{}, ErrBadChallenge
 	}
-	succeeded, err := s.begin(From(s.Place(r)))
+	tried, err := s.begin(From(s.Place(r)))
 	if err != nil {
 		return accountstore.User{}, err
 	}
+	defer func() { tried.ended(err) }()
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(signed)
 	if err != nil {
 		return accountstore.User{}, refused(ErrBadPasskey, err)
@@ -291,10 +292,12 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if err != nil {
 		return accountstore.User{}, fmt.Errorf("log in: %w", err)
 	}
-	succeeded() // from here on it is counted by whose it is
-	if succeeded, err = s.begin(s.bounds(r, "passkeys of "+strconv.FormatInt(user.ID, 10), user.Email)...); err != nil {
+	tried.succeeded() // from here on it is counted by whose it is
+	theirs, err := s.begin(s.bounds(r, "passkeys of "+strconv.FormatInt(user.ID, 10), user)...)
+	if err != nil {
 		return accountstore.User{}, err
 	}
+	defer func() { theirs.ended(err) }()
 	stored, err := credentialOf(passkey)
 	if err != nil {
 		return accountstore.User{}, err
@@ -308,7 +311,7 @@ func (s *Sessions) passkeyUser(r *http.Request, signed []byte) (accountstore.Use
 	if err := s.count(ctx, passkey, credential, parsed.Response.AuthenticatorData.Counter); err != nil {
 		return accountstore.User{}, err
 	}
-	succeeded()
+	theirs.succeeded()
 	return user, nil
 }
 

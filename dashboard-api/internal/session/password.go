@@ -31,33 +31,46 @@ var ErrBusy = errors.New("too many sign-ins at this moment")
 // crowd of sign-ins costs time and not all of the memory.
 type Hasher struct {
 	slots  chan struct{}
+	kept   chan struct{} // one slot more
+	extra  chan struct{} // kept, for who may use it; else nil
 	encode func(password string, salt []byte) string
 	decoy  string // checked for unknown accounts, so that they cost the same
+
+	patience time.Duration // with which a slot is waited for
 }
 
-// NewHasher allows as many hashes at once as there are cores.
+// NewHasher allows as many hashes at once as there are cores, and one that is kept for Reserved.
 func NewHasher() *Hasher {
-	h := &Hasher{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), encode: encodeHash}
+	h := &Hasher{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), kept: make(chan struct{}, 1), encode: encodeHash, patience: hashPatience}
 	h.decoy = h.encode(rand.Text(), randomBytes(argonSalt))
 	return h
 }
 
+// Reserved is the same for who is known: when a crowd of strangers takes all the slots, one is left.
+func (h *Hasher) Reserved() *Hasher {
+	known := *h
+	known.extra = h.kept
+	return &known
+}
+
 // Hash gives the stored form of a password.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if err := h.enter(ctx); err != nil {
+	leave, err := h.enter(ctx)
+	if err != nil {
 		return "", err
 	}
-	defer h.leave()
+	defer leave()
 	return h.encode(password, randomBytes(argonSalt)), nil
 }
 
 // Check says whether the password is the one of the stored form. An empty form
 // (no such account) takes as long as a real one and is always false.
 func (h *Hasher) Check(ctx context.Context, stored, password string) (bool, error) {
-	if err := h.enter(ctx); err != nil {
+	leave, err := h.enter(ctx)
+	if err != nil {
 		return false, err
 	}
-	defer h.leave()
+	defer leave()
 	known := stored != ""
 	if !known {
 		stored = h.decoy
@@ -70,20 +83,20 @@ func (h *Hasher) Check(ctx context.Context, stored, password string) (bool, erro
 	return same && known, nil
 }
 
-func (h *Hasher) enter(ctx context.Context) error {
-	patience := time.NewTimer(hashPatience)
+func (h *Hasher) enter(ctx context.Context) (leave func(), err error) {
+	patience := time.NewTimer(h.patience)
 	defer patience.Stop()
 	select {
 	case h.slots <- struct{}{}:
-		return nil
+		return func() { <-h.slots }, nil
+	case h.extra <- struct{}{}: // never, where there is none
+		return func() { <-h.extra }, nil
 	case <-patience.C:
-		return ErrBusy
+		return nil, ErrBusy
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
-
-func (h *Hasher) leave() { <-h.slots }
 
 // encodeHash writes the PHC string; the cost is in it, so that raising it later can tell old hashes apart.
 func encodeHash(password string, salt []byte) string {

@@ -118,10 +118,11 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if said.Get("code") == "" {
 		return arrival, fmt.Errorf("%w: %q", signon.ErrRefused, said.Get("error"))
 	}
-	succeeded, err := s.begin(From(s.Place(r)))
+	tried, err := s.begin(From(s.Place(r)))
 	if err != nil {
 		return arrival, err
 	}
+	defer func() { tried.ended(err) }()
 	person, err := s.provider.Person(ctx, said.Get("code"), j.Nonce, j.Verifier)
 	if err != nil {
 		return arrival, err
@@ -137,7 +138,7 @@ func (s *Sessions) LogInWithProvider(r *http.Request, said url.Values) (arrival 
 	if arrival.User, arrival.Came, bind, err = s.userOf(ctx, person); err != nil {
 		return arrival, err
 	}
-	succeeded()
+	tried.succeeded()
 	// The challenge goes on in a link: in another browser it is worth nothing.
 	browser := NewToken()
 	if err := s.secondStep(ctx, arrival.User, pending{bind, HashToken(browser), proven}); err != nil {

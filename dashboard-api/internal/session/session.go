@@ -26,7 +26,7 @@ type Accounts interface {
 	DeleteSession(ctx context.Context, tokenHash string) error
 	KeyByHash(ctx context.Context, keyHash string, now time.Time) (accountstore.APIKey, error)
 	TouchKey(ctx context.Context, id int64, now time.Time) error
-	SetPassword(ctx context.Context, user accountstore.User, passwordHash string, keep int64) error
+	SetPassword(ctx context.Context, user accountstore.User, passwordHash string, keep int64) (accountstore.Ended, error)
 	InvitationValid(ctx context.Context, tokenHash string, now time.Time) (accountstore.Invitation, error)
 	AcceptInvitation(ctx context.Context, tokenHash, email, name, passwordHash string) (accountstore.User, error)
 	Factors
@@ -170,28 +170,46 @@ func (s *Sessions) ignore(ctx context.Context, what string, err error) {
 // LogIn checks a password and signs the browser in with a new session, ending the
 // one it had. The cookie goes to the browser. *SecondFactorError means that Verify is to follow.
 func (s *Sessions) LogIn(r *http.Request, email, password string) (accountstore.User, *http.Cookie, error) {
-	ctx, account := r.Context(), strings.ToLower(strings.TrimSpace(email))
-	succeeded, err := s.begin(s.bounds(r, account, account)...)
+	account := strings.ToLower(strings.TrimSpace(email))
+	perhaps, err := s.perhapsKnown(r, account)
+	if err != nil {
+		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
+	}
+	hasher := s.hasher
+	if s.knownTo(r, perhaps) != "" {
+		hasher = hasher.Reserved()
+	}
+	user, err := s.passwordUser(r.Context(), account, password, hasher, s.bounds(r, account, perhaps))
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	user, hash, err := s.store.UserByEmail(ctx, account)
-	if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
-		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
-	}
-	right, err := s.hasher.Check(ctx, hash, password)
-	if err != nil {
-		return accountstore.User{}, nil, fmt.Errorf("log in: %w", err)
-	}
-	if !right {
-		return accountstore.User{}, nil, ErrBadCredentials
-	}
-	succeeded()
-	if err := s.secondStep(ctx, user, pending{}); err != nil {
+	if err := s.secondStep(r.Context(), user, pending{}); err != nil {
 		return accountstore.User{}, nil, err
 	}
 	cookie, err := s.enter(r, user, s.now())
 	return user, cookie, err
+}
+
+// passwordUser is whose password this is.
+func (s *Sessions) passwordUser(ctx context.Context, account, password string, hasher *Hasher, bounds []Bound) (user accountstore.User, err error) {
+	tried, err := s.begin(bounds...)
+	if err != nil {
+		return user, err
+	}
+	defer func() { tried.ended(err) }()
+	user, hash, err := s.store.UserByEmail(ctx, account)
+	if err != nil && !errors.Is(err, accountstore.ErrNotFound) {
+		return user, fmt.Errorf("log in: %w", err)
+	}
+	right, err := hasher.Check(ctx, hash, password)
+	if err != nil {
+		return user, fmt.Errorf("log in: %w", err)
+	}
+	if !right {
+		return user, ErrBadCredentials
+	}
+	tried.succeeded()
+	return user, nil
 }
 
 // LogOut ends the session of the browser, if it has one.

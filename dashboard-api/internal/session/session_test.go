@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -204,6 +205,84 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 	}
 	if ok, err := hasher.Check(t.Context(), stored, "correct horse"); !ok || err != nil {
 		t.Fatalf("right password: %v %v", ok, err)
+	}
+}
+
+// A sign-in costs one hash, whatever there is of the account: nobody learns by the time it takes.
+func TestEverySignInCostsOneHash(t *testing.T) {
+	t.Parallel()
+	s := cheap(t)
+	ann, _ := owner(t, s)
+	store := s.store.(*accountstore.Store)
+	for _, email := range []string{"bare@example.com", "away@example.com"} {
+		if _, err := store.Invite(t.Context(), email, email, accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := store.Join(t.Context(), accountstore.Identity{Issuer: "https://id.example", Subject: "1"}, "bare@example.com", "Bare", ""); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := s.hasher.Hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	away, err := store.AcceptInvitation(t.Context(), "away@example.com", "", "Away", hash)
+	if err == nil {
+		_, err = store.Disable(t.Context(), away.ID, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashed, encode := 0, s.hasher.encode
+	s.hasher.encode = func(password string, salt []byte) string {
+		hashed++
+		return encode(password, salt)
+	}
+	known := s.KnowBrowser(request(), ann)
+	for _, email := range []string{ann.Email, "nobody@example.com", "bare@example.com", away.Email} {
+		for _, password := range []string{"correct horse", "wrong"} {
+			for name, cookies := range map[string][]*http.Cookie{"a stranger": nil, "a known browser": {known}} {
+				hashed = 0
+				err := s.try("192.0.2.1", email, password, cookies...)
+				if hashed != 1 {
+					t.Errorf("%s with %q, from %s: %d hashes (%v)", email, password, name, hashed, err)
+				}
+			}
+		}
+	}
+}
+
+// While a password is being checked, however long, tries at all accounts are counted and let through.
+func TestAHashHoldsUpNoCounting(t *testing.T) {
+	t.Parallel()
+	s := cheap(t)
+	ann, _ := owner(t, s)
+	hashing, goOn, encode := make(chan struct{}), make(chan struct{}), s.hasher.encode
+	s.hasher.encode = func(password string, salt []byte) string {
+		close(hashing)
+		<-goOn
+		return encode(password, salt)
+	}
+	signed := make(chan error, 1)
+	go func() { signed <- s.try("192.0.2.1", ann.Email, "correct horse") }()
+	<-hashing
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		for i := range 4 * shardCount { // of the same account and address, and of others in every shard
+			for _, account := range []string{ann.Email, fmt.Sprint("user", i)} {
+				s.throttle.Begin(From("192.0.2.1"), Everywhere(account), At(account, "192.0.2.1"))
+			}
+		}
+	}()
+	select {
+	case <-counted:
+	case <-time.After(10 * time.Second):
+		t.Error("a password that is being checked holds up who tries elsewhere")
+	}
+	close(goOn)
+	if err := <-signed; err != nil {
+		t.Error(err)
 	}
 }
 

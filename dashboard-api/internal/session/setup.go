@@ -40,7 +40,7 @@ func (s *Sessions) SetupNeeded(ctx context.Context) (bool, error) {
 
 // SetUp makes the first owner and signs the browser in. Of any number of calls at
 // once one wins; the others get accountstore.ErrSetupDone.
-func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (accountstore.User, *http.Cookie, error) {
+func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (user accountstore.User, cookie *http.Cookie, err error) {
 	ctx := r.Context()
 	// Asked first because it is cheap: once set up, nobody can make us hash passwords here.
 	if needed, err := s.SetupNeeded(ctx); err != nil {
@@ -48,19 +48,20 @@ func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (
 	} else if !needed {
 		return accountstore.User{}, nil, accountstore.ErrSetupDone
 	}
-	succeeded, err := s.begin(From(s.ClientAddress(r)))
+	tried, err := s.begin(From(s.ClientAddress(r)))
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
+	defer func() { tried.ended(err) }()
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
 		return accountstore.User{}, nil, fmt.Errorf("set up: %w", err)
 	}
-	user, err := s.store.CreateFirstOwner(ctx, HashToken(token), email, name, hash)
+	user, err = s.store.CreateFirstOwner(ctx, HashToken(token), email, name, hash)
 	if err != nil {
 		return accountstore.User{}, nil, err
 	}
-	succeeded()
-	cookie, err := s.enter(r, user, s.now())
+	tried.succeeded()
+	cookie, err = s.enter(r, user, s.now())
 	return user, cookie, err
 }

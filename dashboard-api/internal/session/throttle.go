@@ -17,6 +17,9 @@ const (
 	addressEvery = time.Second
 	accountEvery = 10 * time.Second
 
+	fewCodes   = 20 // wrong codes of an account in browsers that are known to it, at once
+	codesEvery = time.Minute
+
 	shardCount = 64
 	generation = 2048 // entries of a shard before the older ones are forgotten
 )
@@ -25,19 +28,24 @@ const (
 type Bound struct {
 	key   string
 	every time.Duration // how soon another one is had back, of a crowd; 0: waits grow
+	crowd int           // how many at once, where waits do not grow
 }
 
 // At counts what is tried at an account from one place: an address, or a browser. It has a few
 // free tries, then waits double each time.
-func At(account, place string) Bound { return Bound{"a|" + account + "|" + place, 0} }
+func At(account, place string) Bound { return Bound{"a|" + account + "|" + place, 0, 0} }
 
 // From counts what an address tries over all accounts: generously, and waits never grow, since
 // many people may be behind it.
-func From(address string) Bound { return Bound{"i|" + address, addressEvery} }
+func From(address string) Bound { return Bound{"i|" + address, addressEvery, crowd} }
 
 // Everywhere counts what is tried at an account from all places together, likewise: many
 // addresses guess no faster than so, and a wait is over in seconds.
-func Everywhere(account string) Bound { return Bound{"e|" + account, accountEvery} }
+func Everywhere(account string) Bound { return Bound{"e|" + account, accountEvery, crowd} }
+
+// InKnown counts what is tried at an account in all browsers that are known to it together,
+// likewise: however many of them somebody has, codes are guessed no faster than so.
+func InKnown(account string) Bound { return Bound{"k|" + account, codesEvery, fewCodes} }
 
 // Throttle slows guessing down. Its state is spread over shards with a lock
 // each, held for a map access: nobody waits for another's password check.
@@ -71,15 +79,13 @@ func NewThrottle(now func() time.Time) *Throttle {
 }
 
 // Begin asks for one try, counted by each of the bounds. A positive wait means: not now, and
-// nothing was counted. Otherwise the try counts as failed until Succeed takes it back, so that
+// nothing was counted. Otherwise the try counts as failed until Succeed or Return takes it back, so that
 // parallel guesses cannot pass before the first of them is judged. The narrowest bound comes
 // last: a flood that a wider one refuses makes nobody forgotten.
 func (t *Throttle) Begin(bounds ...Bound) (wait time.Duration) {
 	for i, bound := range bounds {
 		if wait = t.try(bound); wait > 0 {
-			for _, counted := range bounds[:i] {
-				t.change(counted, tries.back)
-			}
+			t.Return(bounds[:i]...)
 			return wait
 		}
 	}
@@ -95,6 +101,13 @@ func (t *Throttle) Succeed(bounds ...Bound) {
 		} else {
 			t.change(bound, tries.back)
 		}
+	}
+}
+
+// Return takes a try back that was never judged, and nothing else: what failed before stays.
+func (t *Throttle) Return(bounds ...Bound) {
+	for _, bound := range bounds {
+		t.change(bound, tries.back)
 	}
 }
 
@@ -131,7 +144,7 @@ func (t *Throttle) try(bound Bound) time.Duration {
 			until = now
 		}
 		until = until.Add(bound.every)
-		if wait := until.Sub(now) - crowd*bound.every; wait > 0 {
+		if wait := until.Sub(now) - time.Duration(bound.crowd)*bound.every; wait > 0 {
 			return wait
 		}
 		shard.put(bound.key, tries{until: until})
