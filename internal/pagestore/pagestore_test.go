@@ -98,6 +98,22 @@ func TestPages(t *testing.T) {
 	})
 }
 
+// Hosts of drafts are hosts of pages, too.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s := pagestore.New(db, nil)
+		for _, p := range []pagestore.Page{{Slug: "a", Host: "a.example", Published: true}, {Slug: "b"}, {Slug: "c", Host: "c.example"}} {
+			if _, err := s.Create(t.Context(), p, noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := s.Hosts(t.Context()); err != nil || !cmp.Equal(got, []string{"a.example", "c.example"}) {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+}
+
 func TestPosts(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -245,6 +245,17 @@ func (s *Store) Published(ctx context.Context, since time.Time) (all []Page, pos
 	return all, posts, database.Failed(ctx, "read status pages", err)
 }
 
+// Hosts are the own hosts of all pages, published or not.
+func (s *Store) Hosts(ctx context.Context) (all []string, err error) {
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+		var host string
+		err := rows.Scan(&host)
+		all = append(all, host)
+		return err
+	}, "SELECT host FROM status_pages WHERE host IS NOT NULL ORDER BY id")
+	return all, database.Failed(ctx, "read hosts of status pages", err)
+}
+
 // number gives new components their ids.
 func number(t *Terms) {
 	for _, g := range t.Groups {

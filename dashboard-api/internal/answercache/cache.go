@@ -53,6 +53,8 @@ type Cache struct {
 	kept    *shelf
 	holds   holds
 	sources []*Source
+
+	listener func(readable time.Time, writes []Write) // nil: there is none
 }
 
 // New makes an empty cache. Without a Source it keeps nothing.

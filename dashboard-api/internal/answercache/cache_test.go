@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // lastHour is a question about a target that moves with the clock.
@@ -333,5 +335,26 @@ func TestSizeIsBounded(t *testing.T) {
 	c.Changed(Everything())
 	if s := c.kept; s.bytes != 0 || len(s.byKey)+len(s.byTarget)+len(s.general)+s.order.Len() != 0 {
 		t.Errorf("after everything was dropped: %+v", s)
+	}
+}
+
+// Who listens hears of everything, and of when it can be read, once no answer says otherwise.
+func TestWritesAreHandedOn(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	c := New(Options{Now: func() time.Time { return at }})
+	c.Forget(1) // nobody listens yet
+	var heard []string
+	c.Listen(func(readable time.Time, writes []Write) {
+		for _, w := range writes {
+			heard = append(heard, fmt.Sprint(w.Target, " ", readable.Sub(at)))
+		}
+	})
+	c.Arriving(Slots([]uptime.Result{{TargetID: 2, ScheduledAt: at}, {TargetID: 3, ScheduledAt: at}})...)
+	c.Arriving()
+	c.Changed(Everything())
+	c.Forget(4)
+	if want := []string{"2 3s", "3 3s", "0 0s", "4 0s"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %v, want %v", heard, want)
 	}
 }

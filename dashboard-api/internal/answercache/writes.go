@@ -25,12 +25,31 @@ type Write struct {
 // Everything is a write that changes every answer.
 func Everything() Write { return Write{AllTargets, always()} }
 
+// Listen has fn called with whatever the cache is told of from now on, and when that can be
+// read: for others who keep what is made of rows. It must not block.
+func (c *Cache) Listen(fn func(readable time.Time, writes []Write)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listener = fn
+}
+
+// tell hands on what was written. The caller does not hold the lock.
+func (c *Cache) tell(settle time.Duration, writes []Write) {
+	c.mu.Lock()
+	fn, readable := c.listener, c.now().Add(settle)
+	c.mu.Unlock()
+	if fn != nil && len(writes) > 0 {
+		fn(readable, writes)
+	}
+}
+
 // Arriving tells of rows that were just announced or stored. They may take a moment
 // until they can be read: until Settle is over nothing made of them is kept.
 func (c *Cache) Arriving(writes ...Write) {
 	if c == nil {
 		return
 	}
+	defer c.tell(Settle, writes)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
@@ -45,6 +64,7 @@ func (c *Cache) Changed(writes ...Write) {
 	if c == nil {
 		return
 	}
+	defer c.tell(0, writes)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range writes {
@@ -54,14 +74,11 @@ func (c *Cache) Changed(writes ...Write) {
 
 // Forget drops all that is made of targets: they were changed, or deleted.
 func (c *Cache) Forget(targets ...int64) {
-	if c == nil {
-		return
+	writes := make([]Write, len(targets))
+	for i, id := range targets {
+		writes[i] = Write{id, always()}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range targets {
-		c.drop(Write{id, always()})
-	}
+	c.Changed(writes...)
 }
 
 // always is longer than any span of slots.

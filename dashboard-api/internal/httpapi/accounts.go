@@ -69,9 +69,15 @@ func (a *api) signedInBy(ctx context.Context, user accountstore.User, cookie *ht
 
 // cookies are what a browser keeps of a sign-in: the session, and that it is known.
 func (a *api) cookies(ctx context.Context, user accountstore.User, session *http.Cookie) []string {
-	all := []string{session.String()}
-	if known := a.Sessions.KnowBrowser(requestOf(ctx), user); known != nil {
-		all = append(all, known.String())
+	return cookieTexts(session, a.Sessions.KnowBrowser(requestOf(ctx), user))
+}
+
+// cookieTexts are the cookies as headers say them, of those that there are.
+func cookieTexts(cookies ...*http.Cookie) (all []string) {
+	for _, cookie := range cookies {
+		if cookie != nil {
+			all = append(all, cookie.String())
+		}
 	}
 	return all
 }

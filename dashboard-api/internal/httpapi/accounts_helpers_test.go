@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
@@ -14,7 +15,7 @@ func (b *bench) member(email string, role accountstore.Role) accountstore.User {
 	store, token := b.options.Accounts.(*accountstore.Store), session.NewToken()
 	hash, err := session.NewHasher().Hash(b.Context(), "correct horse")
 	if err == nil {
-		_, err = store.Invite(b.Context(), session.HashToken(token), email, role, "user:1", time.Now().Add(time.Hour))
+		_, err = store.Invite(b.Context(), session.HashToken(token), email, role, b.actorOf(ownerKey), time.Now().Add(time.Hour))
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -24,6 +25,21 @@ func (b *bench) member(email string, role accountstore.Role) accountstore.User {
 		b.Fatal(err)
 	}
 	return user
+}
+
+// actorOf is how the audit log names a key.
+func (b *bench) actorOf(key string) string {
+	b.Helper()
+	found, err := b.options.Accounts.(*accountstore.Store).KeyByHash(b.Context(), session.HashToken(key), time.Now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return keyActor(found.ID)
+}
+
+// withPassword is a body with the password said again, which a key says for nothing.
+func withPassword(body string) string {
+	return strings.Replace(strings.Replace(body, "{", `{"current_password":"correct horse",`, 1), ",}", "}", 1)
 }
 
 func (b *bench) exec(statement string, args ...any) {

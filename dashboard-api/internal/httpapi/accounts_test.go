@@ -175,7 +175,7 @@ func TestWhoIsRevokedWhileTheBodyComes(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = conn.Close() })
-			const body = `{"email":"me@example.com","role":"owner"}`
+			const body = `{"email":"me@example.com","role":"owner","current_password":"correct horse"}`
 			_, _ = fmt.Fprintf(conn, "POST /api/v1/invitations HTTP/1.1\r\nHost: x\r\nCookie: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", carrier.Header.Get("Cookie"), len(body))
 			answers := bufio.NewReader(conn)
 			first, err := answers.ReadString('\n') // the server has judged who is asking, and wants the body

@@ -52,6 +52,7 @@ type Options struct {
 	History     History
 	Schedules   Schedules
 	Corrections Corrections // nil: none are kept
+	Standing    *Standing   // nil: nothing is known to be missing
 	Maintenance Maintenance
 	Blind       Blind
 	Exports     Exports

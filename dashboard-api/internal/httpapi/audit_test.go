@@ -158,8 +158,8 @@ func TestDeletionsSayWhatWasDeleted(t *testing.T) {
 	page := made("status-pages", `{"slug":"main","title":"Acme"}`)
 	remove(made(page+"/posts", `{"title":"We move","text":"Soon."}`), "status-post.deleted status-page:1/post:1 (We move)")
 	remove(page, "status-page.deleted status-page:1 (main)")
-	remove(made("keys", `{"name":"deploy","role":"viewer"}`), "key.revoked key:5 (deploy)")
-	remove(made("invitations", `{"email":"bob@example.com","role":"viewer"}`), "invitation.revoked invitation:1 (bob@example.com as viewer)")
+	remove(made("keys", withPassword(`{"name":"deploy","role":"viewer"}`)), "key.revoked key:5 (deploy)")
+	remove(made("invitations", withPassword(`{"email":"bob@example.com","role":"viewer"}`)), "invitation.revoked invitation:1 (bob@example.com as viewer)")
 	if got := mine.do("POST", "/api/v1/session/passkeys/1:remove", current); got.Code != http.StatusNoContent || !strings.Contains(b.actions(), "passkey.removed passkey:1 (Phone)") {
 		t.Errorf("passkey: %d\n%s", got.Code, b.actions())
 	}

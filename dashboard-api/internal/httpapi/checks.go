@@ -21,12 +21,13 @@ type Checks interface {
 	List(ctx context.Context, f jobstore.Filter) ([]jobstore.Job, error)
 }
 
-// createCheck accepts a check on demand. The answer says where to look for its outcome.
+// createCheck accepts a check on demand. The answer says where to look for its outcome. One
+// that does not begin with a saved target asks no store, and does not fail for want of one.
 func (a *api) createCheck(ctx context.Context, in *struct {
 	Idempotent
 	Body checkDocument
 }) (*answer[Check], error) {
-	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
+	return onceIfKept(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
 		target, err := a.unsavedTarget(ctx, in.Body)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -10,7 +12,9 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/jobs"
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/jobstore"
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -61,6 +65,43 @@ func TestCheckIsAccepted(t *testing.T) {
 	}
 	if len(b.stored()) != 0 {
 		t.Error("a target was saved")
+	}
+}
+
+// noAnswers are kept answers while the database is away.
+type noAnswers struct{}
+
+func (noAnswers) Answer(context.Context, string, string) (accountstore.Answer, error) {
+	return accountstore.Answer{}, errors.New("the database is away")
+}
+
+func (noAnswers) SaveAnswer(context.Context, string, string, string, int, string) error {
+	return errors.New("the database is away")
+}
+
+// TestChecksNeedNoKeptAnswers: a check is accepted without asking any store, so an
+// Idempotency-Key asks for what cannot be given, and the answer says so. What is saved is not.
+func TestChecksNeedNoKeptAnswers(t *testing.T) {
+	t.Parallel()
+	b := newBenchOn(t, testbackend.SQLite(t), func(_ *bench, o *Options) { o.Answers = noAnswers{} })
+	key := header("Idempotency-Key", "k")
+	for range 2 {
+		got, c := b.ask(`{"url":"https://a.example/"}`, key)
+		if got.Code != http.StatusAccepted || c.State != "QUEUED" || got.Header().Get("Idempotency-Unavailable") != "true" || got.Header().Get("Idempotency-Replayed") != "" {
+			t.Errorf("%d %s %v", got.Code, got.text, got.Header())
+		}
+	}
+	if got, _ := b.ask(`{"url":"https://a.example/"}`); got.Code != http.StatusAccepted || got.Header().Get("Idempotency-Unavailable") != "" {
+		t.Errorf("without a key: %d %v", got.Code, got.Header())
+	}
+	if got, _ := b.ask(`{"url":"ftp://a.example/"}`, key); got.Code != 422 {
+		t.Errorf("what is wrong is refused: %d %s", got.Code, got.text)
+	}
+	if got := b.do("POST", "/api/v1/targets", `{"url":"https://a.example/"}`, as(editorKey), key); got.Code != 500 && got.Code != 503 || len(b.stored()) != 0 {
+		t.Errorf("a target: %d %s", got.Code, got.text)
+	}
+	if log := b.log.String(); !strings.Contains(log, "kept answers cannot be read") {
+		t.Errorf("nobody is told: %s", log)
 	}
 }
 

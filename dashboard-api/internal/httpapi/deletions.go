@@ -29,8 +29,8 @@ const (
 )
 
 type deletionStep struct {
-	Step       string            `json:"step" doc:"a table, answers (those that every API keeps), pages (the status pages that showed it), or probers (which are told that it is gone)"`
-	State      string            `json:"state" enum:"pending,failing,cleared,done" doc:"cleared: nothing is there, and something may still be on its way. done: nothing is, but what may lie on a disk; that is removed when it comes."`
+	Step       string            `json:"step" doc:"a table, checks (those on demand, made when the target was saved), answers (those that every API keeps), pages (the status pages that showed it), or probers (which are told that it is gone)"`
+	State      string            `json:"state" enum:"pending,failing,cleared,done" doc:"cleared: nothing is there, and something may still be on its way. done: nothing is, and what was is erased from the disks of ClickHouse; what may lie on one of a prober or an API node is removed when it comes."`
 	LookedAt   nullable[instant] `json:"looked_at" doc:"when it was last looked at, and what was there was removed"`
 	ClearSince nullable[instant] `json:"clear_since" doc:"since when nothing was found there"`
 	DoneAt     nullable[instant] `json:"done_at"`
@@ -55,7 +55,7 @@ func deletionOf(d targetstore.Deletion) deletionBody {
 	if !d.Finished.IsZero() {
 		body.State = stepDone
 	}
-	for _, name := range append([]string{targetstore.StepAnswers}, resultstore.TargetTables()...) {
+	for _, name := range append([]string{targetstore.StepAnswers, targetstore.StepChecks}, resultstore.TargetTables()...) {
 		step := targetstore.Step{Name: name}
 		if i := slices.IndexFunc(d.Steps, func(s targetstore.Step) bool { return s.Name == name }); i >= 0 {
 			step = d.Steps[i]

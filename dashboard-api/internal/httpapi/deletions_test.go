@@ -51,7 +51,7 @@ func TestDeletionTellsWhatIsLeft(t *testing.T) {
 		b.do("GET", where, "", as(editorKey)).into(t, &d)
 		return d
 	}
-	steps := append(append([]string{"probers", "answers"}, resultstore.TargetTables()...), "pages")
+	steps := append(append([]string{"probers", "answers", "checks"}, resultstore.TargetTables()...), "pages")
 	d := look()
 	if d.TargetID != target.ID || d.State != "pending" || d.DoneAt != nil || len(d.Steps) != len(steps) {
 		t.Fatalf("%+v", d)

@@ -46,7 +46,10 @@ type recoveryBody struct {
 type (
 	factorOutput   struct{ Body factorBody }
 	enrolOutput    struct{ Body enrolBody }
-	recoveryOutput struct{ Body recoveryBody }
+	recoveryOutput struct {
+		Cookie []string `header:"Set-Cookie"`
+		Body   recoveryBody
+	}
 )
 
 func (a *api) secondFactor(ctx context.Context, _ *struct{}) (*factorOutput, error) {
@@ -84,6 +87,24 @@ func judgeCurrent(me session.Identity, text *string) []Mistake {
 	return judgeGiven("/current_password", text)
 }
 
+// judgeMaker wants the password, of a person who makes a way in that outlives the session. A key
+// has none to say.
+func judgeMaker(maker session.Identity, text *string) []Mistake {
+	if maker.User == nil {
+		return nil
+	}
+	return judgeCurrent(maker, text)
+}
+
+// confirmMaker has a person say the password again: a session that was left open is not enough.
+func (a *api) confirmMaker(ctx context.Context, maker session.Identity, password string) error {
+	if maker.User == nil {
+		return nil
+	}
+	_, err := a.Sessions.Confirm(requestOf(ctx), maker, password)
+	return err
+}
+
 func (a *api) enrolFactor(ctx context.Context, in *struct{ Body document[ConfirmInput] }) (*enrolOutput, error) {
 	me, password, err := confirmed(ctx, in.Body)
 	if err != nil {
@@ -110,12 +131,12 @@ func (a *api) confirmFactor(ctx context.Context, in *struct{ Body document[CodeI
 	if p != nil {
 		return nil, p
 	}
-	codes, err := a.Sessions.Activate(ctx, me, code)
+	codes, known, err := a.Sessions.Activate(requestOf(ctx), me, code)
 	if err != nil {
 		return nil, err
 	}
 	a.audit(ctx, "second-factor.enabled", me.Actor, "")
-	return &recoveryOutput{recoveryBody{codes}}, nil
+	return &recoveryOutput{Cookie: cookieTexts(known), Body: recoveryBody{codes}}, nil
 }
 
 func (a *api) removeFactor(ctx context.Context, in *struct{ Body document[ConfirmInput] }) (*noContent, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 )
 
@@ -58,7 +59,7 @@ func ofWindow[A, B any](ctx context.Context, a *api, what string, id int64, betw
 		return nil, err
 	}
 	question := fmt.Sprintf("%s %d %q %s", what, id, of.Region, window(from, to, now))
-	return past(ctx, a, question, func(ctx context.Context) (body B, err error) {
+	return recent(ctx, a, about{question: question, targets: []int64{id}, span: availability.Span{From: from, To: to}}, func(ctx context.Context) (body B, err error) {
 		answer, err := ask(ctx, resultstore.WindowQuery{TargetID: id, From: from, To: to, Region: of.Region})
 		if err != nil {
 			return body, asked(err)

@@ -114,15 +114,6 @@ func bySlots(target uptime.Target, every availability.Intervals, window availabi
 	return availability.NewIntervals(append(slices.Clone(every[:len(every)-1]), slots...)...)
 }
 
-// keptSince is from when on there are figures, for an answer about a range that begins
-// before: what it has of older times looks like silence.
-func (a *api) keptSince(from time.Time) nullable[instant] {
-	if since := a.Results.FiguresSince(); from.Before(since) {
-		return some(instant(since))
-	}
-	return nullable[instant]{}
-}
-
 // corrected is what changed of a target: the newest changes, and the hours that any was of.
 type corrected struct{ told, hours []availability.Correction }
 

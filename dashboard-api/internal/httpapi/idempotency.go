@@ -32,6 +32,7 @@ type answer[T any] struct {
 	ETag     string `header:"ETag"`
 	Location string `header:"Location"`
 	Replayed string `header:"Idempotency-Replayed" doc:"true when this is a kept answer"`
+	Unkept   string `header:"Idempotency-Unavailable" doc:"true when kept answers could not be read: this one is not kept either, and a repeat writes again"`
 	Body     stored[T]
 }
 
@@ -67,6 +68,24 @@ type kept struct {
 // node; a node that dies between the write and keeping its answer leaves the
 // target's unique name as the last guard.
 func once[T any](ctx context.Context, a *api, key string, body []byte, write func() (*answer[T], error)) (*answer[T], error) {
+	return onceOr(ctx, a, key, body, write, func(err error) (*answer[T], error) { return nil, err })
+}
+
+// onceIfKept is once for a write that needs no store: while kept answers cannot be read it is
+// made all the same, and the answer says that a repeat makes it again.
+func onceIfKept[T any](ctx context.Context, a *api, key string, body []byte, write func() (*answer[T], error)) (*answer[T], error) {
+	return onceOr(ctx, a, key, body, write, func(unread error) (*answer[T], error) {
+		a.Log.Warn("kept answers cannot be read: a repeat will write again", "request_id", requestID(ctx), "error", unread)
+		out, err := write()
+		if err == nil {
+			out.Unkept = "true"
+		}
+		return out, err
+	})
+}
+
+// onceOr is once, with what is done while kept answers cannot be read.
+func onceOr[T any](ctx context.Context, a *api, key string, body []byte, write func() (*answer[T], error), blind func(error) (*answer[T], error)) (*answer[T], error) {
 	if key == "" {
 		return write()
 	}
@@ -87,7 +106,7 @@ func once[T any](ctx context.Context, a *api, key string, body []byte, write fun
 	case err == nil:
 		return answerAgain[T](before)
 	case !errors.Is(err, accountstore.ErrNotFound):
-		return nil, err
+		return blind(err)
 	}
 	out, err := write()
 	if err != nil {

@@ -32,6 +32,7 @@ type KeyInput struct {
 	Role     *string  `json:"role,omitempty" enum:"owner,editor,viewer" doc:"all that this role may. Else say scopes."`
 	Scopes   []string `json:"scopes,omitempty" example:"[\"read\",\"results:write\"]" doc:"any of read, targets:write, incidents:write, results:write, admin (everything). Else say role."`
 	ExpiresS *int64   `json:"expires_s,omitempty" minimum:"60" maximum:"316224000" doc:"default: never"`
+	Current  *string  `json:"current_password,omitempty" maxLength:"256" doc:"needed of who is signed in and has a password"`
 }
 
 type keyBody struct {
@@ -83,12 +84,17 @@ func (a *api) createKey(ctx context.Context, in *struct{ Body document[KeyInput]
 		return nil, problem(http.StatusConflict, "made_by_a_key", "a key that a key made makes none")
 	}
 	var key accountstore.APIKey
+	var password string
 	p := read(in.Body, func(f KeyInput, _ nulls) (found []Mistake) {
 		key, found = judgeKey(f, maker.Role)
-		return found
+		password = deref(f.Current)
+		return append(found, judgeMaker(maker, f.Current)...)
 	})
 	if p != nil {
 		return nil, p
+	}
+	if err := a.confirmMaker(ctx, maker, password); err != nil {
+		return nil, err
 	}
 	if maker.Key != nil {
 		key.UserID, key.ParentID = maker.Key.UserID, maker.Key.ID

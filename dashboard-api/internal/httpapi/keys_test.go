@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
@@ -19,7 +21,7 @@ type keyJSON struct {
 
 func (b *bench) key(body string, who option) (made keyJSON) {
 	b.Helper()
-	got := b.do("POST", "/api/v1/keys", body, who)
+	got := b.do("POST", "/api/v1/keys", withPassword(body), who)
 	if got.Code != http.StatusCreated {
 		b.Fatalf("make a key of %s: %d %s", body, got.Code, got.text)
 	}
@@ -50,7 +52,7 @@ func TestKeysDoNoMoreThanTheirMaker(t *testing.T) {
 		`{"name":"x","role":"viewer","user_id":1,"key":"pf_x"}`: "unknown_field",
 		`{"name":"x","role":"viewer","scopes":"read"}`:          "invalid_type",
 	} {
-		if got := b.do("POST", "/api/v1/keys", body, bob); got.problem(t).Code != code {
+		if got := b.do("POST", "/api/v1/keys", withPassword(body), bob); got.problem(t).Code != code {
 			t.Errorf("%s: %s", body, got.text)
 		}
 	}
@@ -164,5 +166,111 @@ func TestScopesOfEveryRoute(t *testing.T) {
 	}
 	if roleOf("unknown") == accountstore.RoleOwner {
 		t.Error("an unknown scope is an owner's")
+	}
+}
+
+// A new password ends what the old one has let in: keys with those that they made, their sockets,
+// and invitations; nobody else's.
+func TestANewPasswordEndsKeysAndInvitations(t *testing.T) {
+	t.Parallel()
+	b := newBenchWith(t, withSockets)
+	server, mine := b.serve(), b.setUp()
+	bob := b.join("bob@example.com", "owner")
+	key := b.key(`{"name":"deploy","role":"owner"}`, mine)
+	child := b.key(`{"name":"of that","role":"viewer"}`, as(key.Key))
+	gone, expired := b.key(`{"name":"gone","role":"viewer"}`, mine), b.key(`{"name":"expired","role":"viewer"}`, mine)
+	theirs := b.key(`{"name":"bob's","role":"owner"}`, bob)
+	if got := b.do("DELETE", fmt.Sprintf("/api/v1/keys/%d", gone.ID), "", mine); got.Code != http.StatusNoContent {
+		t.Fatalf("%d %s", got.Code, got.text)
+	}
+	b.exec("UPDATE api_keys SET expires_at_ms = 1 WHERE id = ?", expired.ID)
+	ended := map[string]invitationJSON{"a person": b.invite(`{"role":"owner","email":"x@example.com"}`, mine), "a key": b.invite(`{"role":"owner","email":"y@example.com"}`, as(key.Key))}
+	lives := b.invite(`{"role":"viewer","email":"z@example.com"}`, as(theirs.Key))
+	noCookie := func(r *http.Request) { r.Header.Del("Cookie") }
+	ends, _ := b.open(server, noCookie, as(key.Key))
+	got := b.do("PUT", "/api/v1/session/password", `{"current_password":"correct horse","password":"battery staple"}`, mine)
+	if got.Code != http.StatusOK || strings.TrimSpace(got.text) != `{"keys_ended":2,"invitations_withdrawn":2}` || !strings.HasPrefix(got.Header().Get("Set-Cookie"), "pf_known=") {
+		t.Fatalf("%d %s %v", got.Code, got.text, got.Header())
+	}
+	for name, c := range map[string]struct {
+		key  string
+		want int
+	}{"a key": {key.Key, 401}, "a key of a key": {child.Key, 401}, "somebody else's": {theirs.Key, 200}, "the installation's": {ownerKey, 200}} {
+		if got := b.do("GET", "/api/v1/targets", "", as(c.key)); got.Code != c.want {
+			t.Errorf("%s: %d, want %d", name, got.Code, c.want)
+		}
+	}
+	if code := ends.ended(t, closedWithin); code != closedRevoked {
+		t.Errorf("the key's socket ended with %d", code)
+	}
+	accept := func(made invitationJSON) reply {
+		return b.do("POST", "/api/v1/invitations:accept", fmt.Sprintf(`{"token":%q,"name":"Eve","password":"correct horse"}`, made.Token))
+	}
+	for by, made := range ended {
+		if got := accept(made); got.problem(t).Code != "bad_invitation" {
+			t.Errorf("an invitation by %s: %d %s", by, got.Code, got.text)
+		}
+	}
+	if got := accept(lives); got.Code != http.StatusCreated {
+		t.Errorf("somebody else's invitation: %d %s", got.Code, got.text)
+	}
+	if text := b.actions(); !strings.Contains(text, "user:1 password.changed user:1 (keys ended: 2, invitations withdrawn: 2)") {
+		t.Errorf("audit log:\n%s", text)
+	}
+}
+
+// A session that was left open makes nothing that outlives it: keys and invitations need the
+// password again, or a sign-in just now of who has none. Keys are not asked.
+func TestMakingWaysInNeedsThePassword(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	mine := b.setUp()
+	for path, body := range map[string]string{"keys": `{"name":"deploy","role":"viewer"`, "invitations": `{"role":"viewer"`} {
+		ask := func(more string, who option) reply { return b.do("POST", "/api/v1/"+path, body+more+"}", who) }
+		for more, want := range map[string]string{"": "required", `,"current_password":""`: "required", `,"current_password":"wrong horse"`: "wrong_password"} {
+			if got := ask(more, mine); got.Code != http.StatusUnprocessableEntity || got.problem(t).Code != want || got.problem(t).Errors[0].Pointer != "/current_password" {
+				t.Errorf("%s with %s: %d %s", path, more, got.Code, got.text)
+			}
+		}
+		if got := ask(`,"current_password":"correct horse"`, mine); got.Code != http.StatusCreated {
+			t.Errorf("%s with the password: %d %s", path, got.Code, got.text)
+		}
+		if got := ask("", as(ownerKey)); got.Code != http.StatusCreated {
+			t.Errorf("%s by a key: %d %s", path, got.Code, got.text)
+		}
+		b.exec("UPDATE users SET password_hash = '' WHERE id = 1")
+		if got := ask("", mine); got.Code != http.StatusCreated {
+			t.Errorf("%s without a password, just signed in: %d %s", path, got.Code, got.text)
+		}
+		b.exec("UPDATE sessions SET proven_at_ms = 1")
+		if got := ask("", mine); got.problem(t).Code != "sign_in_again" {
+			t.Errorf("%s without a password, long after signing in: %d %s", path, got.Code, got.text)
+		}
+		mine = again(b)
+	}
+}
+
+// again gives Ann her password back, and signs her in.
+func again(b *bench) option {
+	b.Helper()
+	hash, err := session.NewHasher().Hash(b.Context(), "correct horse")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.exec("UPDATE users SET password_hash = ? WHERE id = 1", hash)
+	return b.logIn("ann@example.com")
+}
+
+// No invitation lasts longer than the key that made it.
+func TestInvitationsOfKeysThatExpire(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	brief := b.key(`{"name":"brief","role":"owner","expires_s":600}`, as(ownerKey))
+	var made struct {
+		ExpiresAt time.Time `json:"expires_at"`
+	}
+	b.do("POST", "/api/v1/invitations", `{"role":"viewer"}`, as(brief.Key)).into(t, &made)
+	if lasts := time.Until(made.ExpiresAt); lasts > 10*time.Minute || lasts < 9*time.Minute {
+		t.Errorf("it lasts %v", lasts)
 	}
 }

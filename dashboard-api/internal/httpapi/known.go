@@ -27,7 +27,9 @@ const (
 	enoughCounted = verdict.MaxThreshold + 6
 	// windowsAhead is how far beyond an instant maintenance is laid out.
 	windowsAhead = 48 * time.Hour
-	allBlind     = 1 << 30 // more windows than there can be
+	// windowsBack is how far back it is laid out at most: slots of a target that is checked once a day reach as far.
+	windowsBack = 92 * 24 * time.Hour
+	allBlind    = 1 << 30 // more windows than there can be
 	// maxRecalls is how many answers as of an instant a node works on at once, and stepOfReach how
 	// much further back than it takes is read at most, so that targets share a question.
 	maxRecalls  = 4
@@ -104,16 +106,16 @@ func (a *api) around(ctx context.Context, targets []uptime.Target, at time.Time)
 	if r.regions, err = a.Schedules.RegionsUntil(ctx, at); err != nil {
 		return r, err
 	}
-	from := at.Add(-maintenance.MaxDuration)
-	if r.windows, err = a.windowsKnown(ctx, from, at); err != nil {
-		return r, err
-	}
-	r.laid = maintenancestore.Lay(r.windows, from, at.Add(windowsAhead))
 	reach := 24 * time.Hour
 	for _, t := range targets {
 		t, rules := r.as(t)
 		reach = max(reach, countsFor(rules), (asknown.MostSlots+1)*t.Interval)
 	}
+	from := at.Add(-max(maintenance.MaxDuration, min(reach, windowsBack)))
+	if r.windows, err = a.windowsKnown(ctx, from, at); err != nil {
+		return r, err
+	}
+	r.laid = maintenancestore.Lay(r.windows, from, at.Add(windowsAhead))
 	r.blind, r.learnt, err = a.blindKnown(ctx, at.Add(-reach), at)
 	return r, err
 }
@@ -199,6 +201,8 @@ type pastTarget struct {
 	schedule  schedulestore.Known
 	incidents []incidentstore.Incident // the newest first
 	since     time.Time                // results from then on were looked at
+
+	maintained []verdict.Span // when it was
 }
 
 // pastTargets folds targets as they were known, with as many of the newest slots as it takes, or
@@ -308,7 +312,7 @@ func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Con
 			past.Looks = append(past.Looks, uptime.Look{Region: c.Region, CheckedAt: c.CheckedAt, Status: c.Status, Failure: c.Failure, HTTPStatus: c.HTTPStatus, TotalUS: c.TotalUS, Message: c.Message})
 		}
 	}
-	p.Told = asknown.Fold(past)
+	p.Told, p.maintained = asknown.Fold(past), past.Around.Maintenance
 }
 
 // knownOf gives incidents as they were told at an instant, by target.

@@ -43,6 +43,11 @@ type knownSlot struct {
 	Rows []knownRow `json:"rows" nullable:"false"`
 }
 
+type knownStretch struct {
+	From instant           `json:"from"`
+	To   nullable[instant] `json:"to" doc:"null: it had no end yet"`
+}
+
 type knownRegion struct {
 	Region      string            `json:"region"`
 	Status      string            `json:"status" enum:"up,degraded,down"`
@@ -67,6 +72,7 @@ type knownTargetBody struct {
 	SilentRegions []string          `json:"silent_regions" nullable:"false"`
 	BlindRegions  []string          `json:"blind_regions" nullable:"false" doc:"that were known to be"`
 	RegionStates  []knownRegion     `json:"region_states" nullable:"false" doc:"the newest measurement of each region"`
+	Maintained    []knownStretch    `json:"maintained" nullable:"false" doc:"when it was maintained, as far back as slots are told, as was known then: what they came to then does not count"`
 	Slots         []knownSlot       `json:"slots" nullable:"false" doc:"at most 90, the oldest first"`
 	Incidents     []Incident        `json:"incidents" nullable:"false" doc:"the newest 20 that had been found, the newest first, as they were told; group_id is always null"`
 	LookedFrom    instant           `json:"looked_from" doc:"results from then on were looked at"`
@@ -78,12 +84,17 @@ func knownTargetOf(p pastTarget, at, now time.Time) knownTargetBody {
 	body := knownTargetBody{
 		At: instant(at), Target: plannedBody{t.ID, t.Name, t.URL, string(t.Kind), int64(t.Interval / time.Second), orEmpty(t.Regions), t.Active},
 		State: string(p.State), Since: maybeInstant(p.Since), Why: p.Why, Basis: "results", LastResultAt: maybeInstant(p.LastResultAt), FreshUntil: maybeInstant(p.FreshUntil),
-		SilentRegions: orEmpty(p.SilentRegions), BlindRegions: orEmpty(p.BlindRegions), RegionStates: []knownRegion{}, Slots: []knownSlot{}, Incidents: []Incident{}, LookedFrom: instant(p.since), Limits: []limitBody{},
+		SilentRegions: orEmpty(p.SilentRegions), BlindRegions: orEmpty(p.BlindRegions), RegionStates: []knownRegion{}, Maintained: []knownStretch{}, Slots: []knownSlot{}, Incidents: []Incident{}, LookedFrom: instant(p.since), Limits: []limitBody{},
 	}
 	for _, r := range p.Regions {
 		body.RegionStates = append(body.RegionStates, knownRegion{
 			r.Region, r.Status.String(), string(r.Failure), r.HTTPStatus, instant(r.ScheduledAt), maybeInstant(r.CheckedAt), r.TotalUS, !p.rules.FreshUntil(r.ScheduledAt).Before(at), instant(r.IngestedAt),
 		})
+	}
+	for _, s := range p.maintained {
+		if len(p.Slots) > 0 && !s.From.After(at) && (s.To.IsZero() || s.To.After(p.Slots[0][0].ScheduledAt)) {
+			body.Maintained = append(body.Maintained, knownStretch{instant(s.From), maybeInstant(s.To)})
+		}
 	}
 	for _, rows := range p.Slots {
 		slot := knownSlot{At: instant(rows[0].ScheduledAt)}

@@ -216,7 +216,8 @@ func (j *journey) windows() {
 	if err != nil {
 		j.Fatal(err)
 	}
-	j.hub.SetMaintenance(maintenancestore.Lay(found, j.now.Add(-maintenance.MaxDuration), j.now.Add(48*time.Hour)).Of)
+	laid := maintenancestore.Lay(found, j.now.Add(-maintenance.MaxDuration), j.now.Add(48*time.Hour))
+	j.hub.SetMaintenance(func(id int64, _ time.Duration) []verdict.Span { return laid.Of(id) })
 	j.look("windows")
 }
 
@@ -265,6 +266,14 @@ func (j *journey) look(step string) {
 	item := items[slices.IndexFunc(items, func(t live.Target) bool { return t.ID == j.target.ID })]
 	shown := fmt.Sprintf("%s since %s, last %s, fresh until %s: %s", item.State, moment(item.Since), moment(item.LastResultAt), moment(item.FreshUntil), item.Why)
 	told := fmt.Sprintf("%s since %s, last %s, fresh until %s: %s", known.State, moment(known.Since), moment(known.LastResultAt), moment(known.FreshUntil), known.Why)
+	for _, s := range item.Maintained {
+		if len(known.Slots) > 0 && (s.To == nil || s.To.After(known.Slots[0].At)) {
+			shown += fmt.Sprintf("\n  maintained from %s to %s", moment(&s.From), moment(s.To))
+		}
+	}
+	for _, s := range known.Maintained {
+		told += fmt.Sprintf("\n  maintained from %s to %s", moment(&s.From), moment(s.To))
+	}
 	for _, r := range item.RegionStates {
 		shown += fmt.Sprintf("\n  %s %s %s %d %v", r.Region, r.Status, moment(&r.ScheduledAt), r.TotalUS, r.Fresh)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/asknown"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -136,8 +137,9 @@ type pastJSON struct {
 		TotalUS     uint32    `json:"total_us"`
 		Fresh       bool
 	} `json:"region_states"`
-	Slots     []slotJSON
-	Incidents []struct {
+	Slots      []slotJSON
+	Maintained []live.Stretch
+	Incidents  []struct {
 		ID         int64
 		State      string
 		Severity   string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 )
 
@@ -44,7 +45,8 @@ func (a *api) matrix(ctx context.Context, in *struct {
 		return nil, err
 	}
 	question := fmt.Sprintf("matrix %d %d %s", in.ID, in.StepS, window(from, to, now))
-	return past(ctx, a, question, func(ctx context.Context) (matrixBody, error) {
+	of := about{question: question, targets: []int64{in.ID}, span: availability.Span{From: from, To: to}, whole: in.whole()}
+	return recent(ctx, a, of, func(ctx context.Context) (matrixBody, error) {
 		all, err := a.Results.Matrix(ctx, resultstore.SeriesQuery{TargetID: in.ID, From: from, To: to, Step: in.duration()})
 		if err != nil {
 			return matrixBody{}, asked(err)

@@ -61,6 +61,11 @@ func TestAnswersAreKeptForAMoment(t *testing.T) {
 			return "/api/v1/targets/1/series?step_s=300&" + lastDay(k.now.Add(-30*time.Millisecond))
 		},
 		"report": func() string { return "/api/v1/reports/2026-03" },
+		"matrix": func() string { return "/api/v1/targets/1/matrix?" + lastDay(k.now.Add(-30*time.Millisecond)) },
+		"failures": func() string {
+			return "/api/v1/targets/1/failures?region=eu&" + lastDay(k.now.Add(-30*time.Millisecond))
+		},
+		"histogram": func() string { return "/api/v1/targets/1/histogram?" + lastDay(k.now.Add(-30*time.Millisecond)) },
 	} {
 		first := k.ask(path())
 		if h := first.Header(); first.Code != 200 || h.Get("Age") != "0" || h.Get("ETag") == "" || h.Get("Cache-Control") != "private, max-age=0, must-revalidate" || h.Get("Vary") != "Authorization, Cookie" {
@@ -109,6 +114,9 @@ func TestWhatIsMadeOfAnAnswerEndsIt(t *testing.T) {
 		kept    bool
 	}{
 		"nothing":                     {open, func(*keeping) {}, true},
+		"a result of a matrix":        {func(now time.Time) string { return "/api/v1/targets/1/matrix?" + lastDay(now) }, func(k *keeping) { k.cache.Arriving(slot(k.now)...) }, false},
+		"one of failures":             {func(now time.Time) string { return "/api/v1/targets/1/failures?" + lastDay(now) }, func(k *keeping) { k.cache.Arriving(slot(k.now)...) }, false},
+		"one of a histogram":          {func(now time.Time) string { return "/api/v1/targets/1/histogram?" + lastDay(now) }, func(k *keeping) { k.cache.Arriving(slot(k.now)...) }, false},
 		"a result is announced":       {open, func(k *keeping) { k.cache.Arriving(slot(k.now)...) }, false},
 		"one that comes a bit later":  {open, func(k *keeping) { k.cache.Arriving(slot(k.now.Add(2 * time.Second))...) }, false},
 		"one of the time that closed": {closed, func(k *keeping) { k.cache.Arriving(slot(testNow)...) }, true},

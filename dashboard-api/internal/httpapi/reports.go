@@ -58,13 +58,13 @@ type targetReportBody struct {
 }
 
 type reportBody struct {
-	StaleSince  nullable[instant]  `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
-	Month       string             `json:"month"`
-	Zone        string             `json:"zone"`
-	From        instant            `json:"from"`
-	To          instant            `json:"to"`
-	KeptSince   nullable[instant]  `json:"kept_since,omitzero" doc:"only where the range begins before it: from then on figures are kept. Older ones were dropped, or are about to be: what is missing there was not silence"`
-	Complete    bool               `json:"complete" doc:"the month is over and its last hour has closed: only a correction changes it now"`
+	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
+	Month      string            `json:"month"`
+	Zone       string            `json:"zone"`
+	From       instant           `json:"from"`
+	To         instant           `json:"to"`
+	Lacks
+	Complete    bool               `json:"complete" doc:"the month is over, its last hour has closed and every slot that was due has its row: only a correction changes it now"`
 	ContentHash string             `json:"content_hash" doc:"of the figures and incidents: made again from the results it is the same"`
 	Targets     []targetReportBody `json:"targets" nullable:"false" doc:"by id"`
 }
@@ -192,7 +192,7 @@ func (a *api) compile(ctx context.Context, month availability.Period, zone strin
 		return reportBody{}, err
 	}
 	content := availability.Report{Month: month, Zone: zone, Targets: make([]availability.TargetReport, len(targets))}
-	body := reportBody{Month: month.Name, Zone: zone, From: instant(month.From), To: instant(month.To), KeptSince: a.keptSince(month.From), Complete: availability.Closed(month.To, a.Now()), Targets: make([]targetReportBody, len(targets))}
+	body := reportBody{Month: month.Name, Zone: zone, From: instant(month.From), To: instant(month.To), Lacks: a.lacks(month.Span), Complete: availability.Closed(month.To, a.Now()) && a.Standing.Settled(month.To), Targets: make([]targetReportBody, len(targets))}
 	for i, target := range targets {
 		one := availability.TargetReport{TargetID: target.ID, Incidents: terms[target.ID].In("").Incidents(quarters[target.ID])}
 		for region, account := range accounts[target.ID] {

@@ -21,6 +21,7 @@ func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 func TestReportsAreGolden(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.hub.SetRegions([]string{"eu", "us"}, nil)
 	b.create(`{"url":"https://example.com/"}`)
 	slot := time.Date(2026, 3, 1, 11, 59, 0, 250e6, time.UTC)
 	b.results.rows = []uptime.Result{
@@ -58,7 +59,7 @@ func TestReportsAreGolden(t *testing.T) {
 			`{"status":"down","failure":"status_code","reason":"","count":7,"first":"2026-03-01T11:58:00.250Z","last":"2026-03-01T11:59:00.250Z","example":{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","http_status":503,"total_us":15,"message":"<script>","prober":"p1"}},` +
 			`{"status":"missed","failure":"","reason":"expired","count":1,"first":"2026-03-01T11:59:00.250Z","last":"2026-03-01T11:59:00.250Z","example":{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"http_status":0,"total_us":0,"message":"","prober":"p2"}}]}`,
 		"/api/v1/targets/1/histogram": `{"from":"2026-03-01T11:00:00.000Z","to":"2026-03-01T12:00:00.000Z","count":3,"buckets":[{"from_us":16,"to_us":20,"count":2},{"from_us":20,"to_us":23,"count":0},{"from_us":23,"to_us":27,"count":1}]}`,
-		"/api/v1/results/current":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0}]}],"next_cursor":null}`,
+		"/api/v1/results/current":     `{"items":[{"target_id":1,"results":[{"region":"eu","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":"2026-03-01T11:59:00.253Z","status":"down","failure":"status_code","reason":"","http_status":503,"total_us":15,"fresh":true},{"region":"us","scheduled_at":"2026-03-01T11:59:00.250Z","checked_at":null,"status":"missed","failure":"","reason":"expired","http_status":0,"total_us":0,"fresh":false}]}],"next_cursor":null}`,
 		"/api/v1/targets/1/uptime": `{"from":"2026-02-28T12:00:00.000Z","to":"2026-03-01T12:00:00.000Z","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99,"low":0.97,"high":0.98,"uptime_percent":"97.979","checks":99,"excluded":0,"downtime_minutes":1,"revised_at":null,"zone":"UTC","by":"none",` +
 			`"folded":{"up":95,"degraded":2,"down":1,"unknown":0,"missed":2,"planned":100,"uptime":0.9897959183673469,"coverage":0.98,"low":0.97,"high":0.99,"uptime_percent":"98.979","checks":98,"excluded":0,"downtime_minutes":1,"revised_at":null},` +
 			`"regions":[{"region":"eu","up":96,"degraded":1,"down":2,"unknown":0,"missed":1,"planned":100,"uptime":0.9797979797979798,"coverage":0.99,"low":0.97,"high":0.98,"uptime_percent":"97.979","checks":99,"excluded":0,"downtime_minutes":2,"revised_at":null}],"periods":[]}`,

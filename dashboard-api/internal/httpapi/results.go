@@ -131,7 +131,8 @@ const farthest = 100 * 365 * 24 * time.Hour
 // maxLatestRows bounds a question for the newest results of many targets.
 const maxLatestRows = 100_000
 
-type tickBody struct {
+// ResultTick is a result where many are told of at once.
+type ResultTick struct {
 	Region      string            `json:"region"`
 	ScheduledAt instant           `json:"scheduled_at"`
 	CheckedAt   nullable[instant] `json:"checked_at"`
@@ -143,8 +144,8 @@ type tickBody struct {
 }
 
 type latestBody struct {
-	TargetID int64      `json:"target_id"`
-	Results  []tickBody `json:"results" nullable:"false" doc:"newest first"`
+	TargetID int64        `json:"target_id"`
+	Results  []ResultTick `json:"results" nullable:"false" doc:"newest first"`
 }
 
 type latestPage struct {
@@ -199,10 +200,10 @@ func (a *api) newest(ctx context.Context, targets []uptime.Target, n int) (map[i
 	return found, nil
 }
 
-func ticksOf(rows []resultstore.Bar) []tickBody {
-	ticks := make([]tickBody, len(rows))
+func ticksOf(rows []resultstore.Bar) []ResultTick {
+	ticks := make([]ResultTick, len(rows))
 	for i, r := range rows {
-		ticks[i] = tickBody{
+		ticks[i] = ResultTick{
 			Region: r.Region, ScheduledAt: instant(r.ScheduledAt), CheckedAt: maybeInstant(r.CheckedAt), Status: r.Status.String(),
 			Failure: string(r.Failure), Reason: string(r.Reason), HTTPStatus: r.HTTPStatus, TotalUS: r.TotalUS,
 		}

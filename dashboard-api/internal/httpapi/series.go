@@ -11,11 +11,11 @@ import (
 )
 
 type seriesBody struct {
-	StaleSince nullable[instant]   `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
-	Tier       string              `json:"tier" enum:"raw,hourly,daily" doc:"what the series is made from: results, or figures of hours or UTC days, of which percentiles are within 2 %. What has no such figures yet is always from results"`
-	From       instant             `json:"from" doc:"what the series covers: the range, in whole hours or days where it is made from those"`
-	To         instant             `json:"to"`
-	KeptSince  nullable[instant]   `json:"kept_since,omitzero" doc:"only where the range begins before it: from then on figures are kept. Older ones were dropped, or are about to be: what is missing there was not silence"`
+	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
+	Tier       string            `json:"tier" enum:"raw,hourly,daily" doc:"what the series is made from: results, or figures of hours or UTC days, of which percentiles are within 2 %. What has no such figures yet is always from results"`
+	From       instant           `json:"from" doc:"what the series covers: the range, in whole hours or days where it is made from those"`
+	To         instant           `json:"to"`
+	Lacks
 	StepS      int64               `json:"step_s"`
 	Partial    bool                `json:"partial" doc:"the first or the last step is cut off by what the series covers, or by the present"`
 	RevisedAt  nullable[instant]   `json:"revised_at" doc:"when an hour of it was last corrected after it had closed; null when none was"`
@@ -85,7 +85,7 @@ func (a *api) series(ctx context.Context, in *struct {
 			return seriesBody{}, asked(err)
 		}
 		body := seriesOf(s, now)
-		body.KeptSince = a.keptSince(from)
+		body.Lacks = a.lacks(span)
 		return body, nil
 	})
 }

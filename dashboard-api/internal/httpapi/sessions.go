@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -39,7 +40,18 @@ type SessionPath struct {
 // PasswordInput changes the password.
 type PasswordInput struct {
 	Current  *string `json:"current_password" maxLength:"256"`
-	Password *string `json:"password" minLength:"8" maxLength:"256" doc:"the new one; every other session ends"`
+	Password *string `json:"password" minLength:"8" maxLength:"256" doc:"the new one; every other session ends, with my API keys and open invitations"`
+}
+
+// endedBody is what ended with a password, beside every other session.
+type endedBody struct {
+	Keys        int `json:"keys_ended" doc:"API keys of mine, with those that they made: programs that use them are refused"`
+	Invitations int `json:"invitations_withdrawn" doc:"made by me or a key of mine, and used by nobody"`
+}
+
+type endedOutput struct {
+	Cookie []string `header:"Set-Cookie"`
+	Body   endedBody
 }
 
 // ProfileInput is what people may change about themselves.
@@ -112,7 +124,7 @@ func (a *api) endOtherSessions(ctx context.Context, _ *struct{}) (*noContent, er
 	return nil, nil
 }
 
-func (a *api) changePassword(ctx context.Context, in *struct{ Body document[PasswordInput] }) (*noContent, error) {
+func (a *api) changePassword(ctx context.Context, in *struct{ Body document[PasswordInput] }) (*endedOutput, error) {
 	me, err := person(ctx)
 	if err != nil {
 		return nil, err
@@ -125,11 +137,12 @@ func (a *api) changePassword(ctx context.Context, in *struct{ Body document[Pass
 	if p != nil {
 		return nil, p
 	}
-	if err := a.Sessions.ChangePassword(requestOf(ctx), me, deref(fields.Current), *fields.Password); err != nil {
+	ended, known, err := a.Sessions.ChangePassword(requestOf(ctx), me, deref(fields.Current), *fields.Password)
+	if err != nil {
 		return nil, err
 	}
-	a.audit(ctx, "password.changed", me.Actor, "")
-	return nil, nil
+	a.audit(ctx, "password.changed", me.Actor, fmt.Sprintf("keys ended: %d, invitations withdrawn: %d", ended.Keys, ended.Invitations))
+	return &endedOutput{Cookie: cookieTexts(known), Body: endedBody(ended)}, nil
 }
 
 func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[ProfileInput] }) (*sessionOutput, error) {

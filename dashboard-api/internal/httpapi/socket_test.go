@@ -159,7 +159,7 @@ func TestSocketsEndWithTheirSession(t *testing.T) {
 			other := b.logIn("ann@example.com")
 			stays, _ := b.open(server, mine)
 			ends, _ := b.open(server, other)
-			if got := end(b, mine); got.Code != http.StatusNoContent {
+			if got := end(b, mine); got.Code >= 300 {
 				t.Fatalf("%d %s", got.Code, got.text)
 			}
 			if code := ends.ended(t, closedWithin); code != closedRevoked {

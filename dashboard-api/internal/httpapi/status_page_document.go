@@ -73,8 +73,9 @@ var (
 
 // pageMerger lays a document over a page, and gathers what is wrong with it.
 type pageMerger struct {
-	page  *pagestore.Page
-	found []Mistake
+	page      *pagestore.Page
+	dashboard string // its URL
+	found     []Mistake
 }
 
 func (m *pageMerger) mistake(pointer, code, format string, args ...any) {
@@ -136,7 +137,9 @@ func (m *pageMerger) judge(password *string) {
 	case len(p.Slug) > maxSlug || !goodSlug.MatchString(p.Slug):
 		m.mistake("/slug", codeInvalidText, "want at most %d of a-z, 0-9 and -, with no - at an end", maxSlug)
 	}
-	if p.Host != "" && (len(p.Host) > 253 || !goodHost.MatchString(p.Host)) {
+	if err := statuspage.JudgeHost(p.Host, m.dashboard); p.Host != "" && err != nil {
+		m.mistake("/host", codeInvalidText, "%v", err)
+	} else if p.Host != "" && (len(p.Host) > 253 || !goodHost.MatchString(p.Host)) {
 		m.mistake("/host", codeInvalidText, "want a host name such as status.example.com, without a port")
 	}
 	m.text("/title", t.Title, maxName, true)

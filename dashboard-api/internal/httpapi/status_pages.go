@@ -76,9 +76,9 @@ func (a *api) listPages(ctx context.Context, in *Page) (*listOutput[pageBody], e
 }
 
 // mergePage lays a document over a page. The hash of its password is made by the caller.
-func mergePage(p *pagestore.Page, body document[PageInput], hash string) error {
+func (a *api) mergePage(p *pagestore.Page, body document[PageInput], hash string) error {
 	if bad := read(body, func(in PageInput, null nulls) []Mistake {
-		return (&pageMerger{page: p}).merge(in, null)
+		return (&pageMerger{page: p, dashboard: a.PublicURL}).merge(in, null)
 	}); bad != nil {
 		return bad
 	}
@@ -118,7 +118,7 @@ func (a *api) createPage(ctx context.Context, in *struct {
 			return nil, err
 		}
 		p := pagestore.Page{Terms: pagestore.Terms{Theme: pagestore.ThemeAuto, Language: "en", Zone: "UTC"}}
-		if err := mergePage(&p, in.Body, hash); err != nil {
+		if err := a.mergePage(&p, in.Body, hash); err != nil {
 			return nil, err
 		}
 		if all, err := a.StatusPages.List(ctx, 0, mostOfThem); err != nil || len(all) == mostOfThem {
@@ -157,7 +157,7 @@ func (a *api) patchPage(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	updated, err := a.StatusPages.Update(ctx, in.ID, a.Now(), pageFits(in.IfMatch), func(p *pagestore.Page) error { return mergePage(p, in.Body, hash) })
+	updated, err := a.StatusPages.Update(ctx, in.ID, a.Now(), pageFits(in.IfMatch), func(p *pagestore.Page) error { return a.mergePage(p, in.Body, hash) })
 	if err != nil {
 		return nil, pageProblem(err)
 	}

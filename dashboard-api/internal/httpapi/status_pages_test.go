@@ -78,6 +78,11 @@ func TestMistakesInStatusPages(t *testing.T) {
 		`{"slug":"taken","title":"x"}`:     "/slug duplicate_name",
 		`{"slug":"A b","title":"x"}`:       "/slug invalid_text",
 		page(`"host":"example.com:80"`):    "/host invalid_text",
+		page(`"host":"PF.example."`):       "/host invalid_text", // that of the dashboard
+		page(`"host":"203.0.113.7"`):       "/host invalid_text",
+		page(`"host":"127.1"`):             "/host invalid_text",
+		page(`"host":"::1"`):               "/host invalid_text",
+		page(`"host":"a.localhost"`):       "/host invalid_text",
 		page(`"description":"a\u0000b"`):   "/description invalid_text",
 		page(`"theme":"pink"`):             "/theme unknown_value",
 		page(`"accent":"#ffff00"`):         "/accent contrast_too_low",
@@ -104,6 +109,11 @@ func TestMistakesInStatusPages(t *testing.T) {
 	}
 	if p := b.do("POST", "/api/v1/status-pages", page(`"accent":"#ffff00"`), as(editorKey)).problem(t); !strings.Contains(p.Detail, "1.07 to 1 with #ffffff") {
 		t.Errorf("the ratio is not told: %s", p.Detail)
+	}
+	for own, said := range map[string]string{"pf.example": "the dashboard is at pf.example (API_PUBLIC_URL)", "203.0.113.7": "an IP address", "localhost": "localhost is no page's own"} {
+		if p := b.do("POST", "/api/v1/status-pages", page(`"host":"`+own+`"`), as(editorKey)).problem(t); p.Status != http.StatusUnprocessableEntity || !strings.Contains(p.Detail, said) {
+			t.Errorf("%s: %d %s", own, p.Status, p.Detail)
+		}
 	}
 }
 

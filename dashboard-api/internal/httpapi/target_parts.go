@@ -61,7 +61,7 @@ type heartbeatPart struct {
 }
 
 type webSocketPart struct {
-	Send         string       `json:"send,omitempty" maxLength:"65536" doc:"One text message; the first answer is judged by assertions on received."`
+	Send         string       `json:"send,omitempty" maxLength:"65536" doc:"One text message; the first answer is judged by assertions on received. Without it there can be none of those, and with it none that wants no answer (absent)."`
 	Headers      []headerPart `json:"headers,omitempty" maxItems:"40" nullable:"false"`
 	Subprotocols []string     `json:"subprotocols,omitempty" maxItems:"10" nullable:"false"`
 }

@@ -31,7 +31,7 @@ type uptimeBody struct {
 	StaleSince nullable[instant] `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
 	From       instant           `json:"from"`
 	To         instant           `json:"to"`
-	KeptSince  nullable[instant] `json:"kept_since,omitzero" doc:"only where the range begins before it: from then on figures are kept. Older ones were dropped, or are about to be: what is missing there was not silence"`
+	Lacks
 	Figures
 	Zone    string          `json:"zone" doc:"IANA name of the zone of the days and months"`
 	By      string          `json:"by" enum:"none,day,month"`
@@ -93,7 +93,7 @@ func (a *api) uptime(ctx context.Context, in *struct {
 		}
 		body := uptimeOf(accounts[in.ID], span, periods, corrections.of(in.ID).hours)
 		body.From, body.To, body.Zone, body.By = instant(from), instant(to), zone.String(), in.By
-		body.KeptSince = a.keptSince(from)
+		body.Lacks = a.lacks(span)
 		return body, nil
 	})
 }

@@ -38,7 +38,8 @@ type MemberInput struct {
 type InvitationInput struct {
 	Email    *string `json:"email,omitempty" format:"email" maxLength:"254" doc:"the only address it is for; default any"`
 	Role     *string `json:"role" enum:"owner,editor,viewer"`
-	ExpiresS *int64  `json:"expires_s,omitempty" minimum:"3600" maximum:"2592000" doc:"default 604800, seven days"`
+	ExpiresS *int64  `json:"expires_s,omitempty" minimum:"3600" maximum:"2592000" doc:"default 604800, seven days; never longer than the key that makes it"`
+	Current  *string `json:"current_password,omitempty" maxLength:"256" doc:"needed of who is signed in and has a password"`
 }
 
 // AcceptInput accepts an invitation.
@@ -191,8 +192,9 @@ func (a *api) removeUser(ctx context.Context, in *UserPath) (*noContent, error) 
 
 func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationInput] }) (*invitationOutput, error) {
 	var fields InvitationInput
+	maker := identityOf(ctx)
 	p := read(in.Body, func(f InvitationInput, _ nulls) (found []Mistake) {
-		fields, found = f, judgeRole(f.Role)
+		fields, found = f, append(judgeRole(f.Role), judgeMaker(maker, f.Current)...)
 		if _, there := a.Sessions.ProviderLabel(); f.Email != nil {
 			found = append(found, judgeEmail(f.Email)...)
 		} else if there {
@@ -210,8 +212,15 @@ func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationIn
 	if fields.ExpiresS != nil {
 		lasts = *fields.ExpiresS
 	}
+	if err := a.confirmMaker(ctx, maker, deref(fields.Current)); err != nil {
+		return nil, err
+	}
 	token, now := session.NewToken(), time.Now()
-	made, err := a.Accounts.Invite(ctx, session.HashToken(token), deref(fields.Email), accountstore.Role(*fields.Role), identityOf(ctx).Actor, now.Add(time.Duration(lasts)*time.Second))
+	until := now.Add(time.Duration(lasts) * time.Second)
+	if maker.Key != nil && !maker.Key.ExpiresAt.IsZero() && maker.Key.ExpiresAt.Before(until) {
+		until = maker.Key.ExpiresAt // then it would not be valid any more
+	}
+	made, err := a.Accounts.Invite(ctx, session.HashToken(token), deref(fields.Email), accountstore.Role(*fields.Role), maker.Actor, until)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type invitationJSON struct {
 
 func (b *bench) invite(body string, who option) (made invitationJSON) {
 	b.Helper()
-	got := b.do("POST", "/api/v1/invitations", body, who)
+	got := b.do("POST", "/api/v1/invitations", withPassword(body), who)
 	if got.Code != http.StatusCreated {
 		b.Fatalf("invite: %d %s", got.Code, got.text)
 	}
@@ -95,7 +95,7 @@ func TestInvitations(t *testing.T) {
 		t.Errorf("expired: %s", got.text)
 	}
 	for body, code := range map[string]string{`{}`: "required", `{"role":"root"}`: "unknown_role", `{"role":"viewer","expires_s":1}`: "invalid_range", `{"role":"viewer","token":"x"}`: "unknown_field"} {
-		if got := b.do("POST", "/api/v1/invitations", body, mine); got.problem(t).Code != code {
+		if got := b.do("POST", "/api/v1/invitations", withPassword(body), mine); got.problem(t).Code != code {
 			t.Errorf("%s: %s", body, got.text)
 		}
 	}

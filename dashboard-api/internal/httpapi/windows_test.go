@@ -59,6 +59,7 @@ func TestBoundsOfTheStoreAreMistakes(t *testing.T) {
 func TestPagesOfCurrentResults(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.hub.SetRegions([]string{"eu"}, nil)
 	for i := range 3 {
 		b.create(fmt.Sprintf(`{"url":"https://example.com/%d"}`, i))
 	}

@@ -7,24 +7,6 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// Maintained says when a target is maintained, around now: days ahead, so that windows begin and
-// end by themselves while nobody can be asked.
-type Maintained func(id int64) []verdict.Span
-
-// SetMaintenance states when targets are maintained.
-func (h *Hub) SetMaintenance(of Maintained) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.maintained = of
-	now := h.now()
-	for _, e := range h.entries {
-		before := e.around.Maintenance
-		if e.surround(h); !slices.Equal(before, e.around.Maintenance) && e.fold(now) {
-			h.mark(e)
-		}
-	}
-}
-
 // SetBlind states when regions could not be believed, lately and now.
 func (h *Hub) SetBlind(windows []verdict.Blindness) {
 	h.mu.Lock()
@@ -48,7 +30,7 @@ func (h *Hub) SetBlind(windows []verdict.Blindness) {
 func (e *entry) surround(h *Hub) {
 	e.around.Blind, e.around.Maintenance = h.blind, nil
 	if h.maintained != nil {
-		e.around.Maintenance = h.maintained(e.target.ID)
+		e.around.Maintenance = h.maintained(e.target.ID, back(e.target.Interval))
 	}
 }
 

@@ -24,7 +24,7 @@ func TestMaintenanceIsShownFromEdgeToEdge(t *testing.T) {
 				pass(500 * time.Millisecond)
 				window := verdict.Span{From: time.Now().Add(10 * time.Second), To: time.Now().Add(30 * time.Second)}
 				next := verdict.Span{From: window.To, To: window.To.Add(10 * time.Second)}
-				h.SetMaintenance(func(id int64) []verdict.Span {
+				h.SetMaintenance(func(id int64, _ time.Duration) []verdict.Span {
 					if id == 1 {
 						return []verdict.Span{window, next}
 					}
@@ -78,7 +78,7 @@ func TestMaintenanceIsShownFromEdgeToEdge(t *testing.T) {
 				}
 				pass(frameEvery + time.Second)
 				shown(verdict.StateDown)
-				h.SetMaintenance(func(int64) []verdict.Span { return []verdict.Span{{From: slot}} })
+				h.SetMaintenance(func(int64, time.Duration) []verdict.Span { return []verdict.Span{{From: slot}} })
 				if got := item(); got.State != verdict.StateMaintenance {
 					t.Errorf("a window that was made now: %s", got.State)
 				}
@@ -111,7 +111,9 @@ func TestMaintenanceDoesNotMoveTheBeginning(t *testing.T) {
 		pass(time.Second)
 		h.Apply([]uptime.Result{result(1, "eu", slot.Add(time.Second), uptime.StatusUp)})
 		since := h.Snapshot().Items[0].Since
-		h.SetMaintenance(func(int64) []verdict.Span { return []verdict.Span{{From: slot, To: slot.Add(10 * time.Second)}} })
+		h.SetMaintenance(func(int64, time.Duration) []verdict.Span {
+			return []verdict.Span{{From: slot, To: slot.Add(10 * time.Second)}}
+		})
 		pass(5 * time.Second)
 		h.Apply([]uptime.Result{result(1, "eu", slot.Add(6*time.Second), uptime.StatusUp)})
 		pass(5 * time.Second)

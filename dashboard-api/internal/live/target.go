@@ -36,6 +36,7 @@ type Target struct {
 	FreshUntil   *time.Time    `json:"fresh_until"`
 	P50US        *uint32       `json:"p50_us"`
 	RegionStates []RegionState `json:"region_states" nullable:"false"`
+	Maintained   []Stretch     `json:"maintained,omitempty" nullable:"false" doc:"when it was maintained, or is, as far back as its newest 90 slots reach: what they came to then does not count. Absent: at no time"`
 	Ticks        []Tick        `json:"ticks" nullable:"false" doc:"in a snapshot the newest that the node knows, in a delta those that are new"`
 }
 
@@ -284,7 +285,7 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 		Regions: orEmpty(e.target.Regions), Tags: orEmpty(e.target.Tags), Active: e.target.Active,
 		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
-		P50US: e.median(), RegionStates: []RegionState{}, Ticks: orEmpty(ticks),
+		P50US: e.median(), RegionStates: []RegionState{}, Maintained: e.stretches(now), Ticks: orEmpty(ticks),
 	}
 	if e.target.ParentID != 0 {
 		item.ParentID = &e.target.ParentID

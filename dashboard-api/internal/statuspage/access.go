@@ -56,7 +56,8 @@ func throttled(addr netip.Addr) string {
 func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, address string) (answered bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	password := r.PostFormValue("password")
-	bounds := []session.Bound{session.From(address), session.At("page:"+strconv.FormatInt(q.page.ID, 10), address)}
+	account := "page:" + strconv.FormatInt(q.page.ID, 10)
+	bounds := []session.Bound{session.From(address), session.Everywhere(account), session.At(account, address)}
 	if wait := p.throttle.Begin(bounds...); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
 		p.plain(w, http.StatusTooManyRequests, "too many tries: wait before the next one")

@@ -2,6 +2,7 @@ package statuspage
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/pagestore"
@@ -78,10 +79,10 @@ type stDocument struct {
 
 // document gives how to write the document of a name; nil: there is none.
 func (a atlassian) document(name string) func(*View) any {
-	var status, components, incidents, unresolved, scheduled bool
+	var status, components, incidents, unresolved, upcoming, active bool
 	switch name {
 	case "summary":
-		status, components, unresolved, scheduled = true, true, true, true
+		status, components, unresolved, upcoming, active = true, true, true, true, true
 	case "status":
 		status = true
 	case "components":
@@ -91,14 +92,18 @@ func (a atlassian) document(name string) func(*View) any {
 	case "incidents/unresolved":
 		unresolved = true
 	case "scheduled-maintenances":
-		scheduled = true
+		upcoming, active = true, true
+	case "scheduled-maintenances/upcoming":
+		upcoming = true
+	case "scheduled-maintenances/active":
+		active = true
 	default:
 		return nil
 	}
 	return func(v *View) any {
 		d := stDocument{Page: stPage{v.Slug, v.Title, a.base, v.Zone.String(), milli(v.MadeAt)}}
 		if status {
-			d.Status = &stStatus{indicator(v.State), say("en", "banner."+v.State)}
+			d.Status = &stStatus{indicator(v.State), stated("en", "banner."+v.State, v.ByHand())}
 		}
 		if components {
 			all := a.components(v)
@@ -113,10 +118,12 @@ func (a atlassian) document(name string) func(*View) any {
 			}
 			d.Incidents = &all
 		}
-		if scheduled {
+		if upcoming || active {
 			all := []stIncident{}
 			for _, w := range v.Windows {
-				all = append(all, a.window(v, w))
+				if w.Active && active || !w.Active && upcoming {
+					all = append(all, a.window(v, w))
+				}
 			}
 			d.Scheduled = &all
 		}
@@ -134,17 +141,18 @@ func optional(at time.Time) *string {
 	return &text
 }
 
-// indicator is the page's state in their words, which have none for not knowing: it is no "none".
+// indicator is the page's state in their words, which have none for not knowing, nor for showing
+// nothing: neither is "none", which says that all is well.
 func indicator(state string) string {
 	switch state {
+	case pagestore.Up:
+		return "none"
 	case pagestore.Down:
 		return "major"
-	case pagestore.Degraded, pagestore.NoData:
-		return "minor"
 	case pagestore.Maintenance:
 		return "maintenance"
 	}
-	return "none"
+	return "minor"
 }
 
 // componentStatus likewise: what is not known is not operational.
@@ -172,6 +180,9 @@ func (a atlassian) components(v *View) []stComponent {
 		}
 		for _, c := range g.Components {
 			one := stComponent{ID: strconv.FormatInt(c.ID, 10), Name: c.Name, Status: componentStatus(c.State), Position: len(all) + 1, PageID: v.Slug, CreatedAt: at, UpdatedAt: at}
+			if c.Manual { // they have no word for it
+				c.Description = strings.TrimSpace(c.Description + " (" + say("en", "by_hand") + ")")
+			}
 			if c.Description != "" {
 				one.Description = &c.Description
 			}

@@ -49,8 +49,16 @@ func escaped(text string) string {
 	return out.String()
 }
 
+// stated is the word of a state, and that somebody says so if nothing measures it.
+func stated(lang, state string, byHand bool) string {
+	if byHand {
+		return say(lang, state) + " (" + say(lang, "by_hand") + ")"
+	}
+	return say(lang, state)
+}
+
 // badge says a state in words and by its shape.
-func badge(lang, name, state string) rendered {
+func badge(lang, name, state string, byHand bool) rendered {
 	if state == "" {
 		state = pagestore.NoData
 	}
@@ -58,7 +66,7 @@ func badge(lang, name, state string) rendered {
 	if len(runes) > longestBadge {
 		name = string(runes[:longestBadge-1]) + "…"
 	}
-	word := say(lang, state)
+	word := stated(lang, state, byHand)
 	left, right := 14+7*utf8.RuneCountInString(name), 30+7*utf8.RuneCountInString(word)
 	body := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s"><title>%[2]s: %[3]s</title>`+
 		`<clipPath id="r"><rect width="%[1]d" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="%[4]d" height="20" fill="#3a444f"/><rect x="%[4]d" width="%[5]d" height="20" fill="%[6]s"/></g>`+
@@ -92,9 +100,9 @@ type shieldBody struct {
 }
 
 // shield is what shields.io draws badges from.
-func shield(lang, name, state string) any {
+func shield(lang, name, state string, byHand bool) any {
 	if state == "" {
 		state = pagestore.NoData
 	}
-	return shieldBody{1, name, say(lang, state), colour(state), state == pagestore.Down, 60}
+	return shieldBody{1, name, stated(lang, state, byHand), colour(state), state == pagestore.Down, 60}
 }

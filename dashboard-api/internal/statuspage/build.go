@@ -17,16 +17,20 @@ const (
 	daysShown    = 90
 	pastShown    = 14 * 24 * time.Hour
 	aheadShown   = 14 * 24 * time.Hour // of maintenance
-	mostShown    = 2000                // incidents that are looked through
+	mostShown    = 2000                // incidents that are looked through, of targetsAsked
+	targetsAsked = 500                 // at once, for their incidents
 	writtenFresh = 2 * time.Second
 	daysFresh    = 20 * time.Second
+	writtenApart = 5 * time.Second // days are read again when results came, which on many pages is all the time
 )
 
 // written is what the relational database says of all pages.
 type written struct {
 	pages     []pagestore.Page
+	hosts     []string // of pages, also of those that are not published
 	posts     map[int64][]pagestore.Post
 	incidents []incidentstore.Incident
+	cut       []int64 // targets of which there may be more incidents
 	windows   []maintenancestore.Window
 }
 
@@ -35,15 +39,42 @@ func (p *Pages) readWritten(ctx context.Context) (w written, err error) {
 	if w.pages, w.posts, err = p.Store.Published(ctx, since); err != nil {
 		return w, err
 	}
-	if slices.ContainsFunc(w.pages, func(page pagestore.Page) bool { return page.Terms.ShowIncidents }) {
-		if w.incidents, err = p.Incidents.List(ctx, incidentstore.Filter{From: since, Limit: mostShown}); err != nil {
-			return w, err
-		}
+	if w.hosts, err = p.Store.Hosts(ctx); err != nil {
+		return w, err
+	}
+	if err = p.readIncidents(ctx, &w, since); err != nil {
+		return w, err
 	}
 	if len(w.pages) > 0 {
 		w.windows, err = p.Windows.Holding(ctx, p.Now())
 	}
 	return w, err
+}
+
+// readIncidents reads those that pages show: the open ones, and apart from them, so that they are
+// in nobody's way, those that ended lately.
+func (p *Pages) readIncidents(ctx context.Context, w *written, since time.Time) error {
+	var ids []int64
+	for _, page := range w.pages {
+		if page.Terms.ShowIncidents {
+			ids = append(ids, bound(page)...)
+		}
+	}
+	slices.Sort(ids)
+	for chunk := range slices.Chunk(slices.Compact(ids), targetsAsked) {
+		for _, f := range []incidentstore.Filter{{State: incidentstore.StateOpen}, {State: incidentstore.StateResolved, From: since}} {
+			f.Targets, f.Limit = chunk, mostShown+1
+			found, err := p.Incidents.List(ctx, f)
+			if err != nil {
+				return err
+			}
+			if len(found) > mostShown {
+				found, w.cut = found[:mostShown], append(w.cut, chunk...)
+			}
+			w.incidents = append(w.incidents, found...)
+		}
+	}
+	return nil
 }
 
 // history is the days of a page.
@@ -68,9 +99,10 @@ func Days(page pagestore.Page, at time.Time) (availability.Span, []availability.
 	zone := zoneOf(page)
 	to := at.UTC().Truncate(time.Millisecond)
 	today := to.In(zone)
-	from := time.Date(today.Year(), today.Month(), today.Day()-daysShown+1, 0, 0, 0, 0, zone)
-	window := availability.Span{From: from.UTC(), To: to}
-	return window, availability.Periods(window, zone, availability.ByDay)
+	earlier := time.Date(today.Year(), today.Month(), today.Day()-daysShown-1, 12, 0, 0, 0, zone) // a midnight may not be there
+	periods := availability.Periods(availability.Span{From: earlier.UTC(), To: to}, zone, availability.ByDay)
+	periods = periods[max(0, len(periods)-daysShown):]
+	return availability.Span{From: periods[0].From, To: to}, periods
 }
 
 func zoneOf(page pagestore.Page) *time.Location {
@@ -91,13 +123,13 @@ func bound(page pagestore.Page) (ids []int64) {
 }
 
 // view makes what is said of a page now.
-func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool) *View {
+func (p *Pages) view(page pagestore.Page, w written, writtenAt time.Time, fine bool) *View {
 	now, t := p.Now().UTC(), page.Terms
 	v := &View{Slug: page.Slug, Title: t.Title, Description: t.Description, Theme: t.Theme, Accent: t.Accent, AccentDark: t.AccentDark, Zone: zoneOf(page), MadeAt: now, Manual: true, Subscribe: p.byEmail(t) || p.byWebhook(t)}
 	if !fine {
 		v.WrittenAt = writtenAt
 	}
-	h, readAt, historyFine := p.days(page).get(ctx)
+	h, readAt, historyFine := p.days(page).have()
 	switch {
 	case readAt.IsZero():
 		v.NoHistory = true
@@ -112,6 +144,7 @@ func (p *Pages) view(ctx context.Context, page pagestore.Page, w written, writte
 		}
 	}
 	b.build(p.writer, w.posts[page.ID], w.incidents, w.windows)
+	v.IncidentsCut = t.ShowIncidents && slices.ContainsFunc(bound(page), func(id int64) bool { return slices.Contains(w.cut, id) })
 	return v
 }
 
@@ -193,10 +226,14 @@ func (b *builder) component(c pagestore.Component) ComponentView {
 	}
 	v.Uptime, v.Coverage = total.Uptime().Percent(3), total.Coverage().Percent(1)
 	for i, period := range b.history.periods {
-		states, longest := make([]string, len(accounts)), 0.0
-		for j, account := range accounts {
-			states[j] = dayOf(account.ByPeriod[i])
-			longest = max(longest, account.ByPeriod[i].DowntimeMinutes())
+		var states []string
+		longest := 0.0
+		for _, account := range accounts {
+			figures := account.ByPeriod[i]
+			if figures.Planned() == 0 && figures.Excluded == 0 { // it was not watched: a new target says nothing of the days before it
+				continue
+			}
+			states, longest = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes())
 		}
 		v.Days = append(v.Days, Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest})
 	}

@@ -3,6 +3,8 @@ package statuspage
 import (
 	"context"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/pagestore"
 )
 
 // FixedCopy is a page as files that need no server: index.html, what it loads, feeds and
@@ -12,12 +14,19 @@ type FixedCopy struct {
 	Files  map[string][]byte
 }
 
-// fixed are the files of a copy besides index.html and its style, by what they are copies of.
+// fixed are the files of a copy besides index.html and its style, by what they are copies of. There
+// are no badges: they have no room to say of when they are.
 func fixed() map[string]string {
 	return map[string]string{
 		"feed.atom": "feed.atom", "feed.rss": "feed.rss", "feed.json": "feed.json", "calendar.ics": "calendar.ics", "state.json": "state.json",
-		"badge.svg": "badge.svg", "badge.json": "badge.json", "summary.json": "api/v2/summary.json",
+		"summary.json": "api/v2/summary.json",
 	}
+}
+
+// fixedState is the state of a copy, which says of when it is.
+type fixedState struct {
+	Now
+	MadeAt time.Time `json:"made_at"`
 }
 
 // Copy makes a copy of a published page, in the page's own language. There is none when the
@@ -28,13 +37,11 @@ func (p *Pages) Copy(ctx context.Context, id int64) (c FixedCopy, found bool) {
 		if page.ID != id {
 			continue
 		}
-		s := p.shelf(page)
-		s.mu.Lock()
+		s := p.current(ctx, page, all, at, fine)
 		defer s.mu.Unlock()
-		p.refresh(ctx, s, page, all, at, fine, copyFresh)
 		q := request{page: page, base: prefix + page.Slug, lang: page.Terms.Language, fixed: true}
-		c = FixedCopy{s.view.MadeAt, map[string][]byte{"index.html": p.html(q)(s.view).body, "icon.svg": iconOf(s.view.State)}}
-		c.Files["page.css"], _ = files.ReadFile("assets/page.css") // embedded: cannot fail
+		c = FixedCopy{s.view.MadeAt, map[string][]byte{"index.html": p.html(q)(s.view).body, "icon.svg": iconOf(pagestore.NoData)}} // a tab shows it without the time
+		c.Files["page.css"], _ = files.ReadFile("assets/page.css")                                                                  // embedded: cannot fail
 		for name, rest := range fixed() {
 			q.rest = rest
 			if _, render := p.render(q); render != nil {

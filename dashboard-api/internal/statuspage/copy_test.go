@@ -45,18 +45,29 @@ func TestCopyNeedsNoServer(t *testing.T) {
 	if err := z.Err(); n < 8 || err != io.EOF {
 		t.Errorf("%d links, %v", n, err)
 	}
-	for _, name := range []string{"feed.json", "state.json", "badge.json", "summary.json"} {
+	for _, name := range []string{"feed.json", "state.json", "summary.json"} {
 		if !json.Valid(c.Files[name]) {
 			t.Errorf("%s: %s", name, c.Files[name])
 		}
 	}
-	for _, name := range []string{"feed.atom", "feed.rss", "badge.svg", "icon.svg"} {
+	for _, name := range []string{"feed.atom", "feed.rss", "icon.svg"} {
 		var any struct{}
 		if err := xml.Unmarshal(c.Files[name], &any); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	contains(t, string(c.Files["calendar.ics"]), "BEGIN:VCALENDAR")
+	// What says a state says of when it is, or none.
+	contains(t, string(c.Files["state.json"]), `"state":"down"`, `"made_at":"2026-03-01T12:00:00Z"`)
+	contains(t, string(c.Files["summary.json"]), `"updated_at":"2026-03-01T12:00:00.000Z"`)
+	if got := string(c.Files["icon.svg"]); got != r.get("/s/-/icon-no_data.svg").Body.String() {
+		t.Errorf("the icon says how it was then: %s", got)
+	}
+	for name := range c.Files {
+		if strings.Contains(name, "badge") {
+			t.Errorf("%s says how it was then, and not when", name)
+		}
+	}
 	if _, found := r.pages.Copy(t.Context(), 99); found {
 		t.Error("a copy of a page that is not there")
 	}

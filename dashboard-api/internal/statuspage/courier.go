@@ -63,12 +63,9 @@ func (c *Courier) Send(ctx context.Context, _ incidentstore.Channel, m notify.Me
 	return c.o.Deliverer.Mail(ctx, c.o.Server, l)
 }
 
-// pageURL is where a page is.
-func (c *Courier) pageURL(page pagestore.Page) string { return c.o.PublicURL + prefix + page.Slug }
-
 // ends is what ends a subscription.
 func (c *Courier) ends(e *subscriberstore.Errand) string {
-	return c.o.PublicURL + prefix + "-/unsubscribe/" + unsubscribeToken(c.o.Fingerprint, e.Subscriber.ID) + "?lang=" + e.Subscriber.Terms.Language
+	return rootOf(e.Page, c.o.PublicURL) + prefix + "-/unsubscribe/" + unsubscribeToken(c.o.Fingerprint, e.Subscriber.ID) + "?lang=" + e.Subscriber.Terms.Language
 }
 
 func eventID(postID int64) string { return "post-" + strconv.FormatInt(postID, 10) }
@@ -76,7 +73,7 @@ func eventID(postID int64) string { return "post-" + strconv.FormatInt(postID, 1
 func (c *Courier) letter(e *subscriberstore.Errand) notify.Letter {
 	lang, title := e.Subscriber.Terms.Language, e.Page.Terms.Title
 	if e.Letter == nil {
-		link := c.o.PublicURL + prefix + "-/confirm/" + e.Token.Reveal() + "?lang=" + lang
+		link := rootOf(e.Page, c.o.PublicURL) + prefix + "-/confirm/" + e.Token.Reveal() + "?lang=" + lang
 		return notify.Letter{
 			Subject: say(lang, "mail_confirm_subject", title), Thread: link,
 			Text: say(lang, "mail_confirm_text", title) + "\n\n" + link + "\n\n" + say(lang, "mail_ignore"),
@@ -95,7 +92,7 @@ func (c *Courier) letter(e *subscriberstore.Errand) notify.Letter {
 	if len(l.Components) > 0 {
 		lines = append(lines, say(lang, "affects", strings.Join(l.Components, ", ")))
 	}
-	link := c.pageURL(e.Page) + "#" + eventID(l.PostID)
+	link := baseOf(e.Page, c.o.PublicURL) + "#" + eventID(l.PostID)
 	lines = append(lines, "", l.Text, "", link, "", "-- ", say(lang, "mail_why", title), say(lang, "mail_unsubscribe", c.ends(e)))
 	return notify.Letter{Subject: title + ": " + head, Text: strings.Join(lines, "\n"), Thread: link, Unsubscribe: c.ends(e)}
 }
@@ -124,7 +121,7 @@ type hookPost struct {
 // can know: an address that says yes to everything is nobody's consent.
 func (c *Courier) hook(ctx context.Context, key string, e *subscriberstore.Errand) notify.Sent {
 	terms := e.Subscriber.Terms
-	d := hookDocument{ID: key, Type: "post", Page: hookPage{e.Page.Terms.Title, c.pageURL(e.Page)}}
+	d := hookDocument{ID: key, Type: "post", Page: hookPage{e.Page.Terms.Title, baseOf(e.Page, c.o.PublicURL)}}
 	if e.Letter != nil {
 		d.Post, d.Unsubscribe = &hookPost{*e.Letter, d.Page.URL + "#" + eventID(e.Letter.PostID)}, c.ends(e)
 		sent, _ := c.o.Deliverer.Hook(ctx, terms.Address, terms.Key, key, d)

@@ -9,6 +9,7 @@
 //     node, which turns to "no data" by itself.
 //   - A page is answered from memory. A copy is made again when it is older than two seconds
 //     and somebody asks, or at once after a change on this node; nobody waits for a store that
-//     does not answer. What cannot be read is shown as it was last read, and the page says since when.
+//     does not answer, but those who come first, for five seconds. What cannot be read is shown
+//     as it was last read, and the page says since when.
 //   - Pages are complete without scripts, and run none that is not a file of this host.
 package statuspage

@@ -59,7 +59,7 @@ func TestFeedsAreWellFormed(t *testing.T) {
 				t.Errorf("%s/%s: %d elements", slug, path, elements)
 			}
 		}
-		for _, path := range []string{"feed.json", "badge.json", "components/1/badge.json", "api/v2/summary.json", "api/v2/status.json", "api/v2/components.json", "api/v2/incidents.json", "api/v2/incidents/unresolved.json", "api/v2/scheduled-maintenances.json"} {
+		for _, path := range []string{"feed.json", "badge.json", "components/1/badge.json", "api/v2/summary.json", "api/v2/status.json", "api/v2/components.json", "api/v2/incidents.json", "api/v2/incidents/unresolved.json", "api/v2/scheduled-maintenances.json", "api/v2/scheduled-maintenances/upcoming.json", "api/v2/scheduled-maintenances/active.json"} {
 			got := r.get("/s/" + slug + "/" + path)
 			var any map[string]any
 			if err := json.Unmarshal(got.Body.Bytes(), &any); got.Code != 200 || err != nil || got.Header().Get("Access-Control-Allow-Origin") != "*" {
@@ -95,6 +95,8 @@ func TestWhatFeedsSay(t *testing.T) {
 	contains(t, text("api/v2/incidents/unresolved.json"), "Payments are failing", "!Slow search", `"impact":"major"`)
 	contains(t, text("api/v2/incidents.json"), "Slow search", `"resolved_at":"2026-02-27T12:00:00.000Z"`)
 	contains(t, text("api/v2/scheduled-maintenances.json"), `"scheduled_for":"2026-03-03T02:00:00.000Z"`, `"status":"scheduled"`)
+	contains(t, text("api/v2/scheduled-maintenances/upcoming.json"), "Database upgrade")
+	contains(t, text("api/v2/scheduled-maintenances/active.json"), `"scheduled_maintenances":[]`)
 	contains(t, text("api/v2/summary.json"), `"components":[`, `"incidents":[`, `"scheduled_maintenances":[`, "!internal")
 	// What did not change keeps its tag, so that followers fetch it once.
 	before := r.get("/s/demo/feed.atom").Header().Get("ETag")
@@ -102,6 +104,9 @@ func TestWhatFeedsSay(t *testing.T) {
 	if after := r.get("/s/demo/feed.atom").Header().Get("ETag"); after != before {
 		t.Errorf("%s became %s", before, after)
 	}
+	r.pass(39 * time.Hour) // to the third of March, at three
+	contains(t, text("api/v2/scheduled-maintenances/active.json"), "Database upgrade", `"status":"in_progress"`)
+	contains(t, text("api/v2/scheduled-maintenances/upcoming.json"), `"scheduled_maintenances":[]`)
 }
 
 // An automatic incident began when the first check failed, though it was told once it was confirmed.

@@ -38,6 +38,7 @@ func functions(lang string, zone *time.Location) template.FuncMap {
 		"t":    func(key string, values ...any) string { return say(lang, key, values...) },
 		"n":    func(key string, n int) string { return count(lang, key, n) },
 		"when": when, "iso": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"exact": func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04:05") },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"title": func(e Event) string { return titleOf(lang, e) },
 		"ticks": func(c ComponentView) template.HTML { return ticks(lang, c) }, "legend": legend,
@@ -64,7 +65,7 @@ func titleOf(lang string, e Event) string {
 // age says how old the newest evidence is.
 func age(lang string, v *View) string {
 	if v.EvidenceAt.IsZero() {
-		if v.Manual && v.State != "" {
+		if v.ByHand() {
 			return say(lang, "by_hand")
 		}
 		return say(lang, "never")
@@ -96,6 +97,9 @@ func notes(lang string, v *View) (all []string) {
 		all = append(all, say(lang, "no_history"))
 	case !v.HistoryAt.IsZero():
 		all = append(all, say(lang, "stale_history", at(v.HistoryAt)))
+	}
+	if v.IncidentsCut {
+		all = append(all, say(lang, "incidents_cut"))
 	}
 	return all
 }

@@ -19,13 +19,14 @@ const (
 	tellEvery   = time.Second
 	breathEvery = 15 * time.Second // of a stream with nothing to say
 	judgeEvery  = 2 * time.Second  // whether its reader may still read: with writtenFresh it ends within 5 s
-	mostStreams = 2000             // of one node
-	mostOfOne   = 50               // of them, of one address, where Options says nothing
+	mostStreams = 2000             // of events, of one node: sockets take less, and are bounded by who serves them
+	mostOfOne   = 50               // live connections of one address, where Options says nothing
 )
 
 // Now is what the live channel of a page says: an allow-list, too.
 type Now struct {
 	State      string         `json:"state"`
+	ByHand     bool           `json:"by_hand,omitempty" doc:"somebody says how everything is: nothing measures it"`
 	EvidenceAt *time.Time     `json:"evidence_at"`
 	Tag        string         `json:"tag"` // another one: there is more to see than states
 	Components []ComponentNow `json:"components" nullable:"false"`
@@ -33,20 +34,21 @@ type Now struct {
 
 // ComponentNow is how a component is.
 type ComponentNow struct {
-	ID    int64  `json:"id"`
-	State string `json:"state"`
+	ID     int64  `json:"id"`
+	State  string `json:"state"`
+	ByHand bool   `json:"by_hand,omitempty" doc:"somebody says so: nothing measures it"`
 }
 
 func now(v *View) Now {
-	n := Now{State: v.State, Components: []ComponentNow{}}
+	n := Now{State: v.State, ByHand: v.ByHand(), Components: []ComponentNow{}}
 	if !v.EvidenceAt.IsZero() {
 		at := v.EvidenceAt.UTC()
 		n.EvidenceAt = &at
 	}
 	for _, c := range v.Components() {
-		n.Components = append(n.Components, ComponentNow{c.ID, c.State})
+		n.Components = append(n.Components, ComponentNow{c.ID, c.State, c.Manual})
 	}
-	text, _ := json.Marshal([]any{v.Title, v.Description, v.Groups, v.Events, v.Windows, v.WrittenAt.IsZero(), v.HistoryAt.IsZero(), v.NoHistory}) // plain structs: cannot fail
+	text, _ := json.Marshal([]any{v.Title, v.Description, v.Groups, v.Events, v.Windows, v.WrittenAt.IsZero(), v.HistoryAt.IsZero(), v.NoHistory, v.IncidentsCut}) // plain structs: cannot fail
 	sum := sha256.Sum256(text)
 	n.Tag = hex.EncodeToString(sum[:8])
 	return n
@@ -89,8 +91,9 @@ func (p *Pages) tell(ctx context.Context, told map[string]string) {
 			continue
 		}
 		s := p.shelf(page)
+		p.days(page).begin() // and not waited for: the readers of other pages are next
 		s.mu.Lock()
-		p.refresh(ctx, s, page, w, at, fine, tellEvery)
+		p.refresh(s, page, w, at, fine, tellEvery)
 		item, news := now(s.view), s.news
 		s.mu.Unlock()
 		text, _ := json.Marshal(item)
@@ -102,27 +105,25 @@ func (p *Pages) tell(ctx context.Context, told map[string]string) {
 }
 
 // listen counts a reader of a page's channel in, by its address too: one alone must not take the
-// places of all. Who gets none asks instead.
-func (p *Pages) listen(slug, address string) (done func(), refusal int) {
+// places of all. Who gets none asks instead. A socket takes no place of a stream.
+func (p *Pages) listen(slug, address string, streams int) (done func(), refusal int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	total := 0
-	for _, n := range p.heard {
-		total += n
-	}
 	switch {
 	case p.listening[address] >= p.MostOfAddress:
 		return nil, http.StatusTooManyRequests
-	case total >= mostStreams:
+	case streams > 0 && p.streams+streams > mostStreams:
 		return nil, http.StatusServiceUnavailable
 	}
 	p.heard[slug]++
 	p.listening[address]++
+	p.streams += streams
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		countOut(p.heard, slug)
 		countOut(p.listening, address)
+		p.streams -= streams
 	}, 0
 }
 
@@ -139,7 +140,11 @@ var errNotAllowed = errors.New("the page is not to be seen any more")
 
 // live serves the channel of a page: by a websocket, or as a stream of events.
 func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
-	done, refusal := p.listen(q.page.Slug, throttled(reader(r, p.TrustProxy)))
+	streams := 1
+	if q.rest == "live" {
+		streams = 0
+	}
+	done, refusal := p.listen(q.page.Slug, throttled(reader(r, p.TrustProxy)), streams)
 	switch refusal {
 	case http.StatusServiceUnavailable:
 		p.unavailable(w)

@@ -178,6 +178,8 @@ func (s *shelved) Published(context.Context, time.Time) ([]pagestore.Page, map[i
 	return []pagestore.Page{s.page}, nil, nil
 }
 
+func (s *shelved) Hosts(context.Context) ([]string, error) { return nil, nil }
+
 type noWindows struct{}
 
 func (noWindows) Holding(context.Context, time.Time) ([]maintenancestore.Window, error) {

@@ -24,6 +24,7 @@ import (
 // Store gives the pages that are public.
 type Store interface {
 	Published(ctx context.Context, since time.Time) ([]pagestore.Page, map[int64][]pagestore.Post, error)
+	Hosts(ctx context.Context) ([]string, error) // of all pages, published or not
 }
 
 // Incidents gives those of targets.
@@ -89,6 +90,7 @@ type Pages struct {
 	byID      map[int64]*shelf
 	heard     map[string]int // readers of the live channel of a page, by slug
 	listening map[string]int // the same by their addresses
+	streams   int            // of events, among them
 	loaded    time.Time      // of the written that byID was last pruned by
 }
 
@@ -98,6 +100,7 @@ const copyFresh = 2 * time.Second
 // shelf is what is kept of a page.
 type shelf struct {
 	version int64
+	zone    string  // of the days
 	targets []int64 // that days are of: those that carry a tag come and go between versions
 	days    *source[history]
 
@@ -137,18 +140,47 @@ func (p *Pages) Changed() {
 	p.changes.Add(1)
 }
 
+// Written says that results, or figures made of them, were written of some targets (0: of all),
+// and can be read from an instant on: days that were read before are old.
+func (p *Pages) Written(readable time.Time, targets ...int64) {
+	of := make(map[int64]bool, len(targets))
+	for _, id := range targets {
+		of[id] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.byID {
+		if s.days != nil && (of[0] || slices.ContainsFunc(s.targets, func(id int64) bool { return of[id] })) {
+			s.days.written(readable)
+		}
+	}
+}
+
 // shelf gives what is kept of a page. What is kept of pages that are gone is dropped.
 func (p *Pages) shelf(page pagestore.Page) *shelf {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.kept(page)
+}
+
+func (p *Pages) days(page pagestore.Page) *source[history] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept(page).days
+}
+
+func (p *Pages) kept(page pagestore.Page) *shelf {
 	s := p.byID[page.ID]
 	if s == nil {
 		s = &shelf{}
 		p.byID[page.ID] = s
 	}
 	if targets := bound(page); s.days == nil || s.version != page.Version || !slices.Equal(s.targets, targets) {
-		s.version, s.targets = page.Version, targets
-		s.days = &source[history]{load: p.readHistory(page), maxAge: daysFresh, now: p.Now}
+		days := &source[history]{load: p.readHistory(page), maxAge: daysFresh, now: p.Now}
+		if s.days != nil && s.zone == page.Terms.Zone { // those of each target stay true, whatever else is edited
+			days.follow(s.days)
+		}
+		s.version, s.zone, s.targets, s.days = page.Version, page.Terms.Zone, targets, days
 	}
 	return s
 }
@@ -171,14 +203,10 @@ func (p *Pages) prune(w written, at time.Time) {
 	}
 }
 
-func (p *Pages) days(page pagestore.Page) *source[history] { return p.shelf(page).days }
-
 // answer gives the copy of a page, made again when it is old.
 func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool, kind string, render func(*View) rendered) *copied {
-	s := p.shelf(page)
-	s.mu.Lock()
+	s := p.current(ctx, page, w, writtenAt, fine)
 	defer s.mu.Unlock()
-	p.refresh(ctx, s, page, w, writtenAt, fine, copyFresh)
 	if found := s.copies[kind]; found != nil {
 		return found
 	}
@@ -195,12 +223,31 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 	return c
 }
 
-// refresh makes the view of a page again when it is older than fresh, or something changed.
-func (p *Pages) refresh(ctx context.Context, s *shelf, page pagestore.Page, w written, writtenAt time.Time, fine bool, fresh time.Duration) {
-	at, changes := p.Now(), p.changes.Load()
-	if s.view == nil || s.changes != changes || at.Sub(s.made) >= fresh || at.Before(s.made) {
+// current gives what is kept of a page, locked, with a view that is no older than a copy may be.
+// Days are waited for before it is locked: a store that hangs holds up nobody who has a view.
+func (p *Pages) current(ctx context.Context, page pagestore.Page, w written, writtenAt time.Time, fine bool) *shelf {
+	s := p.shelf(page)
+	s.mu.Lock()
+	if p.outdated(s, copyFresh) {
+		s.mu.Unlock()
+		p.days(page).get(ctx)
+		s.mu.Lock()
+		p.refresh(s, page, w, writtenAt, fine, copyFresh)
+	}
+	return s
+}
+
+// outdated says whether the view of a page is older than fresh, or of before a change.
+func (p *Pages) outdated(s *shelf, fresh time.Duration) bool {
+	at := p.Now()
+	return s.view == nil || s.changes != p.changes.Load() || at.Sub(s.made) >= fresh || at.Before(s.made)
+}
+
+// refresh makes the view of a page again when it is outdated, of the days that are there.
+func (p *Pages) refresh(s *shelf, page pagestore.Page, w written, writtenAt time.Time, fine bool, fresh time.Duration) {
+	if at, changes := p.Now(), p.changes.Load(); p.outdated(s, fresh) {
 		before := s.view
-		s.view, s.made, s.changes, s.copies = p.view(ctx, page, w, writtenAt, fine), at, changes, map[string]*copied{}
+		s.view, s.made, s.changes, s.copies = p.view(page, w, writtenAt, fine), at, changes, map[string]*copied{}
 		if before == nil || now(before).Tag != now(s.view).Tag {
 			s.news++
 		}

@@ -19,7 +19,7 @@ func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 	if q.rest == "" {
 		return kind, p.html(q)
 	}
-	f := feed{lang: q.lang, base: p.PublicURL + q.base}
+	f := feed{lang: q.lang, base: baseOf(q.page, p.PublicURL)}
 	switch q.rest {
 	case "feed.atom":
 		return kind, xmlOf("application/atom+xml; charset=utf-8", f.atom)
@@ -30,11 +30,16 @@ func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 	case "calendar.ics":
 		return kind, func(v *View) rendered { return rendered{"text/calendar; charset=utf-8", f.calendar(v), nothing} }
 	case "state.json":
-		return q.rest, jsonOf(mediaJSON, func(v *View) any { return now(v) })
+		return q.rest, jsonOf(mediaJSON, func(v *View) any {
+			if q.fixed {
+				return fixedState{now(v), v.MadeAt}
+			}
+			return now(v)
+		})
 	case "badge.svg":
-		return kind, func(v *View) rendered { return badge(q.lang, v.Title, v.State) }
+		return kind, func(v *View) rendered { return badge(q.lang, v.Title, v.State, v.ByHand()) }
 	case "badge.json":
-		return kind, jsonOf(mediaJSON, func(v *View) any { return shield(q.lang, v.Title, v.State) })
+		return kind, jsonOf(mediaJSON, func(v *View) any { return shield(q.lang, v.Title, v.State, v.ByHand()) })
 	}
 	if found := ofComponent.FindStringSubmatch(q.rest); found != nil {
 		id, _ := strconv.ParseInt(found[1], 10, 64)
@@ -42,9 +47,9 @@ func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 			return "", nil
 		}
 		if found[2] == "badge.svg" {
-			return kind, func(v *View) rendered { name, state := v.component(id); return badge(q.lang, name, state) }
+			return kind, func(v *View) rendered { c := v.component(id); return badge(q.lang, c.Name, c.State, c.Manual) }
 		}
-		return kind, jsonOf(mediaJSON, func(v *View) any { name, state := v.component(id); return shield(q.lang, name, state) })
+		return kind, jsonOf(mediaJSON, func(v *View) any { c := v.component(id); return shield(q.lang, c.Name, c.State, c.Manual) })
 	}
 	if name, is := strings.CutPrefix(q.rest, "api/v2/"); is {
 		a := atlassian{feed: f}
@@ -55,14 +60,14 @@ func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 	return "", nil
 }
 
-// component gives the name and state of one. What it shows may be gone since it was asked for.
-func (v *View) component(id int64) (name, state string) {
+// component gives one. What it shows may be gone since it was asked for.
+func (v *View) component(id int64) ComponentView {
 	for _, c := range v.Components() {
 		if c.ID == id {
-			return c.Name, c.State
+			return c
 		}
 	}
-	return v.Title, "no_data"
+	return ComponentView{Name: v.Title, State: pagestore.NoData}
 }
 
 const (

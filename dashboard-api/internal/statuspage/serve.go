@@ -2,7 +2,6 @@ package statuspage
 
 import (
 	"embed"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -44,8 +43,14 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	all, at, fine := p.written.get(r.Context())
 	p.prune(all, at)
 	host := hostOf(r)
-	own := slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return page.Host != "" && page.Host == host })
+	if !slices.Contains(all.hosts, host) || JudgeHost(host, p.PublicURL) != nil { // no page's, or the dashboard's, whatever a page says
+		host = ""
+	}
+	own := slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return host != "" && page.Host == host })
 	switch {
+	case own < 0 && host != "": // of a page that is not published
+		p.notFound(w)
+		return
 	case !ours && own < 0:
 		p.Next.ServeHTTP(w, r)
 		return
@@ -90,14 +95,6 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.send(w, r, q, p.answer(r.Context(), page, all, at, fine, kind, render))
 }
 
-func hostOf(r *http.Request) string {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
 // secure are the headers of every answer.
 func secure(h http.Header, policy string) {
 	h.Set("Content-Security-Policy", policy)
@@ -124,7 +121,7 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, q request, c *copie
 	case t.PasswordHash != "" || len(t.Allow) > 0:
 		h.Set("Cache-Control", "private, no-cache")
 	default:
-		h.Set("Cache-Control", "public, max-age=2, stale-if-error=600")
+		h.Set("Cache-Control", "public, max-age=2")
 		if c.policy == nothing { // feeds and badges are for other sites, too
 			h.Set("Access-Control-Allow-Origin", "*")
 		}

@@ -19,6 +19,7 @@ type View struct {
 	WrittenAt                 time.Time // of a copy of what people wrote; zero: it was read just now
 	HistoryAt                 time.Time // likewise of the days; zero: they were read lately
 	NoHistory                 bool      // the days could not be read yet
+	IncidentsCut              bool      // there may be more incidents
 	Days                      []string  // names, the oldest first
 	Subscribe                 bool      // people can
 	Groups                    []GroupView
@@ -127,6 +128,9 @@ func (v *View) events(open bool) (all []Event) {
 	}
 	return all
 }
+
+// ByHand says whether somebody says how all is, and nothing measures it.
+func (v *View) ByHand() bool { return v.Manual && v.State != "" }
 
 // Components are all of the page.
 func (v *View) Components() (all []ComponentView) {

@@ -2,12 +2,12 @@
 // and again. What nothing confirms any more is shown as not known. The page is complete without it.
 "use strict";
 (() => {
-  const { base, slug, none, cut, cutNote } = document.body.dataset;
+  const { base, slug, none, cut, cutNote, made, zone } = document.body.dataset;
   const believed = 45000; // for how long what was last heard is evidence
   let tag = document.body.dataset.tag;
   let wanted = tag; // what the page should be, by what was last heard
   let late = false; // it is not, and could not be loaded yet
-  let heardAt = Date.now();
+  let heardAt = Math.min(Date.now(), Date.parse(made)); // the document may come out of a cache, or of a session of yesterday
   let askedAt = 0;
   let undo = []; // gives the page the look back that it had before it was cut off
   let reloading = false;
@@ -24,14 +24,23 @@
     line.textContent = line.dataset.rel.replace("{0}", text);
   }
 
+  // An instant as the page writes it.
+  function exactly(at) {
+    try {
+      return new Intl.DateTimeFormat("sv", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(new Date(at));
+    } catch {
+      return at; // a zone that this browser does not know
+    }
+  }
+
   function restore() {
     for (const back of undo.splice(0)) back();
   }
 
   // Something current was heard: what is shown is true, unless it is known to be old.
-  function heard() {
+  function heard(at = Date.now()) {
     if (late) return;
-    heardAt = Date.now();
+    heardAt = at;
     restore();
   }
 
@@ -78,6 +87,9 @@
     return answer;
   }
 
+  // When an answer that came just now was given.
+  const given = (answer) => Date.now() - Number(answer.headers.get("Age")) * 1000;
+
   // The page itself says it all, in its own language: what changed is taken from it.
   async function reload() {
     late = true;
@@ -86,6 +98,7 @@
     await new Promise((done) => setTimeout(done, Math.random() * 800));
     try {
       const answer = await get(location.href, { Accept: "text/html" });
+      const at = given(answer);
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       const states = (root) => new Map([...root.querySelectorAll("#systems li[id]")].map((row) => [row.id, row.querySelector(".state").className]));
       const before = states(document);
@@ -95,7 +108,7 @@
       document.title = fresh.title;
       icon.setAttribute("href", fresh.querySelector("link[rel=icon]").getAttribute("href"));
       tag = fresh.body.dataset.tag;
-      heardAt = Date.now();
+      heardAt = at;
       late = wanted !== tag; // another node may be a moment behind: it is asked again
       for (const id of open) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
       for (const [id, state] of states(document)) if (before.has(id) && before.get(id) !== state) document.getElementById(id).classList.add("changed");
@@ -106,14 +119,19 @@
     }
   }
 
-  function take(item) {
+  function take(item, at) {
     const line = document.getElementById("age");
+    const instant = document.getElementById("at");
     if (line && item.evidence_at) line.dataset.at = item.evidence_at;
+    if (instant && item.evidence_at) {
+      instant.dateTime = instant.title = item.evidence_at;
+      instant.textContent = exactly(item.evidence_at);
+    }
     wanted = item.tag;
     if (wanted !== tag) reload();
     else {
       late = false;
-      heard();
+      heard(at);
     }
     age();
   }
@@ -129,7 +147,9 @@
   async function ask() {
     askedAt = Date.now();
     try {
-      take(await (await get(base + "/state.json")).json());
+      const answer = await get(base + "/state.json");
+      const at = given(answer);
+      take(await answer.json(), at);
     } catch {
       // It is asked again.
     }
@@ -215,6 +235,7 @@
     if ((late || undo.length) && !reloading && Date.now() - askedAt >= wait) ask();
   }
 
+  look();
   setInterval(look, 1000);
   document.addEventListener("visibilitychange", () => !document.hidden && Date.now() - heardAt > 15000 && ask());
   connect();
