@@ -64,6 +64,7 @@ export class Alerts {
         id: this.next++,
         everything: false,
         target_id: null,
+        tags: [],
         rrule: "",
         ...body,
         active: from <= now,

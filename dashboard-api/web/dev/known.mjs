@@ -35,6 +35,7 @@ export function knownOf(world, entry, at) {
     why: `${newest.length - down} of ${newest.length} regions said up.`,
     basis: "results",
     region_states: newest.map((row) => ({ ...row, scheduled_at: [...slots.keys()].at(-1), fresh: true })),
+    maintained: [],
     slots: [...slots].map(([slot, rows]) => ({ at: slot, rows })),
     incidents: [],
     looked_from: iso(at - SLOTS * step),

@@ -69,6 +69,9 @@ test("by keyboard: a second factor is set up, with a wrong password and a wrong 
   const file = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download as a file" }).click();
   assert.equal((await file).suggestedFilename(), "probefleet-recovery-codes.txt");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Show it again" }).click();
+  assert.equal(await page.locator("dialog code").innerText(), recovery.join("\n"), "Escape alone does not close it");
   await page.getByRole("button", { name: "I have kept them" }).click();
   await page.getByText("10 recovery codes left", { exact: false }).waitFor();
   assert.deepEqual(trouble.filter(refused), []);
@@ -163,6 +166,15 @@ test("the second factor ends with the password, the password changes, the name i
   await page.keyboard.press("Enter");
   await page.getByText("Off: the password is enough", { exact: false }).waitFor();
 
+  const made = await page.evaluate(async (current_password) => {
+    const body = JSON.stringify({ name: "ends with the password", role: "viewer", current_password });
+    const headers = { "content-type": "application/json" };
+    return (await fetch("/api/v1/keys", { method: "POST", headers, body })).json();
+  }, settings.password);
+  const asked = () =>
+    fetch(new URL("/api/v1/targets", settings.base), { headers: { authorization: `Bearer ${made.key}` } });
+  assert.equal((await asked()).status, 200);
+  await page.getByText("API keys of yours end", { exact: false }).waitFor();
   await page.getByLabel("Current password").fill("wrong");
   await page.getByLabel("New password").fill(second);
   await page.keyboard.press("Enter");
@@ -171,6 +183,8 @@ test("the second factor ends with the password, the password changes, the name i
   await page.getByLabel("Current password").fill(settings.password);
   await page.keyboard.press("Enter");
   await page.getByText("The password is changed.", { exact: false }).first().waitFor();
+  await page.getByText("1 API key has ended", { exact: false }).first().waitFor();
+  assert.equal((await asked()).status, 401);
   assert.equal(await page.getByLabel("Current password").inputValue(), "");
 
   await page.getByLabel("Name", { exact: true }).fill("Samuel");

@@ -5,6 +5,8 @@ import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
 import { recorder } from "./recorder.mjs";
 
 const part = process.argv[2];
+const FRAME_MS = 17;
+const SOON_MS = 1_000; // after the row
 const size = { width: 1280, height: 860 };
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 const number = (name, otherwise) => Number(process.env[name] || otherwise);
@@ -227,15 +229,22 @@ async function changes() {
     },
     { seconds: 60 + wanted * 2, everyMs: 10_000 },
   );
-  const shown = await page.evaluate(() => window.bench.states);
+  const { states: shown, tab } = await page.evaluate(() => ({ states: window.bench.states, tab: window.bench.tab }));
   const given = await answers();
   const snapshot = await must("GET", "/live/snapshot");
   const urls = new Map(snapshot.items.map((item) => [item.id, new URL(item.url).pathname]));
   const took = [];
+  const told = { title: [], icon: [] };
   for (const { id, state, at } of shown) {
     // The newest answer of that kind before it: the prober asks twice before it says down.
     const answer = given.filter((a) => a.path === urls.get(id) && a.state === state && a.at < at).at(-1);
     if (answer) took.push({ state, ms: at - answer.at });
+    if (!answer || state !== "down") continue;
+    // The tab counts those that are down, so it says this one as soon as it says anything new, in the row's frame or soon after.
+    for (const [what, ms] of Object.entries(told)) {
+      const first = tab.find((one) => one.what === what && one.at >= at - FRAME_MS);
+      if (first && first.at - at < SOON_MS) ms.push(first.at - answer.at);
+    }
   }
   const of = (values) => ({
     changes: values.length,
@@ -244,7 +253,11 @@ async function changes() {
     most_ms: worst([0, ...values]),
   });
   const ms = (down) => took.filter(({ state }) => (state === "down") === down).map((change) => change.ms);
-  return { ...of(ms(false)), to_down: of(ms(true)) };
+  const said = Object.entries(told).filter(([, all]) => all.length > 0);
+  return {
+    ...of(ms(false)),
+    to_down: { ...of(ms(true)), ...Object.fromEntries(said.map(([what, all]) => [what, of(all)])) },
+  };
 }
 
 /** Ten thousand targets: the first data, and what people do with all of them. */

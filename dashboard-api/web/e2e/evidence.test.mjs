@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, openPage, signIn, startBrowser, until } from "./harness.mjs";
+import { inEveryMode, must, openPage, shoot, signIn, startBrowser, until } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const secrets = { sent: `sent-${run}`, answered: `answered-${run}`, cookie: `cookie-${run}` };
@@ -230,6 +230,49 @@ test("a range that is dragged across the chart is in the address; the cards and 
   await context.close();
 });
 
+test("percentiles in place of phases, and the region of the histogram, are in the address and stay there", {
+  timeout: 90_000,
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
+  const performance = page.getByRole("region", { name: "Response time" });
+  await performance.getByText("Mean of each phase").waitFor();
+  await performance.getByRole("button", { name: "Percentiles" }).click();
+  await page.waitForURL((url) => url.search === "?view=percentiles");
+  await performance.getByText("How long most checks took").waitFor();
+  const all = ["p50", "p95", "p99"];
+  for (const one of all) await performance.locator(".legend").getByText(one, { exact: true }).waitFor();
+  const box = await page.locator(".plot .u-over").boundingBox();
+  await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
+  await until(
+    "the legend to have numbers",
+    async () => (await performance.locator(".legend b").count()) === all.length,
+  );
+  const region = page.getByLabel("Region of the histogram");
+  await region.selectOption({ index: 1 });
+  const chosen = await region.inputValue();
+  await page.waitForURL((url) => url.searchParams.get("region") === chosen);
+  await performance.getByRole("button", { name: "6 h", exact: true }).click();
+  await page.waitForURL((url) => url.searchParams.get("range") === "6h");
+  await page.reload();
+  await performance.getByText("How long most checks took").waitFor();
+  assert.equal(await region.inputValue(), chosen);
+  assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+    range: "6h",
+    region: chosen,
+    view: "percentiles",
+  });
+  await performance.getByRole("button", { name: "Table", exact: true }).click();
+  for (const one of ["Median (p50)", "p95", "p99"])
+    await performance.getByRole("columnheader", { name: one, exact: true }).waitFor();
+  await performance.getByRole("button", { name: "Chart", exact: true }).click();
+  await performance.getByRole("button", { name: "Phases" }).click();
+  await region.selectOption("");
+  await page.waitForURL((url) => url.search === "?range=6h");
+  await performance.getByText("Mean of each phase").waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("by keyboard: a range of two fields, and what cannot be shown is said", { timeout: 90_000 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}?range=6h`, {
     timezoneId: "UTC",
@@ -252,10 +295,72 @@ test("by keyboard: a range of two fields, and what cannot be shown is said", { t
     .waitFor();
   await page.getByRole("region", { name: "Response time" }).getByText("1 incident", { exact: true }).waitFor();
   await page.locator(".log-row").first().waitFor();
+  const file = page.waitForEvent("download");
+  await page.getByRole("region", { name: "Response time" }).getByRole("button", { name: "CSV" }).click();
+  const span = /^target-\d+-response-(\d{8}T\d{6})Z-(\d{8}T\d{6})Z\.csv$/.exec((await file).suggestedFilename());
+  assert.ok(span, `it is named by what is shown: ${(await file).suggestedFilename()}`);
+  const shown = new Date(await from.inputValue().then((value) => `${value}Z`)).toISOString();
+  assert.ok(span[1] <= shown.replaceAll(/[:-]|\.000Z/g, "") && span[1] < span[2], span[0]);
   await page.getByRole("button", { name: "Back to the whole range" }).press("Enter");
   await page.waitForURL((url) => url.search === "?range=6h");
   assert.equal(await page.getByRole("button", { name: "6 h", exact: true }).getAttribute("aria-pressed"), "true");
   assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("checks of another day have their date; the bar and the matrix go by the chosen zone", {
+  timeout: 90_000,
+}, async () => {
+  const hour = new Date().getUTCHours();
+  const { context, page, trouble } = await openPage(browser, state, "/settings", {
+    timezoneId: `Etc/GMT${hour < 12 ? "" : "+"}${hour - 12}`, // it is noon: today lasts for the test
+  });
+  await page.route(/\/targets\/\d+\/results\?/, async (route) => {
+    const response = await route.fetch();
+    const answer = await response.json();
+    const before = (at) => new Date(Date.parse(at) - 86_400_000).toISOString();
+    const items = answer.items.map((one) => ({ ...one, scheduled_at: before(one.scheduled_at) }));
+    await route.fulfill({ response, json: { ...answer, items } });
+  });
+  await page.goto(new URL(`/targets/${shop.id}`, page.url()).href);
+  const times = page.locator(".log-time");
+  await until("checks of both days", async () => {
+    const all = await times.allInnerTexts();
+    return /^\d\d:\d\d:\d\d$/.test(all.at(0)) && /^\d\d \w{3,4},? \d\d:\d\d:\d\d$/.test(all.at(-1));
+  });
+  await page.unroute(/\/targets\/\d+\/results\?/);
+
+  await page.evaluate(() => localStorage.setItem("probefleet.zone", "utc"));
+  const answered = page.waitForResponse(/\/targets\/\d+\/matrix\?/);
+  await page.reload();
+  const { x, step_s } = await (await answered).json();
+  const end = page.locator(".matrix-row").last().locator("[dir=auto]").last();
+  await end.getByText(/UTC$/).waitFor();
+  assert.equal(Date.parse((await end.innerText()).replace(",", "")), (x.at(-1) + step_s) * 1000);
+  const bar = page.locator("svg.ticks").first();
+  const { width, height } = await bar.boundingBox();
+  await bar.hover({ position: { x: width - 3, y: height / 2 } });
+  const at = Number(await bar.getAttribute("data-to"));
+  await page.locator(".tip b").getByText(/UTC$/).waitFor();
+  const told = Date.parse((await page.locator(".tip b").innerText()).replace(",", ""));
+  assert.ok(told <= at && told > at - 60_000, "the newest check, by the clock of UTC");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("where the system chooses the colours, the squares of the year are told apart", { timeout: 60_000 }, async () => {
+  const { context, page } = await openPage(browser, state, `/targets/${good.id}`, { forcedColors: "active" });
+  const keys = page.locator(".year-legend li");
+  await keys.first().waitFor();
+  const looks = await keys.evaluateAll((all) =>
+    all.map((key) => {
+      const { fill, strokeDasharray } = getComputedStyle(key.querySelector("rect"));
+      return `${fill} ${strokeDasharray} ${key.querySelector("path")?.getAttribute("d")}`;
+    }),
+  );
+  assert.equal(new Set(looks).size, 5, looks.join("; "));
+  await keys.first().scrollIntoViewIfNeeded();
+  await shoot(page, "year-legend-forced-colours");
   await context.close();
 });
 
@@ -303,6 +408,14 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
       async (page) => {
         await openCheck(page);
         await page.getByText("What the visit saw is kept only", { exact: false }).waitFor();
+      },
+    ],
+    [
+      "target-percentiles",
+      `/targets/${shop.id}?view=percentiles`,
+      async (page) => {
+        await page.getByText("How long most checks took").waitFor();
+        await page.locator(".plot canvas").waitFor();
       },
     ],
     [

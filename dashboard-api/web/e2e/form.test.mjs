@@ -124,6 +124,7 @@ test("by keyboard: a saved target gets an assertion that fails, the test shows i
   await seen(page, "eu")
     .getByText('Assertion 1: body is "all is well", want it to contain "nothing is well"')
     .waitFor();
+  assert.equal(await seen(page, "eu").locator(".test-failed li > svg").count(), 1, "an icon, and no glyph of a font");
   assert.match(await first.innerText(), /Failed from eu: body is "all is well", want it to contain "nothing is well"/);
   assert.match(await first.innerText(), /Failed from us: /);
   assert.equal(await second.getAttribute("data-judged"), "passed");
@@ -240,8 +241,182 @@ test("a saved target is tested with its stored secrets, from its page and from t
   await dialog.getByText("The secrets stored here were written for another host", { exact: false }).waitFor();
   assert.deepEqual(visits, [], "they go to no other host");
   await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Discard" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
   assert.equal((await must("GET", `/targets/${target.id}`)).url, target.url, "nothing was saved");
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 422/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+const { LAB_SMTP: smtp, LAB_DNS: dns } = process.env;
+const without = (server) => (server ? {} : { skip: "the lab is not there" });
+const fold = (dialog, name) => dialog.getByRole("button", { name, exact: true });
+const unverified = "The certificate is not verified: whoever answers is believed.";
+
+test("by keyboard: a mail server with STARTTLS is tested, saved and edited; that nobody verifies it is said", {
+  timeout: 120_000,
+  ...without(smtp),
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/");
+  await page.getByRole("button", { name: "Add target" }).first().waitFor();
+  await page.locator("[data-link=live]").first().waitFor();
+  await page.keyboard.press("c");
+  await page.locator("input[name=url]:focus").waitFor();
+  await page.keyboard.type(`tcp://${smtp}`);
+  const dialog = page.getByRole("dialog");
+  const reach = async (what, typed) => {
+    await what.waitFor();
+    await tabTo(page, what);
+    if (typed !== undefined) await page.keyboard.type(typed);
+  };
+  const press = async (what, key = "Enter") => {
+    await reach(what);
+    await page.keyboard.press(key);
+  };
+  await reach(dialog.locator("input[name=interval_s]"), "");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("3600");
+  await press(fold(dialog, "TCP: what is sent, STARTTLS"));
+  const skip = dialog.getByLabel("Do not verify the certificate");
+  await dialog.getByLabel("What is sent", { exact: true }).waitFor();
+  assert.equal(await skip.count(), 0, "without STARTTLS there is no certificate");
+  await reach(dialog.getByLabel("Upgrade to TLS (STARTTLS)"), "SMTP");
+  await press(dialog.getByRole("button", { name: "Test now" }));
+  await ended(page);
+  assert.equal(await seen(page, "eu").getAttribute("data-status"), "down");
+  assert.match(await seen(page, "eu").innerText(), /certificate is not trusted/i);
+
+  await press(skip, "Space");
+  await dialog.getByText(unverified).waitFor();
+  await reach(dialog.getByLabel("What is sent", { exact: true }), "NOOP");
+  await page.keyboard.press("Enter");
+  await press(dialog.getByRole("button", { name: "Expect an answer" }));
+  const row = dialog.getByRole("group", { name: "Assertion 1" });
+  await row.getByLabel("What is looked at").and(page.locator(":focus")).waitFor();
+  assert.equal(await row.getByLabel("What is looked at").inputValue(), "received");
+  await reach(row.getByLabel("Value"), "250 lab.test");
+  await press(dialog.getByRole("button", { name: "Test now" }));
+  await panel(page).getByText("up from eu").waitFor();
+  assert.equal(await row.getAttribute("data-judged"), "passed");
+  assert.deepEqual(await axeViolations(page), []);
+  await dialog.getByText(unverified).scrollIntoViewIfNeeded();
+  await shoot(page, "form-starttls-1280-light");
+  await press(row.getByLabel("Value"));
+  await dialog.waitFor({ state: "detached" });
+
+  // The newest: a run that failed may have left one.
+  const [saved] = (await found(smtp)).toSorted((a, b) => b.id - a.id);
+  const stored = async () => {
+    const { url, interval_s, family, http, tcp, tls, dns, websocket, assertions } = await must(
+      "GET",
+      `/targets/${saved.id}`,
+    );
+    return { url, interval_s, family, http, tcp, tls, dns, websocket, assertions };
+  };
+  const first = {
+    url: `tcp://${smtp}`,
+    interval_s: 3600,
+    family: "",
+    http: null,
+    tcp: { send: "NOOP\r\n", starttls: "smtp" },
+    tls: { skip_verify: true },
+    dns: null,
+    websocket: null,
+    assertions: [{ source: "received", op: "contains", value: "250 lab.test" }],
+  };
+  assert.deepEqual(await stored(), first);
+
+  await page.goto(new URL(`/targets/${saved.id}`, process.env.BASE_URL).href);
+  await page.getByText(unverified).waitFor();
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "target-unverified-1280-light");
+  await press(page.getByRole("button", { name: "Edit" }));
+  await skip.waitFor(); // what is not as by default is open
+  assert.equal(await dialog.getByLabel("What is sent", { exact: true }).inputValue(), "NOOP\n");
+  await press(fold(dialog, "TCP: what is sent, STARTTLS"));
+  await skip.waitFor({ state: "detached" });
+  await dialog.getByText(unverified).waitFor(); // also while the rest is folded
+  await page.keyboard.press("Enter");
+  await reach(dialog.getByLabel("Server name (SNI)"), "127.0.0.1");
+  await press(dialog.getByLabel("Addresses"), "ArrowDown"); // IPv4
+  await press(dialog.getByRole("button", { name: "Save changes" }));
+  await dialog.getByLabel("Server name (SNI)").and(page.locator("[aria-invalid=true]:focus")).waitFor();
+  assert.equal(await dialog.locator("[aria-invalid=true]").count(), 1);
+  assert.deepEqual(await stored(), first, "nothing was saved");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("mail.lab.test");
+  await press(skip, "Space");
+  await dialog.getByText(unverified).waitFor({ state: "detached" });
+  await press(dialog.getByRole("button", { name: "Save changes" }));
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(await stored(), { ...first, family: "4", tls: { server_name: "mail.lab.test" } });
+  await page.getByText(unverified).waitFor({ state: "detached" });
+  await must("DELETE", `/targets/${saved.id}`);
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 422/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
+test("a question of DNS is put together by fields, tested, saved and edited; its rule is set with it", {
+  timeout: 120_000,
+  ...without(dns),
+}, async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/");
+  await page.getByRole("button", { name: "Add target" }).first().click();
+  const dialog = page.getByRole("dialog");
+  const question = (type) => `dns://${dns}/a-192-0-2-1.x-${run}.lab.test?type=${type}`;
+  await dialog.getByLabel("URL").fill(`dns:///a-192-0-2-1.x-${run}.lab.test`);
+  await dialog.getByLabel("Check every (seconds)").fill("3600");
+  await fold(dialog, "DNS: record type, server, transport").click();
+  await dialog.getByLabel("Server that is asked").fill(dns);
+  assert.equal(await dialog.getByLabel("URL").inputValue(), question("A"));
+  await dialog.getByLabel("Transport").selectOption("TCP");
+  await dialog.getByRole("button", { name: "Expect an answer" }).click();
+  const row = dialog.getByRole("group", { name: "Assertion 1" });
+  await row.getByLabel("Value").fill("192.0.2.1");
+  await dialog.getByRole("button", { name: "Test now" }).click();
+  await panel(page).getByText("up from eu").waitFor();
+  assert.equal(await row.getAttribute("data-judged"), "passed");
+  await fold(dialog, "Rule: quorum, confirmation, when people are told").click();
+  await dialog.getByLabel("Failing results in a row").fill("99");
+  await dialog.getByRole("button", { name: "Start watching" }).click();
+  await dialog.getByLabel("Failing results in a row").and(page.locator("[aria-invalid=true]:focus")).waitFor();
+  await dialog.getByLabel("Failing results in a row").fill("2");
+  await dialog.getByRole("button", { name: "All", exact: true }).click();
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "form-dns-1280-light");
+  await dialog.getByRole("button", { name: "Start watching" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const saved = await until("the target in the API", async () => (await found(`x-${run}`)).at(0));
+  const stored = async () => {
+    const { url, dns, tls, policy, assertions } = await must("GET", `/targets/${saved.id}`);
+    return { url, dns, tls, policy, assertions };
+  };
+  const first = {
+    url: question("A"),
+    dns: { transport: "tcp" },
+    tls: null,
+    policy: { quorum: { rule: "all" }, down_after: 2 },
+    assertions: [{ source: "dns", name: "A", op: "equals", value: "192.0.2.1" }],
+  };
+  assert.deepEqual(await stored(), first);
+
+  await page.goto(new URL(`/targets/${saved.id}`, process.env.BASE_URL).href);
+  await page.getByRole("button", { name: "Edit" }).click();
+  const tried = dialog.getByRole("link", { name: "Try another rule" });
+  assert.equal(await tried.getAttribute("href"), `/targets/${saved.id}/rule`);
+  await dialog.getByLabel("Record type", { exact: true }).first().selectOption("TXT");
+  await dialog.getByLabel("Transport").selectOption("UDP, and TCP where the answer was cut");
+  await row.getByRole("button", { name: "Remove assertion 1" }).click();
+  await dialog.getByRole("button", { name: "Save changes" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.deepEqual(await stored(), { ...first, url: question("TXT"), dns: null, assertions: [] });
+  await must("DELETE", `/targets/${saved.id}`);
   assert.deepEqual(
     trouble.filter((line) => !/status of 422/.test(line)),
     [],
@@ -276,6 +451,20 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
         await page.getByLabel("URL").fill(`${site.url}/modes-${run}`);
         await page.getByRole("button", { name: "Test now" }).last().click();
         await ended(page);
+      },
+    ],
+    [
+      "form-websocket",
+      "/",
+      async (page) => {
+        await page.getByRole("button", { name: "Add target" }).first().click();
+        await page.getByLabel("URL").fill("wss://example.com/live");
+        await fold(page, "WebSocket: message, headers, subprotocols, TLS").click();
+        await page.getByRole("button", { name: "Add header" }).click();
+        await page.getByLabel("Do not verify the certificate").check();
+        await fold(page, "Rule: quorum, confirmation, when people are told").click();
+        await page.getByLabel("Failing results in a row").waitFor();
+        await page.getByText(unverified).scrollIntoViewIfNeeded();
       },
     ],
     [

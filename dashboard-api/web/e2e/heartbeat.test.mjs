@@ -120,6 +120,29 @@ test("an edit to a period is stored, and what is expected follows", { timeout: 6
   await context.close();
 });
 
+test("when a ping is expected is told by the server's clock, not by one that is fast", {
+  timeout: 60_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn();
+  await page.addInitScript(() => {
+    const now = Date.now;
+    Date.now = () => now() + 2 * 3_600_000;
+  });
+  await page.goto(new URL(`/targets/${job.id}`, settings.base).href);
+  const standing = page.locator(".standing");
+  await until("the next ping in minutes", async () => /in [2345] min/.test(await standing.innerText()));
+  assert.doesNotMatch(await standing.innerText(), /late/);
+  await page.goto(new URL("/fleet", settings.base).href);
+  await page
+    .getByText("just now")
+    .or(page.getByText(/^\d+ s ago$/))
+    .first()
+    .waitFor();
+  assert.equal(await page.getByText("2 h ago").count(), 0, "a prober was heard a moment ago");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("addresses are copied and pinged; pings show at once; a new address ends the old one", {
   timeout: 120_000,
 }, async () => {

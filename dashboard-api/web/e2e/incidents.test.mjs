@@ -6,8 +6,10 @@ import { after, before, test } from "node:test";
 import {
   inEveryMode,
   must,
+  overflow,
   settings,
   shifted,
+  shoot,
   signIn,
   startBrowser,
   unlessRefused,
@@ -233,6 +235,29 @@ test("the target's page tells of its incidents", { timeout: 60_000 }, async () =
   await context.close();
 });
 
+test("on paper an incident and its target have no navigation and no buttons", { timeout: 60_000 }, async () => {
+  const screenOnly = () =>
+    [...document.querySelectorAll("nav, button:not(.log-row), .btn, .back, textarea, form")]
+      .filter((node) => node.checkVisibility())
+      .map((node) => node.outerHTML.slice(0, 120));
+  for (const [name, path, ready] of [
+    ["incident", `/incidents/${incident.id}`, (page) => page.locator("[data-region]").first().waitFor()],
+    ["target", `/targets/${watched.id}`, (page) => page.locator(".log-row").first().waitFor()],
+  ]) {
+    const { context, page, trouble } = await signedIn(path);
+    await ready(page);
+    assert.ok((await page.evaluate(screenOnly)).length > 3, "on a screen there are some");
+    await page.emulateMedia({ media: "print" });
+    await page.setViewportSize({ width: 690, height: 980 }); // a sheet within its margins
+    assert.deepEqual(await page.evaluate(screenOnly), []);
+    assert.equal(await overflow(page), 0);
+    await page.getByRole("heading", { level: 1, name: `Shop ${run}` }).waitFor();
+    await shoot(page, `paper-${name}`, true);
+    assert.deepEqual(trouble, []);
+    await context.close();
+  }
+});
+
 test("by keyboard: maintenance is planned, shown before it is saved, removed and taken back", {
   timeout: 60_000,
 }, async () => {
@@ -274,7 +299,47 @@ test("by keyboard: maintenance is planned, shown before it is saved, removed and
   await context.close();
 });
 
+test("by keyboard: maintenance of every target with a tag is planned, and the list says which tags", {
+  timeout: 60_000,
+}, async () => {
+  const { context, page, trouble } = await signedIn("/maintenance");
+  await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
+  await page.keyboard.press("c");
+  await page.getByLabel("Name", { exact: true }).waitFor();
+  await page.keyboard.type(`Racks ${run}`);
+  await page.getByRole("group", { name: "For" }).getByRole("button", { name: "Tags" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).count(), 0);
+  await page.getByRole("button", { name: "Plan it" }).focus();
+  await page.keyboard.press("Enter"); // without a tag
+  await page.locator(".tag-input input[aria-invalid=true]:focus").waitFor();
+  await page.getByText("Enter at least one tag.").waitFor();
+  await page.keyboard.type(`rack-${run},db,`);
+  await page.getByRole("button", { name: "Plan it" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  const row = page.locator("[data-windows=upcoming] .window", { hasText: `Racks ${run}` });
+  await row.waitFor();
+  assert.match(await row.innerText(), new RegExp(`db\\s*rack-${run}`));
+  assert.doesNotMatch(await row.innerText(), /Nothing/);
+  const planned = (await must("GET", "/maintenance-windows?limit=1000")).items.find(
+    (one) => one.name === `Racks ${run}`,
+  );
+  assert.deepEqual(planned.tags, ["db", `rack-${run}`]);
+  assert.deepEqual([planned.everything, planned.target_id], [false, null]);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+  const long = "a-tag-that-is-as-long-as-a-tag-may-be-"; // 40 characters with what follows
+  await must("POST", "/maintenance-windows", {
+    name: `Many racks ${run}`,
+    tags: ["rack-a", "rack-b", "rack-c", "rack-d", `${long}01`, `${long}02`],
+    starts_at: new Date(Date.now() + 86_400_000).toISOString().slice(0, 19),
+    zone: "UTC",
+    duration_s: 3600,
+  });
   await must("POST", "/maintenance-windows", {
     name: `Now ${run}`,
     target_id: watched.id,
@@ -315,7 +380,26 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
         await page.locator("dialog option", { hasText: `Shop ${run}` }).waitFor({ state: "attached" });
       },
     ],
-    ["maintenance", "/maintenance", (page) => page.locator("[data-windows=now] .window").first().waitFor()],
+    [
+      "maintenance",
+      "/maintenance",
+      async (page) => {
+        await page.locator("[data-windows=now] .window").first().waitFor();
+        await page.getByText(`${long}02`).waitFor();
+      },
+    ],
+    [
+      "maintenance-new-tags",
+      "/maintenance",
+      async (page) => {
+        await page.getByRole("button", { name: "Plan maintenance" }).first().click();
+        await page.getByRole("group", { name: "For" }).getByRole("button", { name: "Tags" }).click();
+        await page.getByRole("combobox", { name: "Tags" }).fill("db,");
+        await page.keyboard.press("Enter");
+        await page.getByRole("button", { name: "Plan it" }).click();
+        await page.locator("[aria-invalid=true]").first().waitFor();
+      },
+    ],
     [
       "maintenance-new",
       "/maintenance",

@@ -1,4 +1,4 @@
-// One way through the dashboard without a mouse, to its end: add, test, save, incident, delete.
+// One way through the dashboard without a mouse, to its end: add, test, save, incident, delete and undo.
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -22,7 +22,7 @@ after(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("without a mouse: add, test, save, incident, delete", { timeout: 240_000 }, async () => {
+test("without a mouse: add, test, save, incident, delete, undo", { timeout: 240_000 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   const press = (key) => page.keyboard.press(key);
   const enter = async (what) => {
@@ -74,8 +74,23 @@ test("without a mouse: add, test, save, incident, delete", { timeout: 240_000 },
   await page.waitForURL(new RegExp(`/targets/${added.id}$`));
 
   await enter(page.getByRole("button", { name: "Delete" }));
-  await page.getByText("deleted.").first().waitFor();
   await page.waitForURL((url) => url.pathname === "/");
+  const toast = page.locator(".toast", { hasText: "deleted." });
+  await toast.getByText("z", { exact: true }).waitFor(); // it says its key
+  await page.getByRole("status").getByText("Undo is available, with the key z.", { exact: false }).waitFor();
+  await press("z");
+  await toast.waitFor({ state: "detached" });
+  await press("/");
+  await page.keyboard.type(`keys-${run}`);
+  await press("Tab");
+  await row.waitFor();
+  assert.equal((await api("GET", `/targets/${added.id}`)).status, 200, "it was never gone");
+  await press("j");
+  await row.and(page.locator(":focus")).waitFor();
+  await press("Enter");
+  await page.waitForURL(new RegExp(`/targets/${added.id}$`));
+  await enter(page.getByRole("button", { name: "Delete" }));
+  await toast.waitFor();
   await until("it is gone", async () => (await api("GET", `/targets/${added.id}`)).status === 404, { seconds: 30 });
   assert.deepEqual(trouble, []);
   await context.close();

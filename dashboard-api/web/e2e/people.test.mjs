@@ -50,6 +50,12 @@ test("by keyboard: somebody is invited, the link is shown once, an address that 
   await page.locator("input[type=radio]:focus").waitFor();
   await page.keyboard.press("ArrowDown");
   assert.ok(await page.getByRole("radio", { name: "Viewer" }).isChecked());
+  await page.locator("dialog input[type=password]").focus();
+  await page.keyboard.type("not the password");
+  await page.keyboard.press("Enter");
+  await page.locator("dialog input[type=password][aria-invalid=true]:focus").waitFor();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type(settings.password);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Send this link" }).waitFor();
   link = await page.locator("dialog code").innerText();

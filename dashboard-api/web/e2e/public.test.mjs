@@ -157,6 +157,40 @@ test("the same from right to left", { timeout: 90_000 }, async () => {
   await context.close();
 });
 
+test("an old document out of a cache is not believed", { timeout: 90_000 }, async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.clock.install();
+  const measured =
+    '<span id="age" data-rel="Updated {0}" data-at="2026-03-01T10:00:00Z"></span> <time id="at" datetime="2026-03-01T10:00:00Z">2026-03-01 10:00:00</time>';
+  await page.route(`**/s/${slug}`, async (route) => {
+    const response = await route.fetch();
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    const body = (await response.text())
+      .replace(/data-made="[^"]*"/, `data-made="${hourAgo}"`)
+      .replace(/<span id="age".*?<\/span>/, measured);
+    await route.fulfill({ response, body });
+  });
+  await page.route(`**/s/${slug}/state.json`, (route) => route.abort());
+  proxy.cutLive();
+  await page.goto(`${proxy.url}/s/${slug}`);
+  await banner(page, "no_data");
+  await page.getByText("2026-03-01 10:00:00").waitFor();
+
+  await page.unroute(`**/s/${slug}/state.json`);
+  await page.route(`**/s/${slug}/state.json`, async (route) => {
+    const response = await route.fetch();
+    const json = { ...(await response.json()), evidence_at: "2026-03-01T11:59:55.123Z" };
+    await route.fulfill({ response, json });
+  });
+  await page.clock.fastForward(10_000);
+  await banner(page, "up"); // what it is answered now is evidence
+  assert.equal(await page.locator("#at").innerText(), "2026-03-01 11:59:55");
+  assert.equal(await page.locator("#at").getAttribute("datetime"), "2026-03-01T11:59:55.123Z");
+  await context.close();
+});
+
 test("what changed, but cannot be loaded, is not known", { timeout: 90_000 }, async () => {
   const { context, page, asked } = await opened(`/s/${slug}`);
   await until("it reads by a websocket", () => asked.socket === 1 && asked.poll > 0);

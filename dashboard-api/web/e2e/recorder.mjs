@@ -11,6 +11,7 @@ export function recorder() {
     at: {}, // when the first rows were painted, and when the page said it is live
     tasks: [], // longer than 50 ms
     states: [], // of targets, as they changed
+    tab: [], // what its title and its icon said, as they changed
     began: 0,
     answer: null,
   };
@@ -21,6 +22,15 @@ export function recorder() {
 
   const known = new Map();
   let counting = null;
+  const said = {}; // by the tab
+  const lookAtTab = () => {
+    const now = { title: document.title, icon: document.querySelector("link[rel=icon]")?.href };
+    for (const [what, text] of Object.entries(now)) {
+      const before = said[what];
+      said[what] = text;
+      if (before !== undefined && before !== text) afterFrame(() => bench.tab.push({ what, text, at: Date.now() }));
+    }
+  };
   const look = (changes) => {
     const once = (name, selector) => {
       if (bench.at[name] || !document.querySelector(selector)) return;
@@ -32,6 +42,7 @@ export function recorder() {
     if (!(bench.at.rows > 0)) once("rows", "[data-row]");
     if (!(bench.at.live > 0)) once("live", "[data-link=live]");
     const rows = new Set();
+    if (changes.some(({ target }) => document.head?.contains(target))) lookAtTab();
     for (const { target } of changes) {
       const row = (target.nodeType === 1 ? target : target.parentElement)?.closest(".rows > li");
       if (row) rows.add(row);

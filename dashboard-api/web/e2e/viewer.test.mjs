@@ -93,6 +93,23 @@ test("a target and its rule", async () => {
   await context.close();
 });
 
+test("who may add no channel is not sent to add one", async () => {
+  for (const [who, ways] of [
+    [viewer, 0],
+    [owner, 1],
+  ]) {
+    const { context, page, trouble } = await openPage(browser, who, "/settings");
+    await page.route(/\/api\/v1\/(channels|notification-rules)(\?|$)/, (route) =>
+      route.fulfill({ json: { items: [], next_cursor: null } }),
+    );
+    await page.goto(new URL("/settings/rules", page.url()).href);
+    await page.getByText("There is none yet.", { exact: false }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "Add a channel first" }).count(), ways);
+    assert.deepEqual(trouble, []);
+    await context.close();
+  }
+});
+
 test("in every mode", async () => {
   const found = await inEveryMode(browser, viewer, [
     ["viewer-overview", "/", (page) => row(page).waitFor()],

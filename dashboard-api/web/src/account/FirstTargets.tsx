@@ -3,6 +3,7 @@ import { ArrowRight, CircleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { Target } from "../api/types";
 import { useFilled, useLive, useLiveRunning, useTargetView } from "../app/live";
+import { useChangesSaid } from "../app/Presence";
 import { addLines } from "../targetform/adding";
 import { type Judged, judge, linesOf, MOST_LINES, only, taken } from "../targetform/lines";
 import { Field } from "../ui/Field";
@@ -20,6 +21,7 @@ type Refused = Pick<Judged, "no" | "text" | "why">;
 /** Paste one address or many, and see their results arrive. */
 export function FirstTargets() {
   useLiveRunning();
+  useChangesSaid();
   const { store } = useLive();
   const [text, setText] = useState("");
   const [added, setAdded] = useState<Target[]>([]);
@@ -128,19 +130,26 @@ function FirstCard({ id }: { id: number }) {
   useFilled([id]);
   if (!target) return null;
   const waiting = target.slots.length === 0;
+  const times = listed(target.region_states.map((r) => `${r.region} ${latency(r.total_us)}`));
   return (
     <li data-first={id}>
       <StateIcon state={target.state} size={20} />
-      <div className="cut">
+      <div className="first-what">
         <b className="cut">{target.name}</b>
-        <p className="muted">
-          {waiting
-            ? t("Waiting for the first check")
-            : listed(target.region_states.map((r) => `${r.region} ${latency(r.total_us)}`)) || stateWords[target.state]}
-        </p>
+        {waiting ? (
+          <p className="muted">{t("Waiting for the first check")}</p>
+        ) : (
+          <>
+            <p className="muted">
+              <span className={`word s-${target.state}`}>{stateWords[target.state]}</span>
+              {times && ` · ${times}`}
+            </p>
+            {target.state !== "up" && target.why && <p className="first-why">{target.why}</p>}
+          </>
+        )}
       </div>
       <div className="bar">
-        <Ticks slots={target.slots} />
+        <Ticks slots={target.slots} maintained={target.maintained} />
       </div>
     </li>
   );

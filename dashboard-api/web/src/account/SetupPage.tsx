@@ -1,8 +1,9 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Navigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import { sessionQuery } from "../app/Gate";
 import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
 import { t } from "../words/t";
@@ -16,8 +17,26 @@ export function SetupPage() {
   useEffect(() => {
     document.title = titleOf("/setup");
   }, []);
+  // Who was sent here is known not to be signed in: that is not asked again.
+  const session = useQuery({ ...sessionQuery, retryOnMount: false });
   if (owner) return <FirstTargets />;
+  if (session.isPending) return null;
+  if (session.data) return <GoOn mayAdd={session.data.role !== "viewer"} />;
   return <OwnerForm onDone={() => setOwner(true)} />;
+}
+
+/** Who is signed in already, such as after a reload, is in step 2; and done with it once anything is watched. */
+function GoOn({ mayAdd }: { mayAdd: boolean }) {
+  const watched = useQuery({
+    queryKey: ["setup", "watched"],
+    queryFn: async () => (await api.overview(0)).total > 0,
+    enabled: mayAdd,
+    staleTime: Number.POSITIVE_INFINITY, // what is added here does not lead away from here
+    gcTime: 0,
+  });
+  if (!mayAdd || watched.data) return <Navigate to="/" search={{}} replace />;
+  if (watched.isPending) return null;
+  return <FirstTargets />;
 }
 
 function OwnerForm({ onDone }: { onDone: () => void }) {

@@ -33,6 +33,7 @@ export interface InvitationInput {
   role: Role;
   email?: string;
   expires_s: number;
+  current_password?: CurrentPassword;
 }
 
 /** Where somebody is signed in. */
@@ -102,6 +103,13 @@ export interface KeyInput {
   role?: Role;
   scopes?: Scope[];
   expires_s?: number;
+  current_password?: CurrentPassword;
+}
+
+/** What ended with a password, beside every other session. */
+export interface EndedWithPassword {
+  keys_ended: number;
+  invitations_withdrawn: number;
 }
 
 export interface AuditEntry {
@@ -153,7 +161,7 @@ export const accountApi = {
   saveProfile: (body: { name?: string; email?: string; current_password?: CurrentPassword }) =>
     request<Session>("/api/v1/session/profile", { method: "PATCH", body }),
   changePassword: (current_password: CurrentPassword, password: string) =>
-    request<void>("/api/v1/session/password", { method: "PUT", body: { current_password, password } }),
+    request<EndedWithPassword>("/api/v1/session/password", { method: "PUT", body: { current_password, password } }),
   sessions: () => request<Page<OpenSession>>("/api/v1/sessions"),
   endSession: (id: number) => request<void>(`/api/v1/sessions/${id}`, { method: "DELETE" }),
   endOtherSessions: () => request<void>("/api/v1/sessions", { method: "DELETE" }),

@@ -1,6 +1,6 @@
 // Figures of a target over time, folded in other ways than a series.
 
-import type { Figures } from "./types";
+import type { Figures, Lacks } from "./types";
 
 /** Every list of a row has one entry per element of `x`. */
 export interface MatrixRow {
@@ -41,10 +41,8 @@ export interface Period {
   folded: Figures;
 }
 
-export interface UptimeByDay {
+export interface UptimeByDay extends Lacks {
   stale_since?: string;
-  /** Where the range begins before figures are kept. */
-  kept_since?: string | null;
   zone: string;
   periods: Period[];
 }

@@ -4,7 +4,7 @@ import { request } from "./client";
 import { query } from "./endpoints";
 import type { Incident } from "./incidents";
 import type { PageState } from "./statusPages";
-import type { State, Status } from "./types";
+import type { State, Status, Stretch } from "./types";
 
 /** What was known of a slot in a region. */
 export interface KnownRow {
@@ -60,6 +60,8 @@ export interface KnownTarget {
   why: string;
   basis: "results" | "incident";
   region_states: KnownRegion[];
+  /** When it was maintained, as was known then. */
+  maintained: Stretch[];
   slots: KnownSlot[];
   incidents: Incident[];
   looked_from: string;

@@ -81,6 +81,7 @@ export interface CheckResult {
 }
 
 export interface ComponentNow {
+  by_hand?: boolean;
   id: number;
   state: string;
 }
@@ -151,6 +152,7 @@ export interface IncidentOp {
 }
 
 export interface Now {
+  by_hand?: boolean;
   components: ComponentNow[];
   evidence_at: string | null;
   state: string;
@@ -250,6 +252,11 @@ export interface Resync {
   t: "resync";
 }
 
+export interface Stretch {
+  from: string;
+  to: string | null;
+}
+
 export interface Sub {
   ch: string;
   from?: Position;
@@ -271,6 +278,7 @@ export interface Target {
   interval_s: number;
   kind: "http" | "tcp" | "tls" | "dns" | "icmp" | "grpc" | "websocket" | "heartbeat";
   last_result_at: string | null;
+  maintained?: Stretch[];
   name: string;
   p50_us: number | null;
   parent_id: number | null;

@@ -9,6 +9,8 @@ export interface MaintenanceWindow {
   name: string;
   everything: boolean;
   target_id: number | null;
+  /** It is for targets with one of these. */
+  tags: string[];
   /** By the clock on the wall of the zone, such as 2026-03-29T02:30:00. */
   starts_at: string;
   zone: string;
@@ -27,6 +29,7 @@ export interface MaintenanceInput {
   name: string;
   everything?: boolean;
   target_id?: number;
+  tags?: string[];
   starts_at: string;
   zone: string;
   duration_s: number;

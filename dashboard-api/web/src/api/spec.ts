@@ -49,6 +49,7 @@ export interface TlsPart {
 
 export interface TcpPart {
   send?: string;
+  send_secret?: string;
   starttls?: "smtp" | "imap" | "ftp";
 }
 

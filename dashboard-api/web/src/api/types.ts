@@ -12,6 +12,7 @@ import type {
   Region,
   RegionDelta,
   RegionOp,
+  Stretch,
   TargetOp,
   Tick,
 } from "./live.gen";
@@ -19,7 +20,7 @@ import type { Policy } from "./policy";
 import type { Assertion, DnsPart, HeartbeatPart, HttpPart, TcpPart, TlsPart, WebSocketPart } from "./spec";
 
 export type { Position, RegionState } from "./live.gen";
-export type { LiveTarget, Region, RegionOp, Tick };
+export type { LiveTarget, Region, RegionOp, Stretch, Tick };
 
 export type Status = Tick["status"];
 export type State = LiveTarget["state"];
@@ -79,6 +80,10 @@ export type TargetInput = Partial<
     | "tags"
     | "parent_id"
     | "http"
+    | "tcp"
+    | "tls"
+    | "dns"
+    | "websocket"
   > & {
     /** Null: both. */
     family: "4" | "6" | null;
@@ -172,13 +177,21 @@ export interface LatestResults {
   items: { target_id: number; results: LatestResult[] }[];
 }
 
+/** What figures of a range are known not to hold. */
+export interface Lacks {
+  /** Only where the range begins before it: from then on figures are kept. */
+  kept_since?: string | null;
+  /** Only where it is longer ago than usual: checks due since then may be without a row yet. */
+  settled_until?: string | null;
+  /** Hours and days of which figures could not be made. */
+  not_computed?: { from: string; to: string }[];
+}
+
 type Column = (number | null)[];
 
 /** Columnar: every list has one entry per element of `x`. Phase columns are means. */
-export interface Series {
+export interface Series extends Lacks {
   stale_since?: string;
-  /** Only where the range begins before it: from then on figures are kept. */
-  kept_since?: string | null;
   tier: string;
   step_s: number;
   partial: boolean;
@@ -226,10 +239,8 @@ export interface ReportTarget {
   corrections: { region: string; hour: string; revised_at: string }[];
 }
 
-export interface Report {
+export interface Report extends Lacks {
   stale_since?: string;
-  /** Only where the range begins before it: from then on figures are kept. */
-  kept_since?: string | null;
   month: string;
   zone: string;
   from: string;
@@ -239,10 +250,8 @@ export interface Report {
   targets: ReportTarget[];
 }
 
-export interface Uptime extends Figures {
+export interface Uptime extends Figures, Lacks {
   stale_since?: string;
-  /** Only where the range begins before it: from then on figures are kept. */
-  kept_since?: string | null;
   from: string;
   to: string;
 }

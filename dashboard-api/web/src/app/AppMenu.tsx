@@ -4,6 +4,7 @@ import type { User } from "../api/types";
 import { Menu, MenuChoice, MenuItem } from "../ui/Menu";
 import { t } from "../words/t";
 import { useTheme, useZone } from "./preferences";
+import { useSettle } from "./toasts";
 
 const themes = [
   { value: "system", label: t("System"), icon: <Monitor size={16} aria-hidden /> },
@@ -18,7 +19,9 @@ const zones = [
 export function AppMenu({ user, onHelp }: { user: User | null; onHelp: () => void }) {
   const [theme, setTheme] = useTheme();
   const [zone, setZone] = useZone();
+  const settle = useSettle();
   const logOut = async () => {
+    await settle(); // what waits to be deleted is, while this session still may
     await api.logout().catch(() => undefined);
     location.assign("/login"); // a full load forgets everything that was shown
   };

@@ -10,7 +10,6 @@ export function Presence() {
   const { counts, ready } = useList();
   const { store } = useLive();
   const cutOff = useLink().kind === "reconnecting";
-  const announce = useAnnounce();
   const page = useRouterState({ select: (state) => state.matches.at(-1) });
   const title = titleOf(page?.fullPath ?? "", page?.params, (id: string) => store.get(Number(id))?.name ?? t("Target"));
 
@@ -25,6 +24,14 @@ export function Presence() {
     document.querySelector<HTMLLinkElement>("link[rel=icon]")?.setAttribute("href", `/icons/${icon}.svg`);
   }, [counts.down, ready, cutOff]);
 
+  useChangesSaid();
+  return null;
+}
+
+/** Says each change of a state aloud. */
+export function useChangesSaid(): void {
+  const { store } = useLive();
+  const announce = useAnnounce();
   useEffect(
     () =>
       store.onTransition(({ name, to }) =>
@@ -37,5 +44,4 @@ export function Presence() {
       ),
     [store, announce],
   );
-  return null;
 }

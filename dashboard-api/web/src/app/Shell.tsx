@@ -12,12 +12,14 @@ import { useKeys } from "./keys";
 import { useLiveRunning } from "./live";
 import { useIncidentNudge, useOpenIncidents } from "./openIncidents";
 import { Presence } from "./Presence";
+import { useAskAgain } from "./useAskAgain";
 
 const Palette = lazy(() => import("../palette/Palette"));
 
 export function Shell({ session }: { session: Session }) {
   useLiveRunning();
   useIncidentNudge();
+  useAskAgain();
   const { n: open } = useOpenIncidents();
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);

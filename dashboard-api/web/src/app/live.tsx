@@ -53,6 +53,7 @@ export class Live {
         this.store.applyRegionOps(ops);
       },
       onStatus: (status) => this.report(status),
+      now: () => this.store.serverNow(),
       onError: (error) => {
         if (error instanceof ApiError && error.status === 401) return onSignedOut();
         if (this.store.getList().ready) return;

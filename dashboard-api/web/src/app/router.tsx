@@ -72,6 +72,10 @@ function past(search: Record<string, unknown>): { at?: string } {
 
 export interface TargetSearch {
   range?: Range;
+  /** What the chart of response times shows; else phases. */
+  view?: "percentiles" | undefined;
+  /** Of the histogram. */
+  region?: string | undefined;
   at?: string;
   /** A part of the time that is looked at closely. */
   from?: string;
@@ -91,6 +95,8 @@ const target = createRoute({
   validateSearch: (search: Record<string, unknown>): TargetSearch => ({
     ...(ranges.includes(search.range as Range) ? { range: search.range as Range } : {}),
     ...closely(search),
+    ...(search.view === "percentiles" ? { view: search.view } : {}),
+    ...(typeof search.region === "string" && search.region ? { region: search.region } : {}),
     ...past(search),
   }),
 });

@@ -1,4 +1,5 @@
 import { t } from "../words/t";
+import { ACTION_KEY } from "./toasts";
 
 /** Every key there is, for the list of them; those that change something do nothing for who may only look. */
 export const shortcuts: [keys: string[], what: string, writes?: "writes"][] = [
@@ -11,6 +12,7 @@ export const shortcuts: [keys: string[], what: string, writes?: "writes"][] = [
   [[t("Enter")], t("Open the line")],
   [["t"], t("Test the target now"), "writes"],
   [["e"], t("Edit the open target"), "writes"],
+  [[ACTION_KEY], t("Undo, while a message at the corner offers it")],
   [["g", "o"], t("Go to the overview")],
   [["g", "i"], t("Go to the incidents")],
   [["g", "m"], t("Go to maintenance")],

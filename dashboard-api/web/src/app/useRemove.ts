@@ -29,7 +29,7 @@ export function useRemove(): (target: { id: number; name: string }) => void {
       toast({
         text: t("{name} deleted.", { name }),
         action: { label: t("Undo"), run: () => store.unhide(id) },
-        onExpire: () => void commit(),
+        onExpire: commit,
       });
     },
     [store, toast],

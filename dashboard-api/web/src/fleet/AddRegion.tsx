@@ -19,7 +19,7 @@ export default function AddRegion({ onClose }: { onClose: () => void }) {
   const problem = name ? nameProblem(name) : null;
   const good = name !== "" && !problem;
   const fleet = useQuery({ queryKey: ["fleet"], queryFn: api.fleet, refetchInterval: LOOK_MS });
-  const there = good && fleet.data ? firstOf(fleet.data, name) : [];
+  const there = good && fleet.data && !fleet.error ? firstOf(fleet.data, name) : [];
   return (
     <Dialog title={t("Add a region")} onClose={onClose}>
       <div className="dialog-body add-region">

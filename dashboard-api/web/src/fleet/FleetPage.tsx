@@ -3,9 +3,10 @@ import { Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { api } from "../api/endpoints";
 import type { Fleet, State } from "../api/types";
+import { AsOfNote, useAsOf } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { useRegionPlans } from "../ui/retired";
-import { CopyNote, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
+import { CopyNote, FLEET_EVERY_MS, StoreNotices, untilFresh, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { duration, listed } from "../ui/words";
@@ -22,6 +23,7 @@ const DeadLetters = lazy(() => import("./DeadLetters"));
 
 const CLICKHOUSE = "ClickHouse";
 
+const LEDGER_EVERY_MS = 30_000;
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
 
 type LedgerRange = "1" | "24" | "168";
@@ -35,6 +37,7 @@ const ledgerRanges: [LedgerRange, string][] = [
 export function FleetPage() {
   const [hours, setHours] = useState<LedgerRange>("1");
   const fleet = useFleet();
+  const asOf = useAsOf(fleet, FLEET_EVERY_MS);
   const ledger = useQuery({
     queryKey: ["ledger", hours],
     queryFn: () => {
@@ -44,15 +47,19 @@ export function FleetPage() {
         to: new Date(to).toISOString(),
       });
     },
-    refetchInterval: untilFresh(30_000),
+    refetchInterval: untilFresh(LEDGER_EVERY_MS),
+    refetchOnWindowFocus: true,
     placeholderData: keepPreviousData,
   });
+  const ledgerAsOf = useAsOf(ledger, LEDGER_EVERY_MS);
   return (
     <div className="page">
       <div className="page-head">
         <div>
           <h1>{t("Fleet")}</h1>
-          <p className="muted">{fleet.data ? sentence(fleet.data) : t("Asking the probers")}</p>
+          <p className="muted">
+            {fleet.data ? sentence(fleet.data) : t("Asking the probers")} <AsOfNote at={asOf} />
+          </p>
         </div>
         <AddRegionButton />
       </div>
@@ -61,7 +68,7 @@ export function FleetPage() {
       {fleet.data && (
         <>
           <StoreNotices fleet={fleet.data} />
-          <Stores fleet={fleet.data} />
+          <Stores fleet={fleet.data} known={asOf === null} />
           {fleet.data.regions.length === 0 && (
             <div className="card empty">
               <h2>{t("No region yet")}</h2>
@@ -74,7 +81,7 @@ export function FleetPage() {
             </div>
           )}
           {fleet.data.regions.map((region) => (
-            <RegionCard key={region.region} region={region} />
+            <RegionCard key={region.region} region={region} known={asOf === null} />
           ))}
           <Retired />
         </>
@@ -88,6 +95,7 @@ export function FleetPage() {
               <p className="muted">{t("Every planned check ends in exactly one outcome.")}</p>
             </div>
             <CopyNote of={ledger.data} />
+            <AsOfNote at={ledgerAsOf} />
             <label className="push">
               <span className="sr">{t("Period")}</span>
               <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
@@ -101,7 +109,9 @@ export function FleetPage() {
           </div>
           {ledger.error && !ledger.data && <ErrorNote error={ledger.error} onRetry={() => void ledger.refetch()} />}
           {ledger.isPending && <div className="skeleton chart-skeleton" />}
-          {ledger.data && <LedgerTable ledger={ledger.data} />}
+          {ledger.data && (
+            <LedgerTable ledger={ledger.data} present={ledgerAsOf === null && !ledger.data.stale_since} />
+          )}
         </section>
       )}
       {fleet.data && fleet.data.redis.dead_letters > 0 && (
@@ -146,12 +156,15 @@ function sentence(fleet: Fleet): string {
       );
 }
 
-function Stores({ fleet }: { fleet: Fleet }) {
+/** What stands behind the probers. While it is not known how things are now, none of it is well. */
+function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
   const { redis, clickhouse, publisher } = fleet;
+  const of = (state: State): State => (known ? state : "no_data");
+  const told = known && !fleet.stale_since; // what only Redis tells
   return (
     <div className="stats four">
       <Stat
-        state={publisher.leader ? "up" : "down"}
+        state={!told ? "no_data" : publisher.leader ? "up" : "down"}
         name={t("Publisher")}
         value={publisher.leader ?? t("No leader")}
         note={
@@ -163,7 +176,7 @@ function Stores({ fleet }: { fleet: Fleet }) {
         }
       />
       <Stat
-        state={fleet.stale_since ? "down" : redis.durable ? "up" : "degraded"}
+        state={of(fleet.stale_since ? "down" : redis.durable ? "up" : "degraded")}
         name="Redis"
         value={
           fleet.stale_since
@@ -175,9 +188,9 @@ function Stores({ fleet }: { fleet: Fleet }) {
         note={t(redis.durable ? "durable" : "not durable: a restart loses the queue")}
       />
       <Stat
-        state={clickhouse.ok ? "up" : "down"}
+        state={of(clickhouse.ok ? "up" : "down")}
         name="ClickHouse"
-        value={t(clickhouse.ok ? "Answering" : "Not answering")}
+        value={t(!known ? "Not known" : clickhouse.ok ? "Answering" : "Not answering")}
         note={
           clickhouse.down_since ? (
             <Rich text="for {time}" time={<Ago at={clickhouse.down_since} bare />} />
@@ -187,7 +200,7 @@ function Stores({ fleet }: { fleet: Fleet }) {
         }
       />
       <Stat
-        state={redis.dead_letters > 0 ? "degraded" : "up"}
+        state={!told ? "no_data" : redis.dead_letters > 0 ? "degraded" : "up"}
         name={t("Queue")}
         value={t("{n, plural, one {# entry} other {# entries}}", { n: redis.backlog })}
         note={
@@ -218,7 +231,7 @@ function Stat(props: { state: State; name: string; value: string; note: React.Re
   );
 }
 
-function RegionCard({ region }: { region: Fleet["regions"][number] }) {
+function RegionCard({ region, known }: { region: Fleet["regions"][number]; known: boolean }) {
   const probers = region.probers ?? [];
   const plan = useRegionPlans().data?.items.find((one) => one.region === region.region);
   const leaving = plan?.state === "leaving" || plan?.state === "retired";
@@ -226,10 +239,20 @@ function RegionCard({ region }: { region: Fleet["regions"][number] }) {
   return (
     <section className="card" aria-label={t("Region {region}", { region: region.region })}>
       <div className="card-head">
-        <StateIcon state={drained ? "paused" : region.live ? "up" : "no_data"} size={20} />
+        <StateIcon state={!known ? "no_data" : drained ? "paused" : region.live ? "up" : "no_data"} size={20} />
         <h2>{region.region}</h2>
         <span className="muted">
-          {t(leaving ? "retired, its history stays" : drained ? "drained" : region.live ? "reporting" : "silent")}
+          {t(
+            leaving
+              ? "retired, its history stays"
+              : !known
+                ? "not known now"
+                : drained
+                  ? "drained"
+                  : region.live
+                    ? "reporting"
+                    : "silent",
+          )}
         </span>
         <span className="muted push">
           {t(

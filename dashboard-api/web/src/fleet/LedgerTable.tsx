@@ -1,5 +1,6 @@
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import type { Ledger, LedgerLine } from "../api/types";
+import { StateIcon } from "../ui/StateIcon";
 import { count, explain, statusWords } from "../ui/words";
 import { t } from "../words/t";
 import { type Figure, stated, total } from "./reasons";
@@ -16,8 +17,8 @@ const columns: [Figure, string][] = [
   ["unexplained", t("Unexplained")],
 ];
 
-/** Planned = the sum of the outcomes, per region, and why some are no measurement. */
-export function LedgerTable({ ledger }: { ledger: Ledger }) {
+/** Planned = the sum of the outcomes, per region, and why some are no measurement. It balances only as far as it is the present. */
+export function LedgerTable({ ledger, present }: { ledger: Ledger; present: boolean }) {
   const lines = ledger.items;
   if (lines.length === 0) return <p className="pad muted">{t("Nothing was planned in this period.")}</p>;
   const sum = total(lines);
@@ -68,7 +69,11 @@ export function LedgerTable({ ledger }: { ledger: Ledger }) {
       <Reasons lines={lines} />
       <Sum sum={sum} publisher={ledger.publisher} />
       <p className="balance">
-        {unexplained === 0 ? (
+        {unexplained === 0 && !present ? (
+          <>
+            <StateIcon state="no_data" size={16} /> {t("The books balanced then. Whether they do now is not known.")}
+          </>
+        ) : unexplained === 0 ? (
           <>
             <CircleCheck size={16} aria-hidden className="s-up" /> {t("The books balance: nothing is unexplained.")}
           </>

@@ -37,7 +37,7 @@ export function IncidentActions({ incident }: { incident: IncidentDetail }) {
   const busy = acknowledge.isPending || note.isPending;
   if (!mayEdit) return null;
   return (
-    <section className="card" aria-labelledby="say">
+    <section className="card screen-only" aria-labelledby="say">
       <div className="card-head">
         <h2 id="say">{t(incident.state === "open" ? "Look after it" : "Add a note")}</h2>
       </div>

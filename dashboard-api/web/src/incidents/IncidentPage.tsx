@@ -3,8 +3,9 @@ import { Link, useParams } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { api } from "../api/endpoints";
 import { type IncidentDetail, incidentApi } from "../api/incidents";
-import { useIncidentsEvery } from "../app/openIncidents";
+import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
 import { useSelf } from "../app/useSelf";
+import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago, Clock } from "../ui/time";
@@ -20,6 +21,7 @@ import { cutOf, timelineOf } from "./timeline";
 import { actorWord, cause, iconOf, stateWord, subjectWord } from "./words";
 import "../styles/target.css";
 import "../styles/incidents.css";
+import "../styles/print.css";
 import "../styles/statuspages.css";
 
 const SEEN_MS = 3_600_000; // in which the first failures of all regions are looked for
@@ -31,14 +33,16 @@ export function IncidentPage() {
     queryKey: ["incidents", "one", id],
     queryFn: () => incidentApi.get(id),
     refetchInterval: every,
+    refetchOnWindowFocus: every !== false,
   });
+  const asOf = useIncidentsAsOf(incident);
   return (
-    <div className="page">
+    <div className="page paper">
       <Link to="/incidents" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Incidents")}
       </Link>
       {incident.data ? (
-        <Details incident={incident.data} />
+        <Details incident={incident.data} asOf={asOf} />
       ) : incident.error ? (
         <ErrorNote error={incident.error} onRetry={() => void incident.refetch()} />
       ) : (
@@ -48,7 +52,7 @@ export function IncidentPage() {
   );
 }
 
-function Details({ incident }: { incident: IncidentDetail }) {
+function Details({ incident, asOf }: { incident: IncidentDetail; asOf: number | null }) {
   const self = useSelf();
   const over = incident.state === "resolved";
   const evidence = useQuery({
@@ -89,7 +93,8 @@ function Details({ incident }: { incident: IncidentDetail }) {
               severity={incident.severity}
               state={<b className={`word s-${iconOf(incident)}`}>{stateWord[incident.state]}</b>}
               time={over ? duration(incident.duration_s) : <Ago at={incident.began_at} bare />}
-            />
+            />{" "}
+            <AsOfNote at={asOf} />
           </p>
         </div>
         <div className="actions">

@@ -1,10 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type IncidentState, incidentApi } from "../api/incidents";
-import { useIncidentsEvery } from "../app/openIncidents";
+import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
+import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
+import { StateIcon } from "../ui/StateIcon";
 import { count } from "../ui/words";
+import { t } from "../words/t";
 import { IncidentRow } from "./IncidentRow";
 
 const PAGE = 25;
@@ -29,7 +32,9 @@ export function IncidentSection({
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
     refetchInterval: every,
+    refetchOnWindowFocus: every !== false,
   });
+  const asOf = useIncidentsAsOf(list);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <section className={list.isPending ? "card holds" : "card"} aria-label={title} data-incidents={state}>
@@ -41,10 +46,11 @@ export function IncidentSection({
             {list.hasNextPage && "+"}
           </span>
         )}
+        <AsOfNote at={asOf} />
       </div>
       {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <IncidentSkeleton />}
-      {list.data && items.length === 0 && empty}
+      {list.data && items.length === 0 && (state === "open" && asOf !== null ? <NotKnown /> : empty)}
       <ul className="incidents">
         {items.map((incident) => (
           <IncidentRow key={incident.id} incident={incident} />
@@ -52,6 +58,17 @@ export function IncidentSection({
       </ul>
       <Older of={list} />
     </section>
+  );
+}
+
+/** In place of "nothing is wrong", which needs an answer of now. */
+function NotKnown() {
+  return (
+    <div className="empty small">
+      <StateIcon state="no_data" size={26} />
+      <h3>{t("Whether anything is wrong is not known")}</h3>
+      <p>{t("What is open now could not be asked for.")}</p>
+    </div>
   );
 }
 

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type KnownTarget as Known, type KnownRegion, knownApi } from "../api/known";
 import { iconOf, severityWord, stateWord } from "../incidents/words";
-import { maintainedSince } from "../live/history";
 import { inSentence } from "../target/words";
 import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
@@ -17,6 +16,7 @@ import { laterOf, readable, slotsOf } from "./at";
 import { useTargetAt } from "./ways";
 import "../styles/target.css";
 import "../styles/incidents.css";
+import "../styles/print.css";
 
 const LATER = 20; // more are counted
 
@@ -30,7 +30,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
     enabled: readable(at),
   });
   return (
-    <div className="page">
+    <div className="page paper">
       <Link to="/" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
@@ -83,7 +83,7 @@ function Told({ known }: { known: Known }) {
         </div>
       </div>
       <section className="card strip-card" aria-label={t("The 90 checks before")}>
-        <Ticks slots={slots} maintainedSince={maintainedSince(known)} height={40} />
+        <Ticks slots={slots} maintained={known.maintained} height={40} />
         {first && last ? (
           <p className="row spread muted">
             <Clock at={first.at} dated />

@@ -39,6 +39,7 @@ class World {
   gaps: string[] = [];
   regions: unknown[] = [];
   seq = 100;
+  ahead = 0; // the clock of the server, of this one
   down = false;
   held: Promise<void> | undefined; // until the snapshot is answered
   connection: LiveConnection;
@@ -67,6 +68,7 @@ class World {
       onIncidents: () => {},
       onRegions: (ops) => this.regions.push(ops),
       random: () => 1,
+      now: () => Date.now() + this.ahead,
     };
     this.connection = new LiveConnection(handlers);
   }
@@ -186,6 +188,19 @@ test("cut for more than ten seconds it polls, and reports a gap when live again"
   const polls = world.snapshots.length;
   await world.settle(20_000);
   expect(world.snapshots).toHaveLength(polls);
+});
+
+test("how long it is cut off, and when it polled, is told by the server's clock", async () => {
+  await world.goLive();
+  world.ahead = -3_600_000; // this machine is an hour fast
+  world.socket.onclose?.({ code: 1006 });
+  expect(world.reports.at(-1)).toEqual({ kind: "reconnecting", since: start - 3_600_000 });
+  for (let i = 0; i < 10; i++) {
+    await world.settle(1000);
+    world.socket.onclose?.({ code: 1006 });
+  }
+  const polledAt = start + 10_000 - 3_600_000;
+  expect(world.reports.at(-1)).toEqual({ kind: "polling", since: start - 3_600_000, polledAt });
 });
 
 test("with everything cut it stays reconnecting, with a growing wait", async () => {

@@ -36,6 +36,8 @@ export interface Handlers {
   /** Regions have changed like this; null: they may be any other ones. */
   onRegions(ops: readonly RegionOp[] | null): void;
   random?(): number;
+  /** The clock that statuses are told by; else that of this machine. */
+  now?(): number;
 }
 
 const REVOKED = 4001; // close code: the session or key no longer counts
@@ -83,7 +85,7 @@ export class LiveConnection {
     this.stopped = false;
     this.channel.live = false;
     if (this.channel.position) this.handlers.onGap("started again");
-    this.lostAt = Date.now();
+    this.lostAt = this.now();
     this.report({ kind: "connecting", since: this.lostAt });
     void this.loadSnapshot();
     this.connect();
@@ -174,7 +176,7 @@ export class LiveConnection {
     this.clear("resync");
     this.channel.live = false;
     this.besides((one) => one.lost());
-    const now = Date.now();
+    const now = this.now();
     if (this.status.kind === "live") {
       this.lostAt = now;
       this.polled = false;
@@ -249,7 +251,7 @@ export class LiveConnection {
     this.clear("poll");
     if (this.polled) this.handlers.onGap("polled");
     this.polled = false;
-    this.report({ kind: "live", since: Date.now(), via: this.way });
+    this.report({ kind: "live", since: this.now(), via: this.way });
   }
 
   private onResync(reason: string): void {
@@ -294,7 +296,7 @@ export class LiveConnection {
       this.polled = true;
       this.channel.rebase(place(snapshot.epoch, snapshot.seq, snapshot.mark));
       this.handlers.onSnapshot(snapshot);
-      this.report({ kind: "polling", since: this.lostAt, polledAt: Date.now() });
+      this.report({ kind: "polling", since: this.lostAt, polledAt: this.now() });
     } catch (error) {
       if (this.stopped || this.channel.live) return;
       this.handlers.onError(error);
@@ -311,6 +313,10 @@ export class LiveConnection {
     } catch {
       this.onLost();
     }
+  }
+
+  private now(): number {
+    return this.handlers.now?.() ?? Date.now();
   }
 
   private report(status: LinkStatus): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldSlot, maintained, maintainedSince, mergeSlots } from "./history";
+import { foldSlot, maintained, mergeSlots } from "./history";
 import { iso, start, tick } from "./testdata";
 
 test("the same results in any order and any number of times give the same bar", () => {
@@ -53,7 +53,22 @@ test("a measurement replaces a reason and never the other way round", () => {
 
 test("what was measured while a target is maintained is drawn as maintenance, what was before is not", () => {
   const slots = mergeSlots([], [tick(1, "up"), tick(2, "down"), tick(3, "up")]);
-  const since = maintainedSince({ state: "maintenance", since: iso(start + 20_000) });
-  expect(maintained(slots, since).map((slot) => slot.mark)).toEqual(["up", "maintenance", "maintenance"]);
-  expect(maintained(slots, maintainedSince({ state: "down", since: iso(start) }))).toBe(slots);
+  const going = [{ from: iso(start + 20_000), to: null }];
+  expect(maintained(slots, going).map((slot) => slot.mark)).toEqual(["up", "maintenance", "maintenance"]);
+  expect(maintained(slots, [])).toBe(slots);
+});
+
+test("what was measured in a maintenance that is over stays drawn as such, from its first slot to its last", () => {
+  const slots = mergeSlots([], [tick(0, "down"), tick(1, "down"), tick(2, "up"), tick(3, "down"), tick(5, "up")]);
+  const over = [
+    { from: iso(start + 10_000), to: iso(start + 30_000) },
+    { from: iso(start + 50_000), to: iso(start + 60_000) },
+  ];
+  expect(maintained(slots, over).map((slot) => slot.mark)).toEqual([
+    "down",
+    "maintenance",
+    "maintenance",
+    "down",
+    "maintenance",
+  ]);
 });

@@ -1,4 +1,4 @@
-import type { LatestResult, State, Status, Tick } from "../api/types";
+import type { LatestResult, Status, Stretch, Tick } from "../api/types";
 
 export const BAR_SLOTS = 90;
 
@@ -43,16 +43,14 @@ export function foldSlot(cells: readonly Cell[]): Mark {
   return troubled > 0 ? "degraded" : "up";
 }
 
-/** The slots as they are drawn while a target is maintained; the same array when it is not. */
-export function maintained(slots: readonly SlotView[], since: string | null): readonly SlotView[] {
-  if (since === null) return slots;
-  const from = Date.parse(since);
-  return slots.map((slot) => (slot.at < from ? slot : { ...slot, mark: "maintenance" }));
+/** The slots as they are drawn of a target that was maintained, or is; the same array when it never was. */
+export function maintained(slots: readonly SlotView[], when: readonly Stretch[]): readonly SlotView[] {
+  if (when.length === 0) return slots;
+  const spans = when.map(({ from, to }) => [Date.parse(from), to === null ? Number.POSITIVE_INFINITY : Date.parse(to)]);
+  return slots.map((slot) =>
+    spans.some(([from = 0, to = 0]) => from <= slot.at && slot.at < to) ? { ...slot, mark: "maintenance" } : slot,
+  );
 }
-
-/** Since when a target is maintained; null: it is not. */
-export const maintainedSince = (target: { state: State; since: string | null }): string | null =>
-  target.state === "maintenance" ? target.since : null;
 
 /**
  * Merges results into a target's slots by (scheduled instant, region), keeping

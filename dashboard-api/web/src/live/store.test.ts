@@ -33,6 +33,15 @@ test("a target turns to no data when its evidence runs out, and the silent regio
   expect(seen).toEqual([{ id: 1, name: "target 1", from: "up", to: "no_data" }]);
 });
 
+test("when a target was maintained is as it was told last, and a target says it no more once its bar is past it", () => {
+  const over = [{ from: iso(start), to: iso(start + 10_000) }];
+  const store = loaded(liveTarget(1, { maintained: over }), liveTarget(2));
+  expect(store.get(1)?.maintained).toEqual(over);
+  expect(store.get(2)?.maintained).toEqual([]);
+  store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1) }]);
+  expect(store.get(1)?.maintained).toEqual([]);
+});
+
 test("freshness is judged by the server's clock", () => {
   vi.setSystemTime(start + 3_600_000); // this machine is an hour fast
   const store = loaded(liveTarget(1));
@@ -41,6 +50,13 @@ test("freshness is judged by the server's clock", () => {
   vi.setSystemTime(start + 3_600_000 + 25_001);
   store.sweep();
   expect(store.get(1)?.state).toBe("no_data");
+});
+
+test("a time of this machine is told by the server's clock", () => {
+  vi.setSystemTime(start + 3_600_000); // an hour fast
+  const store = loaded();
+  expect(store.serverTime(start + 3_605_000)).toBe(start + 5_000);
+  expect(store.serverNow()).toBe(start);
 });
 
 test("a fresh result ends no data; a paused target never goes stale", () => {

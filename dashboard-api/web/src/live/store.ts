@@ -1,5 +1,16 @@
 import { SPARE_SLOTS } from "../api/early";
-import type { LatestResults, LiveTarget, Op, Overview, Region, RegionOp, Snapshot, State, Target } from "../api/types";
+import type {
+  LatestResults,
+  LiveTarget,
+  Op,
+  Overview,
+  Region,
+  RegionOp,
+  Snapshot,
+  State,
+  Stretch,
+  Target,
+} from "../api/types";
 import { listed } from "../ui/words";
 import { t } from "../words/t";
 import { BAR_SLOTS, fromLatest, mergeSlots, type SlotView } from "./history";
@@ -13,8 +24,11 @@ const GATHER_MS = 100;
 /** What there is before the first snapshot is not the present for longer. */
 const OPENING_MS = 10_000;
 
+/** A target as the server tells it, but for what its bar is made of. */
+type Item = Omit<LiveTarget, "ticks" | "maintained"> & { maintained: Stretch[] };
+
 /** A target as the page shows it: the server's word, unless it has gone stale. */
-export interface TargetView extends Omit<LiveTarget, "ticks"> {
+export interface TargetView extends Item {
   slots: readonly SlotView[];
   /** True when the server's state is no longer backed by fresh evidence. */
   stale: boolean;
@@ -49,8 +63,10 @@ const none = (): Counts => ({ up: 0, degraded: 0, down: 0, maintenance: 0, no_da
 
 const evidence: ReadonlySet<State> = new Set(["up", "degraded", "down"]);
 
+const never: Stretch[] = [];
+
 interface Entry {
-  item: Omit<LiveTarget, "ticks">;
+  item: Item;
   /** `fresh_until` in ms. */
   until: number;
   view: TargetView;
@@ -87,7 +103,12 @@ export class LiveStore {
   };
 
   serverNow(): number {
-    return Date.now() + this.offset;
+    return this.serverTime(Date.now());
+  }
+
+  /** What the server's clock shows when ours shows this. */
+  serverTime(ours: number): number {
+    return ours + this.offset;
   }
 
   setServerTime(serverTime: string): void {
@@ -150,6 +171,7 @@ export class LiveStore {
       fresh_until: null,
       p50_us: null,
       region_states: [],
+      maintained: never,
       state: "no_data" as const,
       why: t("Waiting for the first check."),
     };
@@ -315,6 +337,7 @@ export class LiveStore {
       fresh_until: told.fresh_until,
       p50_us: told.p50_us,
       region_states: told.region_states ?? [],
+      maintained: told.maintained ?? never,
     };
     const until = item.fresh_until === null ? Number.POSITIVE_INFINITY : Date.parse(item.fresh_until);
     const entry = this.entries.get(item.id);

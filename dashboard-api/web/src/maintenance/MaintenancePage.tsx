@@ -3,9 +3,11 @@ import { Plus, Wrench } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { type MaintenanceWindow, maintenanceApi } from "../api/maintenance";
 import { useKeys } from "../app/keys";
+import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { useMayEdit } from "../app/useSelf";
 import { IncidentTabs } from "../incidents/IncidentTabs";
+import { AsOfNote, useAsOf } from "../ui/AsOf";
 import { Confirm } from "../ui/Confirm";
 import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
@@ -15,12 +17,15 @@ import { instants, wallOf } from "./wall";
 import "../styles/incidents.css";
 import "../styles/maintenance.css";
 
+const EVERY_MS = 30_000;
+
 const WindowDialog = lazy(() => import("./WindowDialog"));
 
 /** When targets are maintained: no incident is opened then, and uptime leaves it out. */
 export function MaintenancePage() {
   const queries = useQueryClient();
   const toast = useToast();
+  const { store } = useLive();
   const mayEdit = useMayEdit();
   const [adding, setAdding] = useState(false);
   const [ending, setEnding] = useState<MaintenanceWindow | null>(null);
@@ -30,8 +35,10 @@ export function MaintenancePage() {
     queryFn: ({ pageParam }) => maintenanceApi.list(pageParam),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next_cursor,
-    refetchInterval: 30_000,
+    refetchInterval: EVERY_MS,
+    refetchOnWindowFocus: true,
   });
+  const asOf = useAsOf(list, EVERY_MS);
   useEffect(() => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage(); // there are 500 at most
   }, [list]);
@@ -48,13 +55,13 @@ export function MaintenancePage() {
     void queries.invalidateQueries({ queryKey: ["maintenance"] });
   };
   const take = (one: MaintenanceWindow) => {
-    const begun = instants(wallOf(one.starts_at), one.zone).first < Date.now();
+    const begun = instants(wallOf(one.starts_at), one.zone).first < store.serverNow();
     if (begun) return setEnding(one);
     setHidden((old) => new Set(old).add(one.id));
     toast({
       text: t("{name} removed.", { name: one.name }),
       action: { label: t("Undo"), run: () => setHidden((old) => new Set([...old].filter((id) => id !== one.id))) },
-      onExpire: () => void remove(one, "", true),
+      onExpire: () => remove(one, "", true),
     });
   };
 
@@ -70,7 +77,9 @@ export function MaintenancePage() {
       <div className="page-head">
         <div>
           <h1>{t("Maintenance")}</h1>
-          <p className="muted">{t("No incident is opened meanwhile, and uptime leaves the time out.")}</p>
+          <p className="muted">
+            {t("No incident is opened meanwhile, and uptime leaves the time out.")} <AsOfNote at={asOf} />
+          </p>
         </div>
         {mayEdit && (
           <button type="button" className="btn primary push" onClick={() => setAdding(true)}>

@@ -1,14 +1,16 @@
 import { useMemo } from "react";
 import type { MaintenanceInput } from "../api/maintenance";
+import { useLive } from "../app/live";
 import { duration } from "../ui/words";
 import { locale, t } from "../words/t";
 import { occurrences } from "./occurrences";
 
 /** When it will hold, before it is saved. */
 export function Occurrences({ body, ready }: { body: MaintenanceInput; ready: boolean }) {
+  const { store } = useLive();
   const found = useMemo(
-    () => (ready ? occurrences({ ...body, rrule: body.rrule ?? "" }, Date.now()) : []),
-    [body, ready],
+    () => (ready ? occurrences({ ...body, rrule: body.rrule ?? "" }, store.serverNow()) : []),
+    [body, ready, store],
   );
   const format = useMemo(() => {
     const options: Intl.DateTimeFormatOptions = {

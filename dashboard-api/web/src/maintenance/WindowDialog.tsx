@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { maintenanceApi } from "../api/maintenance";
+import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { Choice } from "../targetform/HeartbeatFields";
 import { Shortcuts } from "../targetform/Shortcuts";
@@ -9,7 +10,9 @@ import { ownZone } from "../targetform/zones";
 import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { problemsOf } from "../ui/problems";
+import { TagInput } from "../ui/TagInput";
 import { TargetPicker } from "../ui/TargetPicker";
+import { useChanged } from "../ui/useChanged";
 import { useProblems } from "../ui/useProblems";
 import { duration } from "../ui/words";
 import { t } from "../words/t";
@@ -32,12 +35,14 @@ const AHEAD_MS = 3_600_000;
 export default function WindowDialog({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const toast = useToast();
+  const { store } = useLive();
   const { form, problems, refuse } = useProblems();
   const [draft, setDraft] = useState<Draft>(() => ({
     name: "",
-    everything: false,
+    scope: "target",
     target: null,
-    starts: fieldOf(Math.ceil((Date.now() + AHEAD_MS) / AHEAD_MS) * AHEAD_MS, ownZone()),
+    tags: [],
+    starts: fieldOf(Math.ceil((store.serverNow() + AHEAD_MS) / AHEAD_MS) * AHEAD_MS, ownZone()),
     zone: ownZone(),
     hours: "1",
     repeat: "once",
@@ -45,6 +50,7 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
     monthly: "date",
     rule: "",
   }));
+  const entered = useChanged(draft);
   const change = (next: Partial<Draft>) => setDraft((old) => ({ ...old, ...next }));
   const parsed = useMemo(() => bodyOf(draft), [draft]);
   const save = useMutation({
@@ -70,10 +76,11 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
       busy={save.isPending}
       act={t("Plan it")}
       acting={t("Saving")}
+      entered={entered}
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={t("Name")} error={problems["/name"]}>
+      <Field label={t("Name")} error={problems["/name"]} hint={t("Shown on public status pages that it concerns.")}>
         {(bound) => (
           <input
             {...bound}
@@ -87,19 +94,29 @@ export default function WindowDialog({ onClose }: { onClose: () => void }) {
       </Field>
       <Choice
         label={t("For")}
-        value={draft.everything ? "everything" : "target"}
+        value={draft.scope}
         options={[
           ["target", t("One target")],
+          ["tags", t("Tags")],
           ["everything", t("Everything")],
         ]}
-        onChange={(value) => change({ everything: value === "everything" })}
+        onChange={(scope) => change({ scope })}
       />
-      {!draft.everything && (
+      {draft.scope === "target" && (
         <TargetPicker
           label={t("Target")}
           value={draft.target}
           error={problems["/target_id"] ?? problems["/everything"]}
           onChange={(target) => change({ target })}
+        />
+      )}
+      {draft.scope === "tags" && (
+        <TagInput
+          label={t("Tags")}
+          chosen={draft.tags}
+          error={problems["/tags"] ?? problems["/everything"]}
+          hint={t("For every target with one of them, as long as it has it. Enter or a comma ends one.")}
+          onChange={(tags) => change({ tags })}
         />
       )}
       <Field

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import type { MaintenanceWindow } from "../api/maintenance";
 import { useTargetView } from "../app/live";
+import { Tags } from "../ui/Tags";
 import { Ago, Clock, useNow } from "../ui/time";
 import { count, duration } from "../ui/words";
 import { Rich } from "../words/Rich";
@@ -61,6 +62,7 @@ export function WindowList({
 function Scope({ window: one }: { window: MaintenanceWindow }) {
   const target = useTargetView(one.target_id ?? 0);
   if (one.everything) return t("All targets");
+  if (one.tags.length > 0) return <Tags of={one.tags} most={one.tags.length} />;
   if (one.target_id === null) return t("Nothing");
   return (
     <Link className="link" to="/targets/$id" params={{ id: String(one.target_id) }}>

@@ -6,10 +6,14 @@ import { wallOf } from "./wall";
 
 export type Repeat = "once" | "daily" | "weekly" | "monthly" | "own";
 
+/** What a window is for; one of them. */
+export type Scope = "target" | "tags" | "everything";
+
 export interface Draft {
   name: string;
-  everything: boolean;
+  scope: Scope;
   target: number | null;
+  tags: string[];
   starts: string;
   zone: string;
   hours: string;
@@ -21,7 +25,16 @@ export interface Draft {
   rule: string;
 }
 
-export const fields = ["/name", "/everything", "/target_id", "/starts_at", "/zone", "/duration_s", "/rrule"] as const;
+export const fields = [
+  "/name",
+  "/everything",
+  "/target_id",
+  "/tags",
+  "/starts_at",
+  "/zone",
+  "/duration_s",
+  "/rrule",
+] as const;
 
 const dayName = new Intl.DateTimeFormat(locale(), { weekday: "short", timeZone: "UTC" });
 const MONDAY = Date.UTC(2024, 0, 1);
@@ -60,10 +73,18 @@ export function rruleOf(draft: Draft): string {
 
 export const secondsOf = (hours: string): number => Math.round(Number(hours.replace(",", ".")) * 3600);
 
+/** Only what is chosen counts, whatever was entered for the others. */
+function scopeOf({ scope, target, tags }: Draft): Pick<MaintenanceInput, "everything" | "target_id" | "tags"> {
+  if (scope === "everything") return { everything: true };
+  return scope === "tags" ? { tags } : { target_id: target ?? 0 };
+}
+
 export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Problems } {
   const problems: Problems = {};
   if (draft.name.trim() === "") problems["/name"] = t("Say what is done, such as “Database upgrade”.");
-  if (!draft.everything && draft.target === null) problems["/target_id"] = t("Choose the target, or everything.");
+  if (draft.scope === "target" && draft.target === null)
+    problems["/target_id"] = t("Choose the target, or everything.");
+  if (draft.scope === "tags" && draft.tags.length === 0) problems["/tags"] = t("Enter at least one tag.");
   if (!Number.isFinite(wallOf(draft.starts))) problems["/starts_at"] = t("Enter a day and a time.");
   const seconds = secondsOf(draft.hours);
   if (draft.hours.trim() === "" || !(seconds >= 60)) problems["/duration_s"] = t("Enter hours, such as 2 or 0.5.");
@@ -74,7 +95,7 @@ export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Proble
     problems,
     body: {
       name: draft.name.trim(),
-      ...(draft.everything ? { everything: true } : { target_id: draft.target ?? 0 }),
+      ...scopeOf(draft),
       starts_at: draft.starts.length === 16 ? `${draft.starts}:00` : draft.starts,
       zone: draft.zone,
       duration_s: seconds,

@@ -74,8 +74,9 @@ describe("occurrences", () => {
 describe("the form", () => {
   const draft: Draft = {
     name: " Upgrade ",
-    everything: true,
+    scope: "everything",
     target: null,
+    tags: [],
     starts: "2026-03-29T02:30",
     zone: "UTC",
     hours: "1.5",
@@ -98,8 +99,19 @@ describe("the form", () => {
     });
   });
   it("names each field that is missing", () => {
-    const { problems } = bodyOf({ ...draft, name: "", everything: false, starts: "", hours: "", repeat: "own" });
+    const { problems } = bodyOf({ ...draft, name: "", scope: "target", starts: "", hours: "", repeat: "own" });
     expect(Object.keys(problems).sort()).toEqual(["/duration_s", "/name", "/rrule", "/starts_at", "/target_id"]);
+    expect(Object.keys(bodyOf({ ...draft, scope: "tags" }).problems)).toEqual(["/tags"]);
+  });
+  it("sends only what it is for, whatever was entered for another choice", () => {
+    const all = { ...draft, target: 7, tags: ["db", "prod"] };
+    const sent = (scope: Draft["scope"]) => {
+      const { everything, target_id, tags } = bodyOf({ ...all, scope }).body;
+      return { everything, target_id, tags };
+    };
+    expect(sent("target")).toEqual({ target_id: 7 });
+    expect(sent("tags")).toEqual({ tags: ["db", "prod"] });
+    expect(sent("everything")).toEqual({ everything: true });
   });
   it("tells usual rules in words", () => {
     expect(ruleWord("FREQ=WEEKLY;BYDAY=MO,SU")).toBe("Every Monday, Sunday");

@@ -1,8 +1,9 @@
-import { Activity, Pause, Pencil, Play, Trash2, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Activity, EyeOff, Pause, Pencil, Play, Trash2, X } from "lucide-react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useLive } from "../app/live";
 import type { TargetView } from "../live/store";
 import { Confirm } from "../ui/Confirm";
+import { hiddenOf } from "./selection";
 import { MOST_TESTS, MOST_UNDONE, useBulk } from "./useBulk";
 import "../styles/bulk.css";
 import { t } from "../words/t";
@@ -14,11 +15,13 @@ export function BulkBar({
   ids,
   matching,
   onSelectAll,
+  onSelect,
   onClear,
 }: {
   ids: ReadonlySet<number>;
   matching: readonly number[];
   onSelectAll: () => void;
+  onSelect: (ids: ReadonlySet<number>) => void;
   onClear: () => void;
 }) {
   const { store } = useLive();
@@ -26,6 +29,7 @@ export function BulkBar({
   const [editing, setEditing] = useState(false);
   const [sure, setSure] = useState(false);
   const { progress } = bulk;
+  const hidden = useMemo(() => hiddenOf(ids, matching), [ids, matching]);
   if (progress) {
     const seen = progress.done + progress.failed;
     return (
@@ -52,6 +56,21 @@ export function BulkBar({
   return (
     <section className="bulk" aria-label={t("Selected targets")}>
       <b>{t("{n, plural, one {# selected} other {# selected}}", { n: ids.size })}</b>
+      {hidden.size > 0 && (
+        <>
+          <span className="bulk-hidden">
+            <EyeOff size={15} aria-hidden />
+            {t("{n, number} not shown by the filter", { n: hidden.size })}
+          </span>
+          <button
+            type="button"
+            className="link plain"
+            onClick={() => onSelect(new Set([...ids].filter((id) => !hidden.has(id))))}
+          >
+            {t("Select only those shown")}
+          </button>
+        </>
+      )}
       {!all && (
         <button type="button" className="link plain" onClick={onSelectAll}>
           {t("{n, plural, one {Select all # matching} other {Select all # matching}}", { n: matching.length })}
@@ -80,7 +99,7 @@ export function BulkBar({
           type="button"
           className="btn danger"
           onClick={() => {
-            if (ids.size > MOST_UNDONE) return setSure(true);
+            if (ids.size > MOST_UNDONE || hidden.size > 0) return setSure(true);
             bulk.remove(chosen());
             onClear();
           }}
@@ -96,11 +115,20 @@ export function BulkBar({
           title={t("{n, plural, one {Delete # target?} other {Delete # targets?}}", { n: ids.size })}
           act={t("Delete them")}
           onClose={() => setSure(false)}
-          onAct={async () => void bulk.removeNow(chosen())}
-        >
-          {t("They and their history go. This cannot be undone, as it can be for up to {n, number} at a time.", {
-            n: MOST_UNDONE,
+          {...(hidden.size > 0 && {
+            consequences: [t("Not shown by the filter: {n, number} of them.", { n: hidden.size })],
           })}
+          onAct={async () => {
+            if (ids.size > MOST_UNDONE) return void bulk.removeNow(chosen());
+            bulk.remove(chosen());
+            onClear();
+          }}
+        >
+          {ids.size > MOST_UNDONE
+            ? t("They and their history go. This cannot be undone, as it can be for up to {n, number} at a time.", {
+                n: MOST_UNDONE,
+              })
+            : t("They and their history go. For a few seconds this can be undone.")}
         </Confirm>
       )}
       {editing && (

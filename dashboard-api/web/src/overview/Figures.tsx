@@ -1,5 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 import type { RowFigures, TargetFigures } from "../api/figures";
+import { useLive } from "../app/live";
 import { percent } from "../ui/words";
 import { t } from "../words/t";
 import { daysLeft, known } from "./figures";
@@ -32,7 +33,8 @@ function Uptime({ label, of }: { label: string; of: RowFigures }) {
 }
 
 function Certificate({ until }: { until: string }) {
-  const { days, few } = daysLeft(until, Date.now());
+  const { store } = useLive();
+  const { days, few } = daysLeft(until, store.serverNow());
   return (
     <span className={few ? "few" : undefined}>
       <span className="sr">{t(days < 0 ? "Certificate" : few ? "Certificate ends soon" : "Certificate left")} </span>

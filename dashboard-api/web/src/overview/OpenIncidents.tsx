@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useOpenIncidents } from "../app/openIncidents";
 import { cause, iconOf } from "../incidents/words";
+import { AsOfNote } from "../ui/AsOf";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { t } from "../words/t";
@@ -10,12 +11,18 @@ const MOST = 3;
 
 /** One line, whatever is open, so that nothing moves when it comes: the newest of the open incidents and the way to all. */
 export function OpenIncidents() {
-  const { items, n, known } = useOpenIncidents();
+  const { items, n, known, asOf } = useOpenIncidents();
   return (
-    <section className="open-incidents" aria-label={t("Open incidents")}>
+    <section className="open-incidents" aria-label={t("Open incidents")} data-old={asOf !== null || undefined}>
       {known && items.length === 0 && <p className="muted">{t("No open incidents")}</p>}
+      {asOf !== null && (
+        <p className="muted">
+          {items.length === 0 && <span>{t("No incident was open")}</span>}
+          <AsOfNote at={asOf} />
+        </p>
+      )}
       <ul>
-        {items.slice(0, MOST).map((incident) => (
+        {items.slice(0, asOf === null ? MOST : 1).map((incident) => (
           <li key={incident.id}>
             <StateIcon state={iconOf(incident)} size={17} />
             <Link

@@ -221,6 +221,7 @@ export function OverviewPage() {
         ids={selected}
         matching={order.ids}
         onSelectAll={() => setSelection({ ids: new Set(order.ids), anchor: null })}
+        onSelect={(ids) => setSelection({ ids, anchor: null })}
         onClear={() => setSelection(nothing)}
       />
       {dialog && (

@@ -3,7 +3,6 @@ import { Activity, Ellipsis, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { memo } from "react";
 import type { TargetFigures } from "../api/figures";
 import { useTargetView } from "../app/live";
-import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
 import { KindBadge } from "../ui/KindBadge";
 import { Menu, MenuItem } from "../ui/Menu";
@@ -85,7 +84,7 @@ export const TargetRow = memo(function TargetRow({
         </div>
       </div>
       <div className="bar">
-        <Ticks slots={target.slots} maintainedSince={maintainedSince(target)} />
+        <Ticks slots={target.slots} maintained={target.maintained} />
       </div>
       <div className="regions">
         <RegionDots kind={target.kind} state={target.state} regions={target.region_states} />

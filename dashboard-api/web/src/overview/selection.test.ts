@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupByTag, ungrouped } from "./groups";
-import { changes, inParts, inTurn, nothing, patchOf, preview, select } from "./selection";
+import { changes, hiddenOf, inParts, inTurn, nothing, patchOf, preview, select } from "./selection";
 
 describe("a selection", () => {
   const shown = ungrouped([5, 3, 8, 1]);
@@ -31,6 +31,10 @@ describe("a selection", () => {
     expect(range(1, "a", 4, "c")).toEqual([1, 2, 3, 4]);
     expect(range(3, "b", 1, "c")).toEqual([1, 3]);
     expect(range(3, "b", 1, "a")).toEqual([1, 2, 3]);
+  });
+  it("knows which of it a filter does not show", () => {
+    expect([...hiddenOf(new Set([3, 9, 1]), [5, 3, 8])]).toEqual([9, 1]);
+    expect(hiddenOf(new Set([3, 5]), [5, 3, 8]).size).toBe(0);
   });
 });
 

@@ -34,6 +34,13 @@ export function select(
   return { ids, anchor: id, group };
 }
 
+/** What is selected and not among those shown. */
+export function hiddenOf(ids: ReadonlySet<number>, shown: readonly number[]): ReadonlySet<number> {
+  const hidden = new Set(ids);
+  for (const id of shown) hidden.delete(id);
+  return hidden;
+}
+
 /** Runs over many with a few at a time; what fails does not stop the rest. */
 export async function inTurn<T>(
   items: readonly T[],

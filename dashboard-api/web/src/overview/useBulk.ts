@@ -196,7 +196,7 @@ export function useBulk() {
       toast({
         text: acts.remove.done(targets.length),
         action: { label: t("Undo"), run: () => store.unhideAll(targets.map((target) => target.id)) },
-        onExpire: () => void Promise.all(targets.map(act)),
+        onExpire: () => Promise.all(targets.map(act)),
       });
     },
     [store, toast],

@@ -94,7 +94,7 @@ function compact<T extends object>(all: T): Defined<T> {
   return Object.fromEntries(said) as Defined<T>;
 }
 
-const pointers: [string, keyof RuleDraft][] = [
+export const pointers: readonly (readonly [`/policy/${string}`, keyof RuleDraft])[] = [
   ["/policy/quorum/rule", "quorum"],
   ["/policy/quorum/count", "count"],
   ["/policy/quorum/at_least", "atLeast"],

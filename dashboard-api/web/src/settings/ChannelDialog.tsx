@@ -6,6 +6,7 @@ import { useToast } from "../app/toasts";
 import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
+import { useChanged } from "../ui/useChanged";
 import { useProblems } from "../ui/useProblems";
 import { t } from "../words/t";
 import { kindNames, kinds, pointersOf, settingsOf, type Values, valuesOf } from "./kinds";
@@ -22,6 +23,7 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
   const [name, setName] = useState(channel?.name ?? "");
   const [values, setValues] = useState<Values>(before.values);
   const [cleared, setCleared] = useState<ReadonlySet<string>>(new Set());
+  const entered = useChanged([kind, name, values, [...cleared]]);
   const kept = new Set([...before.kept].filter((field) => !cleared.has(field)));
 
   const save = useMutation({
@@ -57,6 +59,7 @@ export default function ChannelDialog({ channel, onClose }: { channel: Channel |
       busy={save.isPending}
       act={channel ? t("Save changes") : t("Add channel")}
       acting={t("Saving")}
+      entered={entered}
       onSubmit={submit}
       onClose={onClose}
     >

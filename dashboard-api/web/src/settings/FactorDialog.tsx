@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
 import { accountApi, type Enrolment } from "../api/accounts";
+import { KeptFirst } from "../ui/AskFirst";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { DialogForm } from "../ui/DialogForm";
@@ -45,7 +46,8 @@ function Begin({ onDone, onClose }: { onDone: (enrolment: Enrolment) => void; on
       <p>
         {t(
           "You need an authenticator app, such as Aegis, Google Authenticator or the one of your password manager. Nothing changes before a first code of it was right.",
-        )}
+        )}{" "}
+        {t("Once it is on, you are signed out everywhere else.")}
       </p>
       <PasswordField
         label={t("Your password")}
@@ -73,8 +75,7 @@ function Scan({
   const confirm = useMutation({
     mutationFn: () => accountApi.confirmFactor(code.replace(/\s/g, "")),
     onSuccess: ({ recovery_codes }) => {
-      void queries.invalidateQueries({ queryKey: ["second-factor"] });
-      void queries.invalidateQueries({ queryKey: ["members"] });
+      for (const one of ["second-factor", "members", "sessions"]) void queries.invalidateQueries({ queryKey: [one] });
       onDone(recovery_codes);
     },
     onError: (error) => refuse(problemsOf(error, ["/code"])),
@@ -145,6 +146,7 @@ function Recovery({ codes, onClose }: { codes: readonly string[]; onClose: () =>
           {t("I have kept them")}
         </button>
       </div>
+      <KeptFirst />
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { useAnnounce } from "../app/announcer";
 import { Field } from "../ui/Field";
 import { FormProblem } from "../ui/FormProblem";
 import { briefly, sentence } from "../ui/problems";
+import { Unsaved } from "../ui/Unsaved";
 import { t } from "../words/t";
 import { ImportLines } from "./ImportLines";
 
@@ -155,6 +156,10 @@ export function ImportCard() {
           </p>
         )}
       </form>
+      <Unsaved
+        when={busy === "importing"}
+        what={t("The import is still running, and would stop. What is done stays done.")}
+      />
       {(done ?? found) && <ImportLines lines={(done ?? found)?.lines ?? []} dry={!done} />}
     </section>
   );

@@ -8,6 +8,7 @@ import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { Radios } from "./Radios";
 import { roles, roleWhat, roleWords } from "./roles";
 import { Left } from "./Until";
@@ -31,14 +32,21 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<Role>("editor");
   const [email, setEmail] = useState("");
   const [expires, setExpires] = useState(7 * DAY_S);
+  const [password, setPassword] = useCurrentPassword();
   const [made, setMade] = useState<Invitation | null>(null);
   const save = useMutation({
-    mutationFn: () => accountApi.invite({ role, expires_s: expires, ...(email.trim() ? { email: email.trim() } : {}) }),
+    mutationFn: () =>
+      accountApi.invite({
+        role,
+        expires_s: expires,
+        ...(email.trim() ? { email: email.trim() } : {}),
+        current_password: password,
+      }),
     onSuccess: (invitation) => {
       void queries.invalidateQueries({ queryKey: ["invitations"] });
       setMade(invitation);
     },
-    onError: (error) => refuse(problemsOf(error, ["/email", "/role", "/expires_s"])),
+    onError: (error) => refuse(problemsOf(error, ["/email", "/role", "/expires_s", "/current_password"])),
   });
   const submit = () => {
     refuse({});
@@ -99,6 +107,12 @@ export default function InviteDialog({ onClose }: { onClose: () => void }) {
           </select>
         )}
       </Field>
+      <PasswordField
+        label={t("Your password")}
+        value={password}
+        error={problems["/current_password"]}
+        onChange={setPassword}
+      />
     </DialogForm>
   );
 }

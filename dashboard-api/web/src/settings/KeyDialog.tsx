@@ -2,12 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiKey, accountApi, type KeyInput, type Role, type Scope, scopes } from "../api/accounts";
 import { useSession } from "../app/useSelf";
+import { KeptFirst } from "../ui/AskFirst";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { DialogForm } from "../ui/DialogForm";
 import { Field } from "../ui/Field";
 import { type Problems, problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
+import { PasswordField, useCurrentPassword } from "./PasswordField";
 import { Radios } from "./Radios";
 import { reaches, roles } from "./roles";
 import { keyMay, scopeRole, scopeWhat } from "./scopes";
@@ -35,17 +37,22 @@ export default function KeyDialog({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState<Scope[]>(["read"]);
   const [role, setRole] = useState<Role>("viewer");
   const [expires, setExpires] = useState(90 * DAY_S);
+  const [password, setPassword] = useCurrentPassword();
   const [made, setMade] = useState<ApiKey | null>(null);
   const save = useMutation({
     mutationFn: () => {
-      const body: KeyInput = { name: name.trim(), ...(by === "role" ? { role } : { scopes: chosen }) };
+      const body: KeyInput = {
+        name: name.trim(),
+        ...(by === "role" ? { role } : { scopes: chosen }),
+        current_password: password,
+      };
       return accountApi.createKey(expires === 0 ? body : { ...body, expires_s: expires });
     },
     onSuccess: (key) => {
       void queries.invalidateQueries({ queryKey: ["keys"] });
       setMade(key);
     },
-    onError: (error) => refuse(problemsOf(error, ["/name", "/scopes", "/role", "/expires_s"])),
+    onError: (error) => refuse(problemsOf(error, ["/name", "/scopes", "/role", "/expires_s", "/current_password"])),
   });
   const submit = () => {
     const found: Problems = {};
@@ -126,6 +133,12 @@ export default function KeyDialog({ onClose }: { onClose: () => void }) {
           </select>
         )}
       </Field>
+      <PasswordField
+        label={t("Your password")}
+        value={password}
+        error={problems["/current_password"]}
+        onChange={setPassword}
+      />
     </DialogForm>
   );
 }
@@ -199,6 +212,7 @@ function Made({ of: key, onClose }: { of: ApiKey; onClose: () => void }) {
           {t("Done")}
         </button>
       </div>
+      <KeptFirst />
     </Dialog>
   );
 }

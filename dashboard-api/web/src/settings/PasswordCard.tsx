@@ -8,6 +8,7 @@ import { FormProblem } from "../ui/FormProblem";
 import { problemsOf } from "../ui/problems";
 import { useProblems } from "../ui/useProblems";
 import { t } from "../words/t";
+import { endedWords } from "./ended";
 import { PasswordField, useCurrentPassword } from "./PasswordField";
 
 /** Another password, or a first one; every other session ends with the old one. */
@@ -21,8 +22,8 @@ export function PasswordCard() {
   const first = current === undefined;
   const save = useMutation({
     mutationFn: () => accountApi.changePassword(current, next),
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: ["sessions"] });
+    onSuccess: (ended) => {
+      for (const one of ["sessions", "keys", "invitations"]) void queries.invalidateQueries({ queryKey: [one] });
       queries.setQueryData<Session>(["session"], (now) =>
         now?.user ? { ...now, user: { ...now.user, passwordless: false } } : now,
       );
@@ -30,9 +31,12 @@ export function PasswordCard() {
       setNext("");
       refuse({});
       toast({
-        text: first
-          ? t("The password is set. You are signed out everywhere else.")
-          : t("The password is changed. You are signed out everywhere else."),
+        text: [
+          first
+            ? t("The password is set. You are signed out everywhere else.")
+            : t("The password is changed. You are signed out everywhere else."),
+          ...endedWords(ended),
+        ].join(" "),
       });
     },
     onError: (error) => refuse(problemsOf(error, ["/current_password", "/password"])),
@@ -58,12 +62,16 @@ export function PasswordCard() {
         />
         <PasswordField
           label={t("New password")}
-          hint={t("At least 8 characters. You are signed out everywhere else; API keys live on.")}
+          hint={t("At least 8 characters. You are signed out everywhere else.")}
           fresh
           value={next}
           error={problems["/password"]}
           onChange={setNext}
         />
+        <p className="muted">
+          {t("API keys of yours end, with those they made: programs that use them are refused.")}{" "}
+          {t("Invitations that you have made and nobody has used are withdrawn.")}
+        </p>
         <div>
           <button type="submit" className="btn" disabled={save.isPending}>
             {first ? t("Set a password") : save.isPending ? t("Changing") : t("Change password")}

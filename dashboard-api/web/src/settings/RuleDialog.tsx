@@ -5,6 +5,7 @@ import { useToast } from "../app/toasts";
 import { ownZone } from "../targetform/zones";
 import { DialogForm } from "../ui/DialogForm";
 import { problemsOf } from "../ui/problems";
+import { useChanged } from "../ui/useChanged";
 import { useProblems } from "../ui/useProblems";
 import { t } from "../words/t";
 import { RuleFields } from "./RuleFields";
@@ -24,6 +25,7 @@ export default function RuleDialog({
   const toast = useToast();
   const { form, problems, refuse } = useProblems();
   const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : emptyRule(ownZone())));
+  const entered = useChanged(draft);
   const save = useMutation({
     mutationFn: (terms: Omit<AlertTerms, "enabled">) =>
       rule ? alertApi.updateRule(rule.id, terms, rule.version) : alertApi.createRule({ ...terms, enabled: true }),
@@ -50,6 +52,7 @@ export default function RuleDialog({
       busy={save.isPending}
       act={rule ? t("Save changes") : t("Add rule")}
       acting={t("Saving")}
+      entered={entered}
       onSubmit={submit}
       onClose={onClose}
     >

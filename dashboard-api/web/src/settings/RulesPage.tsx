@@ -77,11 +77,13 @@ export function RulesPage() {
           {noChannels ? (
             <>
               <p>{t("A rule tells somebody on a channel. There is none yet.")}</p>
-              <div className="actions">
-                <Link to="/settings/channels" className="btn primary">
-                  {t("Add a channel first")}
-                </Link>
-              </div>
+              {mayEdit && (
+                <div className="actions">
+                  <Link to="/settings/channels" className="btn primary">
+                    {t("Add a channel first")}
+                  </Link>
+                </div>
+              )}
             </>
           ) : (
             <>

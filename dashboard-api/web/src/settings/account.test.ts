@@ -1,6 +1,7 @@
 import decodeQR from "qr/decode.js";
 import { describe, expect, it } from "vitest";
 import { device } from "./device";
+import { endedWords } from "./ended";
 import { actorName } from "./people";
 import { qrPath } from "./qr";
 import { reaches } from "./roles";
@@ -23,6 +24,19 @@ describe("a QR code", () => {
     const url =
       "otpauth://totp/Probefleet:ann@example.com?algorithm=SHA1&digits=6&issuer=Probefleet&secret=JBSWY3DPEHPK3PXP";
     expect(decodeQR(picture(qrPath(url)))).toBe(url);
+  });
+});
+
+describe("what ends with a password", () => {
+  it("is counted, and nothing is said of nothing", () => {
+    expect(endedWords({ keys_ended: 0, invitations_withdrawn: 0 })).toEqual([]);
+    expect(endedWords({ keys_ended: 1, invitations_withdrawn: 0 })).toEqual([
+      "1 API key has ended: its program needs another.",
+    ]);
+    expect(endedWords({ keys_ended: 3, invitations_withdrawn: 2 })).toEqual([
+      "3 API keys have ended: their programs need others.",
+      "2 invitations are withdrawn.",
+    ]);
   });
 });
 
@@ -67,6 +81,8 @@ describe("who did something", () => {
     expect(actorName("key:1", people, keys)).toBe("the key deploy");
     expect(actorName("key:9", people, keys)).toBe("an ended key (9)");
     expect(actorName("", people, keys)).toBe("nobody signed in");
+    expect(actorName("cli", people, keys)).toBe("the operator’s tool");
+    expect(actorName("system", people, keys)).toBe("the installation");
   });
 });
 

@@ -34,5 +34,7 @@ export function actorName(
     const key = keys.find((one) => one.id === id);
     return key ? t("the key {name}", { name: key.name }) : t("an ended key ({id})", { id });
   }
+  if (actor === "cli") return t("the operator’s tool");
+  if (actor === "system") return t("the installation");
   return actor === "" ? t("nobody signed in") : actor;
 }

@@ -47,7 +47,7 @@ export function useDeleteLater(
       toast({
         text: t("{name} deleted.", { name }),
         action: { label: t("Undo"), run: () => put(list, id, false) },
-        onExpire: () => void commit(),
+        onExpire: commit,
       });
     },
     [list, act, toast, queries],

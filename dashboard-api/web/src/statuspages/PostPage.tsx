@@ -132,7 +132,7 @@ function Details({ page, post }: { page: StatusPage; post: Post }) {
           onAct={remove}
         >
           {t(
-            "It goes from the page, its history, its feeds and its calendar, with {n, plural, one {# update} other {# updates}}. Readers who saw it are not told. If it is only over, resolve it instead. This cannot be undone.",
+            "It goes from the page, its history and its feeds, with {n, plural, one {# update} other {# updates}}. Readers who saw it are not told. If it is only over, resolve it instead. This cannot be undone.",
             { n: post.updates.length },
           )}
         </Confirm>

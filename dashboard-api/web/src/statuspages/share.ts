@@ -30,6 +30,6 @@ export const feedsOf = (base: string) => [
   { name: t("Atom"), what: t("for feed readers and chats"), url: `${base}/feed.atom` },
   { name: "RSS", what: t("the same, older"), url: `${base}/feed.rss` },
   { name: t("JSON Feed"), what: t("the same, for programs"), url: `${base}/feed.json` },
-  { name: t("Calendar"), what: t("incidents and maintenance, for calendars"), url: `${base}/calendar.ics` },
+  { name: t("Calendar"), what: t("maintenance windows, for calendars"), url: `${base}/calendar.ics` },
   { name: t("Summary"), what: t("as Atlassian Statuspage gives it"), url: `${base}/api/v2/summary.json` },
 ];

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { alertApi, type Tiding } from "../api/alerts";
+import { useLive } from "../app/live";
 import { kindLabel } from "../settings/kinds";
 import { told } from "../settings/told";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -68,7 +69,8 @@ function Nobody({ target }: { target: { id: number; tags: readonly string[] } })
 }
 
 function Alert({ one }: { one: Tiding }) {
-  const result = resultOf(one, Date.now());
+  const { store } = useLive();
+  const result = resultOf(one, store.serverNow());
   return (
     <li data-result={result}>
       <StateIcon state={iconOf[result]} size={18} />

@@ -2,13 +2,14 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
+import { useZone } from "../app/preferences";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { useRetired } from "../ui/retired";
 import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
-import { Clock } from "../ui/time";
+import { Clock, dayOf, useToday } from "../ui/time";
 import { explain, latency, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 import { CheckDetail } from "./CheckDetail";
@@ -40,6 +41,10 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
         )
       : mergeLog([], live).slice(0, PAGE);
   }, [pages, target.slots, zoom]);
+
+  const [zone] = useZone();
+  const today = useToday();
+  const dated = lines.some((line) => dayOf(line.at, zone) !== today);
 
   // Fetch the full rows once what the live feed showed has been stored.
   const incomplete = pages !== undefined && lines.some((line) => line.full === null);
@@ -74,7 +79,7 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
           )}
         </p>
       )}
-      <ul className="log">
+      <ul className="log" data-dated={dated || undefined}>
         {lines.map((line) => (
           <LogRow key={line.key} line={line} kind={target.kind} retired={gone.has(line.region)} />
         ))}

@@ -1,7 +1,9 @@
 import { ChartColumn, Download, Table } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
+import { AsOfNote, useAsOf } from "../ui/AsOf";
 import { download } from "../ui/download";
 import { ErrorNote } from "../ui/ErrorNote";
+import type { Asked } from "../ui/present";
 import { CopyNote } from "../ui/Stale";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -33,18 +35,20 @@ export function FigureCard({
   file: string;
   summary: string;
   numbers: Numbers | null;
-  query: { error: unknown; isPending: boolean; data: { stale_since?: string } | undefined; refetch: () => unknown };
+  query: Asked & { isPending: boolean; data: { stale_since?: string } | undefined; refetch: () => unknown };
   tools?: ReactNode;
   children: ReactNode;
 }) {
   const [asTable, setAsTable] = useState(false);
   const id = useId();
+  const asOf = useAsOf(query, false); // it is of a range, and does not say how things are now
   const filled = numbers !== null && numbers.rows.length > 0;
   return (
     <section className="card figure" aria-labelledby={id}>
       <div className="card-head">
         <h2 id={id}>{title}</h2>
         <CopyNote of={query.data} />
+        <AsOfNote at={asOf} />
         <div className="row wrap push">
           {tools}
           <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>

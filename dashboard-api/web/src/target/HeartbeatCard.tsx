@@ -6,6 +6,7 @@ import { api } from "../api/endpoints";
 import type { Heartbeat, Target } from "../api/types";
 import { useToast } from "../app/toasts";
 import type { TargetView } from "../live/store";
+import { AsOfNote, useAsOf } from "../ui/AsOf";
 import { Confirm } from "../ui/Confirm";
 import { CopyText } from "../ui/CopyText";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -15,6 +16,8 @@ import { duration } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 import "../styles/heartbeat.css";
+
+const EVERY_MS = 5_000;
 
 const signalWords: Record<Heartbeat["last_signal"], string> = {
   "": t("None yet"),
@@ -31,7 +34,8 @@ export function useHeartbeat(target: TargetView) {
     queryKey: ["heartbeat", target.id],
     queryFn: () => api.heartbeat(target.id),
     enabled: target.kind === "heartbeat",
-    refetchInterval: 5_000,
+    refetchInterval: EVERY_MS,
+    refetchOnWindowFocus: true,
     retry: (failures, error) => !(error instanceof ApiError && error.status < 500) && failures < 2,
   });
   const seen = `${target.last_result_at} ${target.state}`;
@@ -45,6 +49,7 @@ export function useHeartbeat(target: TargetView) {
 /** What is expected next, what came last, and the addresses that the job pings. */
 export function HeartbeatCards({ target }: { target: TargetView }) {
   const beat = useHeartbeat(target);
+  const asOf = useAsOf(beat, EVERY_MS);
   if (beat.error instanceof ApiError && beat.error.status === 403) {
     return (
       <section className="card pad" aria-labelledby="pinging">
@@ -57,7 +62,7 @@ export function HeartbeatCards({ target }: { target: TargetView }) {
   if (!beat.data) return <div className="card skeleton chart-skeleton holds" />;
   return (
     <>
-      <Standing beat={beat.data} />
+      <Standing beat={beat.data} asOf={asOf} />
       <Addresses beat={beat.data} name={target.name} />
     </>
   );
@@ -81,7 +86,7 @@ export function Schedule({ target }: { target: Target | undefined }) {
   );
 }
 
-function Standing({ beat }: { beat: Heartbeat }) {
+function Standing({ beat, asOf }: { beat: Heartbeat; asOf: number | null }) {
   const now = useNow();
   const expected = beat.expected_at ? Date.parse(beat.expected_at) : null;
   const deadline = beat.deadline_at ? Date.parse(beat.deadline_at) : null;
@@ -90,6 +95,7 @@ function Standing({ beat }: { beat: Heartbeat }) {
     <section className="card" aria-labelledby="expected">
       <div className="card-head">
         <h2 id="expected">{t("Expected next")}</h2>
+        <AsOfNote at={asOf} />
         <span className="muted push">{t("{n, plural, one {# ping} other {# pings}} so far", { n: beat.pings })}</span>
       </div>
       <dl className="standing">

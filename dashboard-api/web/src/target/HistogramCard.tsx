@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { api } from "../api/endpoints";
+import { useLive } from "../app/live";
 import type { Range } from "../app/router";
 import { untilFresh } from "../ui/Stale";
 import { count, latency } from "../ui/words";
@@ -20,18 +21,24 @@ export function HistogramCard({
   range,
   zoom,
   regions,
+  region: asked,
+  onRegion,
 }: {
   id: number;
   range: Range;
   zoom: Zoom | null;
   regions: readonly string[];
+  /** The one that is looked at; "": all. */
+  region: string;
+  onRegion: (region: string) => void;
 }) {
-  const [region, setRegion] = useState("");
+  const { store } = useLive();
+  const region = regions.includes(asked) ? asked : "";
   const histogram = useQuery({
     queryKey: ["histogram", id, range, region, zoom],
     queryFn: () => {
       if (zoom) return api.histogram(id, spanOf(zoom), region);
-      const to = Date.now();
+      const to = store.serverNow();
       return api.histogram(
         id,
         { from: new Date(to - spanSeconds[range] * 1000).toISOString(), to: new Date(to).toISOString() },
@@ -70,7 +77,7 @@ export function HistogramCard({
         regions.length > 1 && (
           <label>
             <span className="sr">{t("Region of the histogram")}</span>
-            <select className="input" value={region} onChange={(event) => setRegion(event.target.value)}>
+            <select className="input" value={region} onChange={(event) => onRegion(event.target.value)}>
               <option value="">{t("All regions")}</option>
               {regions.map((one) => (
                 <option key={one} value={one}>

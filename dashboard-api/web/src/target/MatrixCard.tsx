@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api } from "../api/endpoints";
 import type { Matrix } from "../api/figures";
+import { useLive } from "../app/live";
 import { useZone } from "../app/preferences";
 import type { Range } from "../app/router";
 import { untilFresh } from "../ui/Stale";
@@ -10,7 +11,7 @@ import { count, latency, listed, stateWords } from "../ui/words";
 import { t } from "../words/t";
 import columns from "./columns.json";
 import { FigureCard, type Numbers } from "./FigureCard";
-import { cellOf } from "./figures";
+import { cellOf, ends } from "./figures";
 import { spanSeconds } from "./phases";
 import { widening } from "./widening";
 import { asked as spanOf, stepped, type Zoom, zoomStep } from "./zoom";
@@ -41,12 +42,13 @@ export function MatrixCard({
   regions: readonly string[];
 }) {
   const step = zoom ? zoomStep(zoom, intervalS, 60) : Math.max(steps[range], Math.ceil(intervalS / 60) * 60);
+  const { store } = useLive();
   const [zone] = useZone();
   const matrix = useQuery({
     queryKey: ["matrix", id, range, step, zoom],
     queryFn: () => {
       if (zoom) return widening(step, (wide) => api.matrix(id, spanOf(stepped(zoom, wide)), wide));
-      const to = Math.ceil(Date.now() / 1000 / step) * step;
+      const to = Math.ceil(store.serverNow() / 1000 / step) * step;
       const from = to - spanSeconds[range];
       return api.matrix(id, spanOf({ from, to }), step);
     },
@@ -55,6 +57,7 @@ export function MatrixCard({
   });
   const { data } = matrix;
   const x = data?.x ?? [];
+  const { from, to } = ends(x, data?.step_s ?? step);
   const numbers = useMemo(() => (data ? numbersOf(data) : null), [data]);
   const trouble = data?.items.filter((row) => row.down.some((n) => n > 0)).map((row) => row.region) ?? [];
   const summary = !data?.items.length
@@ -116,8 +119,8 @@ export function MatrixCard({
         <div className="matrix-row muted">
           <span />
           <div className="row spread" dir="ltr">
-            <span dir="auto">{absolute((x[0] ?? 0) * 1000, zone)}</span>
-            <span dir="auto">{absolute((x.at(-1) ?? 0) * 1000, zone)}</span>
+            <span dir="auto">{absolute(from * 1000, zone)}</span>
+            <span dir="auto">{absolute(to * 1000, zone)}</span>
           </div>
         </div>
         <Legend />

@@ -7,22 +7,27 @@ import { Clock } from "../ui/time";
 import { latency } from "../ui/words";
 import { locale, t } from "../words/t";
 import { type Band, clipped } from "./bands";
+import { lines, percentiles } from "./percentiles";
 import { phases, stack } from "./phases";
 import { plain } from "./words";
 import { within, type Zoom } from "./zoom";
 import "../styles/phases.css";
+
+/** Where the time goes, or how it is spread. */
+export type View = "phases" | "percentiles";
 
 interface Props {
   series: Series;
   from: number;
   to: number;
   incidents: readonly Band[];
+  view: View;
   /** A range was dragged across. */
   onZoom: (zoom: Zoom) => void;
 }
 
-/** The mean of each phase, stacked, with incidents shaded behind. The same numbers are in the table. */
-export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
+/** The mean of each phase, stacked, or lines of percentiles, with incidents shaded behind. The same numbers are in the table. */
+export function PhaseChart({ series, from, to, incidents, view, onZoom }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const [index, setIndex] = useState<number | null>(null);
   const [theme] = useTheme();
@@ -36,9 +41,9 @@ export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    const heights = stack(grid).reverse(); // tallest first, so that lower ones cover it
+    const heights = view === "percentiles" ? lines(grid) : stack(grid).reverse(); // tallest first, so that lower ones cover it
     const chart = new uPlot(
-      options(element, grid, from, to, zone, incidents, setIndex, (zoom) => dragged.current(zoom)),
+      options(element, grid, view, from, to, zone, incidents, setIndex, (zoom) => dragged.current(zoom)),
       [grid.x, ...heights],
       element,
     );
@@ -50,28 +55,38 @@ export function PhaseChart({ series, from, to, incidents, onZoom }: Props) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [grid, from, to, zone, theme, dark, incidents]);
+  }, [grid, view, from, to, zone, theme, dark, incidents]);
   const seen = incidents.filter((one) => clipped(one, from, to)).length;
 
   return (
     <figure className="chart">
-      <Legend series={grid} index={index} incidents={seen} />
+      <Legend series={grid} view={view} index={index} incidents={seen} />
       <div ref={host} className="plot" aria-hidden />
     </figure>
   );
 }
 
 /** As high as the chart will be. */
-export function ChartSkeleton() {
+export function ChartSkeleton({ view }: { view: View }) {
   return (
     <div className="chart">
-      <Legend series={null} index={null} incidents={0} />
+      <Legend series={null} view={view} index={null} incidents={0} />
       <div className="skeleton plot" />
     </div>
   );
 }
 
-function Legend({ series, index, incidents }: { series: Series | null; index: number | null; incidents: number }) {
+function Legend({
+  series,
+  view,
+  index,
+  incidents,
+}: {
+  series: Series | null;
+  view: View;
+  index: number | null;
+  incidents: number;
+}) {
   const at = series?.x[index ?? -1];
   return (
     <div className="legend">
@@ -82,15 +97,25 @@ function Legend({ series, index, incidents }: { series: Series | null; index: nu
             {t("{n, plural, one {# check} other {# checks}}", { n: series?.count[index] ?? 0 })}
           </>
         ) : (
-          t("Mean of each phase")
+          t(view === "percentiles" ? "How long most checks took" : "Mean of each phase")
         )}
       </span>
-      {phases.map(({ key, label }) => (
-        <span key={key} className="phase-key">
-          <i className={`swatch p-${key}`} /> {label}
-          {index !== null && <b>{latency(series?.[`${key}_us`][index])}</b>}
-        </span>
-      ))}
+      {view === "percentiles"
+        ? percentiles.map(({ key, color, dash }) => (
+            <span key={key} className="phase-key line-key">
+              <svg width="24" height="10" viewBox="0 0 24 10" aria-hidden>
+                <path d="M0 5h24" stroke={`var(${color})`} strokeWidth="2" strokeDasharray={dash.join(" ")} />
+              </svg>
+              {key}
+              {index !== null && <b>{latency(series?.[`${key}_us`][index])}</b>}
+            </span>
+          ))
+        : phases.map(({ key, label }) => (
+            <span key={key} className="phase-key">
+              <i className={`swatch p-${key}`} /> {label}
+              {index !== null && <b>{latency(series?.[`${key}_us`][index])}</b>}
+            </span>
+          ))}
       {incidents > 0 && (
         <span className="mark-key">
           <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden>
@@ -107,6 +132,7 @@ function Legend({ series, index, incidents }: { series: Series | null; index: nu
 function options(
   element: HTMLElement,
   series: Series,
+  view: View,
   from: number,
   to: number,
   zone: Zone,
@@ -115,7 +141,6 @@ function options(
   onZoom: (zoom: Zoom) => void,
 ): uPlot.Options {
   const color = colors(element);
-  const bars = uPlot.paths.bars?.({ size: [0.86, 48], align: 1, radius: 0 });
   const axis: uPlot.Axis = {
     stroke: color("--ink-3"),
     font: `12px ${getComputedStyle(element).fontFamily}`,
@@ -137,17 +162,7 @@ function options(
       { ...axis, size: 30, grid: { show: false }, space: 70, values: timeLabels(to - from, zone) },
       { ...axis, size: 62, values: (_, values) => values.map(axisLabel) },
     ],
-    series: [
-      {},
-      ...[...phases].reverse().map(({ key, label }) => ({
-        label,
-        stroke: color(`--phase-${key}`),
-        fill: color(`--phase-${key}`),
-        width: 0,
-        points: { show: false },
-        ...(bars ? { paths: bars } : {}),
-      })),
-    ],
+    series: [{}, ...(view === "percentiles" ? lined(series.step_s, color) : stacked(color))],
     hooks: {
       drawClear: [
         (chart) => shadeIncidents(chart, incidents, from, to, color),
@@ -164,6 +179,49 @@ function options(
         },
       ],
     },
+  };
+}
+
+function stacked(color: (name: string) => string): uPlot.Series[] {
+  const bars = uPlot.paths.bars?.({ size: [0.86, 48], align: 1, radius: 0 });
+  return [...phases].reverse().map(({ key, label }) => ({
+    label,
+    stroke: color(`--phase-${key}`),
+    fill: color(`--phase-${key}`),
+    width: 0,
+    points: { show: false },
+    ...(bars ? { paths: bars } : {}),
+  }));
+}
+
+function lined(step: number, color: (name: string) => string): uPlot.Series[] {
+  return percentiles.map((one) => ({
+    label: one.key,
+    stroke: color(one.color),
+    dash: [...one.dash],
+    width: 2,
+    points: { show: false },
+    paths: steps(step),
+  }));
+}
+
+/** A line over the whole of each step that has a value, so that one between two gaps is seen, too. */
+function steps(step: number): uPlot.Series.PathBuilder {
+  return (chart, index) => {
+    const stroke = new Path2D();
+    let down = false;
+    chart.data[0].forEach((at, i) => {
+      const value = chart.data[index]?.[i] ?? null;
+      if (value !== null) {
+        const y = chart.valToPos(value, "y", true);
+        const x = chart.valToPos(at, "x", true);
+        if (down) stroke.lineTo(x, y);
+        else stroke.moveTo(x, y);
+        stroke.lineTo(chart.valToPos(at + step, "x", true), y);
+      }
+      down = value !== null;
+    });
+    return { stroke };
   };
 }
 

@@ -3,16 +3,16 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { type Revision, revisionsOf } from "../api/revisions";
 import { useSession } from "../app/useSelf";
-import { actorWord, capital, isSelf } from "../incidents/words";
+import { capital } from "../incidents/words";
 import type { TargetView } from "../live/store";
 import { actions } from "../settings/auditWords";
-import { actorName, useApiKeys, useMembers } from "../settings/people";
 import { ChangeLine } from "../ui/ChangeLine";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { Clock } from "../ui/time";
 import { t } from "../words/t";
 import { linesOf, settingsOf } from "./revisions";
+import { useWho } from "./useWho";
 import "../styles/past.css";
 
 const WRITTEN_AFTER_MS = 1_000; // a change is shown live before it is written down
@@ -69,15 +69,6 @@ function useEditsElsewhere(target: TargetView): void {
     }, WRITTEN_AFTER_MS);
     return () => clearTimeout(timer);
   }, [settings, target.id, queries]);
-}
-
-/** Who did something: by name for owners, who may see all names. */
-function useWho(): (actor: string) => string {
-  const self = useSession()?.user ?? null;
-  const people = useMembers().data;
-  const keys = useApiKeys().data;
-  return (actor) =>
-    people && keys && actor !== "" && !isSelf(actor, self) ? actorName(actor, people, keys) : actorWord(actor, self);
 }
 
 function Entry({ one, who }: { one: Revision; who: string }) {

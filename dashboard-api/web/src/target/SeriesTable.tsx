@@ -25,10 +25,13 @@ export function SeriesTable({ series }: { series: Series }) {
               {t("No data")}
             </th>
             <th scope="col" className="num">
-              {t("Median")}
+              {t("Median")} (p50)
             </th>
             <th scope="col" className="num">
-              {t("95th")}
+              p95
+            </th>
+            <th scope="col" className="num">
+              p99
             </th>
             {phases.map((phase) => (
               <th key={phase.key} scope="col" className="num">
@@ -48,6 +51,7 @@ export function SeriesTable({ series }: { series: Series }) {
               <td className="num">{plain((series.unknown[i] ?? 0) + (series.missed[i] ?? 0))}</td>
               <td className="num">{latency(series.p50_us[i])}</td>
               <td className="num">{latency(series.p95_us[i])}</td>
+              <td className="num">{latency(series.p99_us[i])}</td>
               {phases.map((phase) => (
                 <td key={phase.key} className="num">
                   {latency(series[`${phase.key}_us`][i])}

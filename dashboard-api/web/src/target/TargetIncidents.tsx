@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { incidentApi } from "../api/incidents";
-import { useIncidentsEvery } from "../app/openIncidents";
+import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
 import { IncidentRow } from "../incidents/IncidentRow";
+import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { t } from "../words/t";
 import "../styles/incidents.css";
@@ -16,11 +17,14 @@ export function TargetIncidents({ id }: { id: number }) {
     queryKey: ["incidents", "target", id],
     queryFn: () => incidentApi.list({ target_id: id, limit: SHOWN }),
     refetchInterval: every,
+    refetchOnWindowFocus: every !== false,
   });
+  const asOf = useIncidentsAsOf(list);
   return (
     <section className={list.isPending ? "card holds" : "card"} aria-labelledby="incidents">
       <div className="card-head">
         <h2 id="incidents">{t("Incidents")}</h2>
+        <AsOfNote at={asOf} />
         {list.data && list.data.items.length > 0 && (
           <Link to="/incidents" search={{ target: String(id) }} className="link push">
             {t("All of this target")}

@@ -5,14 +5,13 @@ import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
 import { api } from "../api/endpoints";
 import { useKeys } from "../app/keys";
 import { useFilled, useList, useLive, useTargetView } from "../app/live";
-import type { Range } from "../app/router";
+import type { Range, TargetSearch } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
 import { useMayEdit } from "../app/useSelf";
 import { useTest } from "../app/useTest";
 import { KnownTarget } from "../known/KnownTarget";
 import { AskTarget } from "../known/ways";
-import { maintainedSince } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { KindBadge } from "../ui/KindBadge";
@@ -31,11 +30,13 @@ import { MatrixCard } from "./MatrixCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
 import { TargetIncidents } from "./TargetIncidents";
+import { UnverifiedNote } from "./UnverifiedNote";
 import { UptimeCards } from "./UptimeCard";
 import { YearCard } from "./YearCard";
 import { asked, type Zoom, zoomOf } from "./zoom";
 import "../styles/target.css";
 import "../styles/figures.css";
+import "../styles/print.css";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 const AlertsCard = lazy(() => import("./AlertsCard"));
@@ -73,13 +74,16 @@ function Details({ target }: { target: TargetView }) {
   const range = search.range ?? "1h";
   const zoom = useMemo(() => zoomOf({ from: search.from, to: search.to }), [search.from, search.to]);
   const navigate = useNavigate({ from: "/targets/$id" });
+  const { view, region } = search;
   const show = (next: Range, closely: Zoom | null) =>
     void navigate({
-      search: { ...(next === "1h" ? {} : { range: next }), ...(closely && asked(closely)) },
+      search: { view, region, ...(next === "1h" ? {} : { range: next }), ...(closely && asked(closely)) },
       // The way back leads out of what was looked at closely.
       replace: closely === null,
       resetScroll: false,
     });
+  const look = (next: Pick<TargetSearch, "view" | "region">) =>
+    void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false });
   const { regions } = useList();
   const fleet = useFleet();
   const [editing, setEditing] = useState(false);
@@ -99,7 +103,7 @@ function Details({ target }: { target: TargetView }) {
   });
 
   return (
-    <div className="page">
+    <div className="page paper">
       <Link to="/" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
@@ -158,6 +162,7 @@ function Details({ target }: { target: TargetView }) {
       <Address target={target} />
       <Related target={target} />
       <AskTarget id={target.id} />
+      <UnverifiedNote target={target} />
       <StoreNotices fleet={fleet.data} />
       {!beats && (
         <SilentRegions
@@ -166,7 +171,7 @@ function Details({ target }: { target: TargetView }) {
       )}
 
       <section className="card strip-card" aria-label={t(beats ? "Last 90 pings" : "Last 90 checks")}>
-        <Ticks slots={target.slots} maintainedSince={maintainedSince(target)} height={40} />
+        <Ticks slots={target.slots} maintained={target.maintained} height={40} />
         <div className="row spread muted" dir="ltr">
           <span dir="auto">
             {target.slots[0] ? <Ago at={target.slots[0].at} /> : t(beats ? "No pings yet" : "No checks yet")}
@@ -205,10 +210,19 @@ function Details({ target }: { target: TargetView }) {
             range={range}
             zoom={zoom}
             onRange={(next) => show(next, null)}
+            view={view ?? "phases"}
             onZoom={(next) => show(range, next)}
+            onView={(next) => look({ view: next === "percentiles" ? next : undefined })}
           />
           <MatrixCard id={target.id} range={range} zoom={zoom} intervalS={target.interval_s} regions={seenFrom} />
-          <HistogramCard id={target.id} range={range} zoom={zoom} regions={seenFrom} />
+          <HistogramCard
+            id={target.id}
+            range={range}
+            zoom={zoom}
+            regions={seenFrom}
+            region={region ?? ""}
+            onRegion={(next) => look({ region: next || undefined })}
+          />
           <YearCard id={target.id} />
           <TargetIncidents id={target.id} />
           <div className="columns-2">

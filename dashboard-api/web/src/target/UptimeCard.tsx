@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/endpoints";
 import type { Uptime } from "../api/types";
+import { useLive } from "../app/live";
 import { bounds } from "../report/words";
-import { KeptNote } from "../ui/KeptNote";
+import { AsOfNote, useAsOf } from "../ui/AsOf";
+import { KeptNote, LackNote } from "../ui/KeptNote";
 import { CopyNote, untilFresh } from "../ui/Stale";
 import { count, percent } from "../ui/words";
 import { Rich } from "../words/Rich";
@@ -23,10 +25,11 @@ export function UptimeCards({ id }: { id: number }) {
 }
 
 function UptimeCard({ id, days, label }: { id: number; days: number; label: string }) {
+  const { store } = useLive();
   const uptime = useQuery({
     queryKey: ["uptime", id, days],
     queryFn: () => {
-      const to = Date.now();
+      const to = store.serverNow();
       return api.uptime(id, {
         from: new Date(to - days * 86_400_000).toISOString(),
         to: new Date(to).toISOString(),
@@ -34,11 +37,12 @@ function UptimeCard({ id, days, label }: { id: number; days: number; label: stri
     },
     refetchInterval: untilFresh(days > 7 ? 300_000 : 60_000),
   });
+  const asOf = useAsOf(uptime, false);
   const u = uptime.data;
   return (
     <div className="card stat">
       <h2>
-        {label} <CopyNote of={u} />
+        {label} <CopyNote of={u} /> <AsOfNote at={asOf} />
       </h2>
       <p className="big">{u ? percent(u.uptime) : uptime.error ? "–" : <span className="skeleton" />}</p>
       {(u || !uptime.error) && <p className="muted rests-on">{u && <RestsOn u={u} />}</p>}
@@ -78,6 +82,12 @@ function RestsOn({ u }: { u: Uptime }) {
         <>
           <br />
           {bounds(u)}
+        </>
+      )}
+      {(u.settled_until || u.not_computed) && (
+        <>
+          <br />
+          <LackNote of={u} />
         </>
       )}
     </>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import { api } from "../api/endpoints";
+import { useLive } from "../app/live";
 import { useZone } from "../app/preferences";
 import { ownZone } from "../targetform/zones";
 import { KeptNote } from "../ui/KeptNote";
@@ -17,12 +18,13 @@ const SIZE = 14;
 
 /** Uptime by day over a year, as a calendar. */
 export function YearCard({ id }: { id: number }) {
+  const { store } = useLive();
   const [chosen] = useZone();
   const zone = chosen === "utc" ? "UTC" : ownZone();
   const year = useQuery({
     queryKey: ["days", id, zone],
     queryFn: () => {
-      const to = Date.now();
+      const to = store.serverNow();
       return api.days(
         id,
         { from: new Date(to - DAYS * 86_400_000).toISOString(), to: new Date(to).toISOString() },
@@ -103,7 +105,7 @@ export function YearCard({ id }: { id: number }) {
                     {month(period.name)}
                   </text>
                 )}
-                <rect x={x} y={y} width={12} height={12} rx={2} className={`d-${state ?? "none"}`}>
+                <Square state={state ?? "none"} x={x} y={y}>
                   <title>
                     {t(
                       "{day}: {state, select, up {Up} degraded {Degraded} down {Down} no_data {No data} other {nothing was due}}, uptime {uptime}, {minutes} min down, {checks, plural, one {# check} other {# checks}}",
@@ -116,32 +118,44 @@ export function YearCard({ id }: { id: number }) {
                       },
                     )}
                   </title>
-                </rect>
-                {state === "down" && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
-                {state === "degraded" && <path d={`M${x + 6} ${y + 2.5}v4.5m0 2.2v.3`} className="d-mark" />}
+                </Square>
               </g>
             );
           })}
         </svg>
       </section>
       <ul className="year-legend" aria-hidden>
-        <li>
-          <span className="key d-up" /> {t("Up")}
-        </li>
-        <li>
-          <span className="key d-degraded">!</span> {t("Degraded")}
-        </li>
-        <li>
-          <span className="key d-down">×</span> {t("Down at least once")}
-        </li>
-        <li>
-          <span className="key d-no_data" /> {t("Less than half measured")}
-        </li>
-        <li>
-          <span className="key d-none" /> {t("Nothing due")}
-        </li>
+        {legend.map(([state, word]) => (
+          <li key={state}>
+            <svg width="14" height="14" viewBox="-1 -1 14 14" aria-hidden>
+              <Square state={state} />
+            </svg>
+            {word}
+          </li>
+        ))}
       </ul>
     </FigureCard>
+  );
+}
+
+const legend = [
+  ["up", t("Up")],
+  ["degraded", t("Degraded")],
+  ["down", t("Down at least once")],
+  ["no_data", t("Less than half measured")],
+  ["none", t("Nothing due")],
+] as const;
+
+/** A day, told by its mark and not by its colour alone. */
+function Square({ state, x = 0, y = 0, children }: { state: string; x?: number; y?: number; children?: ReactNode }) {
+  return (
+    <>
+      <rect x={x} y={y} width={12} height={12} rx={2} className={`d-${state}`}>
+        {children}
+      </rect>
+      {state === "down" && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
+      {state === "degraded" && <path d={`M${x + 6} ${y + 2.5}v4.5m0 2.2v.3`} className="d-mark" />}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MatrixRow, Period } from "../api/figures";
 import { csvOf } from "./csv";
-import { calendar, cellOf, quantileBucket, trimmed } from "./figures";
+import { calendar, cellOf, ends, quantileBucket, trimmed } from "./figures";
 
 describe("a step of a region", () => {
   const row: MatrixRow = {
@@ -19,6 +19,13 @@ describe("a step of a region", () => {
   });
   it("counts what was measured apart from what was not", () => {
     expect(cellOf(row, 0)).toMatchObject({ checks: 5, missing: 1, p50: 100 });
+  });
+});
+
+describe("steps", () => {
+  it("reach from the beginning of the first to the end of the last", () => {
+    expect(ends([600, 660, 720], 60)).toEqual({ from: 600, to: 780 });
+    expect(ends([600], 60)).toEqual({ from: 600, to: 660 });
   });
 });
 

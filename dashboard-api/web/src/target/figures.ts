@@ -22,6 +22,12 @@ export function cellOf(row: Matrix["items"][number], i: number): Cell {
   return { state, checks, down, degraded, missing, p50: row.p50_us[i] ?? null };
 }
 
+/** From when to when steps are, each of which is named by its beginning. */
+export function ends(x: readonly number[], step: number): { from: number; to: number } {
+  const from = x[0] ?? 0;
+  return { from, to: (x.at(-1) ?? from) + step };
+}
+
 /** Buckets at the ends that hold nothing are left out. */
 export function trimmed(histogram: Histogram): Histogram["buckets"] {
   const { buckets } = histogram;

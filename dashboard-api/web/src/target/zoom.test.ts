@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asked, coarser, stepped, within, zoomOf, zoomStep } from "./zoom";
+import { asked, coarser, fileSpan, stepped, within, zoomOf, zoomStep } from "./zoom";
 
 const hour = { from: "2026-11-24T00:00:00Z", to: "2026-11-24T01:00:00Z" };
 
@@ -7,6 +7,12 @@ test("an address asks for a part of the time, and is written as it was read", ()
   const zoom = zoomOf(hour);
   expect(zoom).toEqual({ from: Date.UTC(2026, 10, 24) / 1000, to: Date.UTC(2026, 10, 24, 1) / 1000 });
   expect(zoom && asked(zoom)).toEqual(hour);
+});
+
+test("a file is named by its range, with what every system takes in a name", () => {
+  expect(fileSpan({ from: Date.UTC(2026, 10, 24) / 1000, to: Date.UTC(2026, 10, 24, 1, 30) / 1000 })).toBe(
+    "20261124T000000Z-20261124T013000Z",
+  );
 });
 
 test("what is no range is none", () => {

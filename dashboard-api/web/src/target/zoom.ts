@@ -29,6 +29,10 @@ export const asked = ({ from, to }: Zoom): { from: string; to: string } => ({
   to: written(to * 1000),
 });
 
+/** As the name of a file says it. */
+export const fileSpan = ({ from, to }: Zoom): string =>
+  [from, to].map((at) => written(at * 1000).replaceAll(/[:-]/g, "")).join("-");
+
 const steps = [30, 60, 120, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, DAY];
 
 /**

@@ -6,15 +6,14 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { t } from "../words/t";
 import { AssertionRow } from "./AssertionRow";
 import type { AssertionProps } from "./AssertionSection";
-import { begun, kindOf, MOST, rulesFor } from "./assertions";
+import { begun, kindOf, MOST, rulesFor, withRow } from "./assertions";
 import { judgedOf } from "./visit";
 import "../styles/assertions.css";
 
 /** The assertions one below the other, each with what the last test says of it. */
-export default function AssertionRows({ url, rows, problem, problems, test, onChange }: AssertionProps) {
+export default function AssertionRows({ url, rows, added, problem, problems, test, onChange }: AssertionProps) {
   const list = useRef<HTMLDivElement>(null);
   const add = useRef<HTMLButtonElement>(null);
-  const added = useRef(false);
   const { data, error, refetch } = useQuery({
     queryKey: ["assertion-rules"],
     queryFn: api.assertionRules,
@@ -22,9 +21,10 @@ export default function AssertionRows({ url, rows, problem, problems, test, onCh
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a row that was just added takes the focus
   useEffect(() => {
-    if (added.current) list.current?.querySelector<HTMLElement>("fieldset:last-of-type select")?.focus();
+    if (!list.current) return; // what may be asserted is not known yet
+    if (added.current) list.current.querySelector<HTMLElement>("fieldset:last-of-type select")?.focus();
     added.current = false;
-  }, [rows.length]);
+  }, [rows.length, data]);
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <span className="skeleton" style={{ height: 36 }} />;
 
@@ -70,7 +70,7 @@ export default function AssertionRows({ url, rows, problem, problems, test, onCh
         onClick={() => {
           if (rows.length >= MOST || !first) return;
           added.current = true;
-          onChange([...rows, { key: Math.max(0, ...rows.map((row) => row.key)) + 1, of: begun(first) }]);
+          onChange(withRow(rows, begun(first)));
         }}
       >
         <Plus size={16} aria-hidden /> {t("Add assertion")}

@@ -1,5 +1,5 @@
 import { ChevronRight } from "lucide-react";
-import { lazy, Suspense, useId, useState } from "react";
+import { lazy, type RefObject, Suspense, useId, useState } from "react";
 import { t } from "../words/t";
 import type { Row, RowProblems } from "./assertions";
 import type { FormTest } from "./useFormTest";
@@ -9,6 +9,8 @@ const AssertionRows = lazy(() => import("./AssertionRows"));
 export interface AssertionProps {
   url: string;
   rows: readonly Row[];
+  /** Set when a row is added: it takes the focus. */
+  added: RefObject<boolean>;
   /** What is wrong with the list as a whole, and with its rows. */
   problem: string | undefined;
   problems: RowProblems;
@@ -20,6 +22,11 @@ export interface AssertionProps {
 export function AssertionSection(props: AssertionProps) {
   const { rows, problem } = props;
   const [open, setOpen] = useState(rows.length > 0);
+  const [known, setKnown] = useState(rows.length);
+  if (rows.length !== known) {
+    setKnown(rows.length);
+    if (rows.length > known) setOpen(true); // it may come from elsewhere in the form
+  }
   const folded = useId();
   const shown = open || Boolean(problem);
   return (

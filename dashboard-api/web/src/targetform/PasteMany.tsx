@@ -4,6 +4,8 @@ import type { Target } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { inTurn } from "../overview/selection";
+import { AskFirst } from "../ui/AskFirst";
+import { CloseButton } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { TagInput } from "../ui/TagInput";
 import { t } from "../words/t";
@@ -23,6 +25,7 @@ export default function PasteMany({
   draft,
   place,
   regions,
+  entered,
   onDraft,
   onPlace,
   onClose,
@@ -33,6 +36,8 @@ export default function PasteMany({
   draft: Draft;
   place: Place;
   regions: readonly string[];
+  /** Something else was entered in the form. */
+  entered: boolean;
   onDraft: (change: Partial<Draft>) => void;
   onPlace: (change: Partial<Place>) => void;
   onClose: () => void;
@@ -79,7 +84,7 @@ export default function PasteMany({
       return refuse({ interval: t("Enter 10 to 86400 whole seconds.") });
     setErrors({});
     setBusy(true);
-    begin();
+    begin(all.filter((line) => line.is !== "skip").length);
     const went = new Map<number, Outcome>(
       all.map((line) => [line.no, line.is === "good" ? { ...line, is: "waits" } : line]),
     );
@@ -127,8 +132,19 @@ export default function PasteMany({
         bad: count("bad"),
         skip: count("skip"),
       });
+  const open = outcome === null ? entered || text.trim() !== "" : left.length > 0;
   return (
     <form ref={form} onSubmit={(event) => void submit(event)} noValidate>
+      {busy ? (
+        <AskFirst key="busy" title={t("Stop adding?")} act={t("Stop and close")} keep={t("Go on")}>
+          {t("Added so far, and staying: {added, number}. Not added: {left, number}.", {
+            added: count("added"),
+            left: left.length,
+          })}
+        </AskFirst>
+      ) : (
+        <AskFirst key="open" when={open} />
+      )}
       <div className="dialog-body">
         {!outcome && (
           <>
@@ -204,9 +220,7 @@ export default function PasteMany({
           </button>
         ) : (
           <>
-            <button type="button" className="btn" onClick={onClose}>
-              {t(outcome ? "Close" : "Cancel")}
-            </button>
+            <CloseButton>{t(outcome ? "Close" : "Cancel")}</CloseButton>
             {/* Two buttons: one that became the other would send the form with the same key. */}
             {outcome ? (
               <button key="mend" type="button" className="btn primary" onClick={mend}>
@@ -228,7 +242,7 @@ export default function PasteMany({
 function useAdded() {
   const { store } = useLive();
   const toast = useToast();
-  const state = useRef({ added: [] as Target[], busy: false, stopped: false, closed: false });
+  const state = useRef({ added: [] as Target[], left: 0, busy: false, stopped: false, closed: false });
   const remove = async (targets: readonly Target[]) => {
     const act = async (target: Target) => {
       await api.deleteTarget(target.id);
@@ -247,11 +261,16 @@ function useAdded() {
       toast({ text: t("{n, plural, one {# target deleted.} other {# targets deleted.}}", { n: done.length }) });
   };
   const tell = () => {
+    const { left } = state.current;
     const targets = state.current.added.splice(0);
-    if (targets.length === 0) return;
+    const n = targets.length;
+    if (n + left === 0) return;
     toast({
-      text: t("{n, plural, one {# target added.} other {# targets added.}}", { n: targets.length }),
-      action: { label: t("Undo"), run: () => void remove(targets) },
+      text:
+        left > 0
+          ? t("Added: {n, number}. Not added: {left, number}.", { n, left })
+          : t("{n, plural, one {# target added.} other {# targets added.}}", { n }),
+      ...(n > 0 && { action: { label: t("Undo"), run: () => void remove(targets) } }),
     });
   };
   const latest = useRef(tell);
@@ -266,8 +285,12 @@ function useAdded() {
     };
   }, []);
   return {
-    begin: () => Object.assign(state.current, { busy: true, stopped: false }),
-    added: (target: Target) => void state.current.added.push(target),
+    /** With how many lines are to be added. */
+    begin: (left: number) => Object.assign(state.current, { left, busy: true, stopped: false }),
+    added: (target: Target) => {
+      state.current.added.push(target);
+      state.current.left--;
+    },
     stopped: () => state.current.stopped,
     stop: () => {
       state.current.stopped = true;

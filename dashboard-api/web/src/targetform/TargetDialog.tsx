@@ -1,29 +1,37 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from "react";
+import { type FormEvent, lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
+import type { Assertion } from "../api/spec";
 import type { Target } from "../api/types";
 import { useList, useLive } from "../app/live";
 import { useToast } from "../app/toasts";
-import { Dialog } from "../ui/Dialog";
+import { ruleDraftOf } from "../rule/rule";
+import { AskFirst } from "../ui/AskFirst";
+import { CloseButton, Dialog } from "../ui/Dialog";
 import { ErrorNote } from "../ui/ErrorNote";
+import { useChanged } from "../ui/useChanged";
 import { t } from "../words/t";
 import { AssertionSection } from "./AssertionSection";
-import { assertionsBody, type RowProblems, rowProblems, rowsOf } from "./assertions";
-import { type Draft, draftOf, type Errors, emptyDraft, errorsOf, hasStatus, type Parsed, toBody } from "./form";
+import { assertionsBody, kindOf, MOST, type RowProblems, rowProblems, rowsOf, withRow } from "./assertions";
+import { differences, rebased } from "./conflict";
+import { type Draft, draftOf, type Errors, emptyDraft, errorsOf, type Parsed, toBody } from "./form";
 import { Choice, HeartbeatFields } from "./HeartbeatFields";
 import { emptyHeartbeat, heartbeatBody, heartbeatDraftOf } from "./heartbeat";
+import { KindFold } from "./KindFold";
 import { PlaceFields } from "./PlaceFields";
 import { noPlace, placeBody, placeOf } from "./place";
-import { RequestFold } from "./RequestFold";
-import { requestBody, requestOf } from "./request";
+import { RuleFold } from "./RuleFold";
+import { ruleBody } from "./ruling";
 import { TargetFields } from "./TargetFields";
+import { foldsOf, showsTls, termsBody, termsOf, termsOver } from "./terms";
 import { isRunning, useFormTest } from "./useFormTest";
 import { sameVisit, testBody } from "./visit";
 import { ownZone } from "./zones";
 import "../styles/dialog.css";
 
+const Conflict = lazy(() => import("./Conflict"));
 const PasteMany = lazy(() => import("./PasteMany"));
 const TestPanel = lazy(() => import("./TestPanel"));
 
@@ -39,45 +47,58 @@ export default function TargetDialog({ editId, onClose }: { editId: number | nul
   return (
     <Dialog title={t(editId === null ? "Add target" : "Edit target")} onClose={onClose}>
       {editId === null ? (
-        <TargetForm target={null} onClose={onClose} />
+        <TargetForm found={null} onClose={onClose} />
       ) : target.data ? (
-        <TargetForm target={target.data} onClose={onClose} />
+        <TargetForm found={target.data} onClose={onClose} />
       ) : target.error ? (
         <ErrorNote error={target.error} onRetry={() => void target.refetch()} />
       ) : (
         <div className="dialog-body">
-          <span className="skeleton" style={{ height: 180 }} />
+          <span className="skeleton" style={{ height: 720 }} />
         </div>
       )}
     </Dialog>
   );
 }
 
-function TargetForm({ target, onClose }: { target: Target | null; onClose: () => void }) {
+/** What the fields hold of a target before anything is changed. */
+const beforeOf = (target: Target | null) => ({
+  draft: target && draftOf(target),
+  beat: target?.kind === "heartbeat" ? heartbeatDraftOf(target, ownZone()) : null,
+  place: target ? placeOf(target) : noPlace,
+  terms: termsOf(target),
+  rule: ruleDraftOf(target?.policy ?? {}), // a node of the release before gives none
+  rows: rowsOf(target?.assertions),
+});
+
+function TargetForm({ found, onClose }: { found: Target | null; onClose: () => void }) {
   const { store } = useLive();
   const { regions } = useList();
   const queries = useQueryClient();
   const toast = useToast();
   const navigate = useNavigate();
   const form = useRef<HTMLFormElement>(null);
-  const [before] = useState<Draft | null>(() => (target ? draftOf(target) : null));
-  const [draft, setDraft] = useState<Draft>(before ?? emptyDraft);
+  const [opened] = useState(found); // whatever is read of it meanwhile
+  const [target, setTarget] = useState(opened); // the version that is saved over
+  const before = useMemo(() => beforeOf(target), [target]);
+  const [draft, setDraft] = useState<Draft>(before.draft ?? emptyDraft);
   const [many, setMany] = useState(false);
   const [beat, setBeat] = useState(target?.kind === "heartbeat");
-  const [beatBefore] = useState(() => (target?.kind === "heartbeat" ? heartbeatDraftOf(target, ownZone()) : null));
-  const [beatDraft, setBeatDraft] = useState(() => beatBefore ?? emptyHeartbeat(ownZone()));
-  const [placeBefore] = useState(() => (target ? placeOf(target) : noPlace));
-  const [place, setPlace] = useState(placeBefore);
-  const [request, setRequest] = useState(() => requestOf(target));
-  const [rowsBefore] = useState(() => rowsOf(target?.assertions));
-  const [rows, setRows] = useState(rowsBefore);
+  const [beatDraft, setBeatDraft] = useState(() => before.beat ?? emptyHeartbeat(ownZone()));
+  const [place, setPlace] = useState(before.place);
+  const [terms, setTerms] = useState(before.terms);
+  const [rule, setRule] = useState(before.rule);
+  const [rows, setRows] = useState(before.rows);
+  const rowAdded = useRef(false);
   const [atRows, setAtRows] = useState<RowProblems>({});
   const [errors, setErrors] = useState<Errors>({});
   const [saving, setSaving] = useState(false);
   const [test, beginTest] = useFormTest();
+  const entered = useChanged([draft, beatDraft, place, terms, rule, rows.map((row) => row.of)]);
 
-  // What a target has of a request shows also when its address is no longer of the web: it has to be seen to go.
-  const hasRequest = !beat && (hasStatus(draft.url) || target?.http != null);
+  const kind = beat ? "heartbeat" : kindOf(draft.url);
+  const folds = foldsOf(kind, target);
+  const tls = !beat && showsTls(kind, draft.url, terms, target);
 
   const refuse = (found: Errors, at: RowProblems = {}) => {
     setErrors(found);
@@ -96,12 +117,39 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
       : refuse({ form: String(error) });
 
   const read = (): Parsed => {
-    const parsed = beat ? heartbeatBody(beatDraft, beatBefore) : toBody(draft, before);
-    const asked = hasRequest ? requestBody(request, target) : { body: {}, errors: {} };
-    const wrong = { ...(parsed.ok ? {} : parsed.errors), ...asked.errors };
+    const parsed = beat ? heartbeatBody(beatDraft, before.beat) : toBody(draft, before.draft);
+    const asked = beat ? { body: {}, errors: {} } : termsBody(terms, target, tls ? [...folds, "tls"] : folds);
+    const ruled = ruleBody(rule, before.rule);
+    const wrong = { ...(parsed.ok ? {} : parsed.errors), ...asked.errors, ...ruled.errors };
     if (!parsed.ok || Object.keys(wrong).length > 0) return { ok: false, errors: wrong };
-    const asserted = beat ? {} : assertionsBody(rows, rowsBefore);
-    return { ok: true, body: { ...parsed.body, ...asked.body, ...asserted, ...placeBody(place, placeBefore) } };
+    const asserted = beat ? {} : assertionsBody(rows, before.rows);
+    const placed = placeBody(place, before.place);
+    return { ok: true, body: { ...parsed.body, ...asked.body, ...asserted, ...ruled.body, ...placed } };
+  };
+  const differ = () => {
+    if (!opened || !target || opened.spec_version === target.spec_version) return null;
+    const parsed = read();
+    return differences(opened, target, parsed.ok ? parsed.body : {});
+  };
+
+  /** Somebody else was first: the form goes on from their version, with what was changed here. */
+  const takeNewest = async (id: number) => {
+    const now = await api.target(id);
+    const next = beforeOf(now);
+    setDraft((old) => rebased(old, before.draft ?? old, next.draft ?? old));
+    setBeatDraft((old) => rebased(old, before.beat ?? old, next.beat ?? old));
+    setPlace((old) => rebased(old, before.place, next.place));
+    setTerms((old) => termsOver(old, before.terms, next.terms));
+    setRule((old) => rebased(old, before.rule, next.rule));
+    setRows((old) => (assertionsBody(old, before.rows).assertions ? old : next.rows));
+    setTarget(now);
+    refuse({});
+  };
+
+  const expect = (of: Assertion) => {
+    if (rows.length >= MOST) return;
+    rowAdded.current = true;
+    setRows((old) => withRow(old, of));
   };
 
   const testNow = async () => {
@@ -131,6 +179,7 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
         : await api.createTarget(body);
       store.applySaved(saved);
       queries.setQueryData(["target", saved.id], saved);
+      queries.setQueryData(["terms", saved.id], saved);
       void queries.invalidateQueries({ queryKey: ["revisions", saved.id] });
       void queries.invalidateQueries({ queryKey: ["heartbeat", saved.id] });
       toast({
@@ -146,7 +195,8 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
       onClose();
       if (beat && !target) void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     } catch (error) {
-      refuseBy(error);
+      if (target && error instanceof ApiError && error.status === 412) await takeNewest(target.id).catch(refuseBy);
+      else refuseBy(error);
     }
   };
 
@@ -181,15 +231,23 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
           draft={draft}
           place={place}
           regions={regions.map((region) => region.region)}
+          entered={entered}
           onDraft={(change) => setDraft((old) => ({ ...old, ...change }))}
           onPlace={(change) => setPlace((old) => ({ ...old, ...change }))}
           onClose={onClose}
         />
       </Suspense>
     );
+  const clash = differ();
   return (
     <form ref={form} onSubmit={(event) => void save(event)} noValidate>
+      <AskFirst when={entered} />
       <div className="dialog-body">
+        {clash && target && (
+          <Suspense>
+            <Conflict now={target} of={clash} />
+          </Suspense>
+        )}
         {errors.form && (
           <div className="banner bad" role="alert" tabIndex={-1}>
             <p>{errors.form}</p>
@@ -211,17 +269,31 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
             onChange={(change) => setDraft((old) => ({ ...old, ...change }))}
           />
         )}
-        {hasRequest && (
-          <RequestFold
-            draft={request}
+        <RuleFold
+          id={target?.id ?? null}
+          draft={rule}
+          errors={errors}
+          onChange={(change) => setRule((old) => ({ ...old, ...change }))}
+        />
+        {folds.map((of) => (
+          <KindFold
+            key={of}
+            of={of}
+            own={of === kind}
+            tls={tls}
+            url={draft.url}
+            terms={terms}
             errors={errors}
-            onChange={(change) => setRequest((old) => ({ ...old, ...change }))}
+            onTerms={setTerms}
+            onUrl={(url) => setDraft((old) => ({ ...old, url }))}
+            onExpect={expect}
           />
-        )}
+        ))}
         {!beat && (
           <AssertionSection
             url={draft.url}
             rows={rows}
+            added={rowAdded}
             problem={errors.assertions}
             problems={atRows}
             test={test}
@@ -241,16 +313,16 @@ function TargetForm({ target, onClose }: { target: Target | null; onClose: () =>
         )}
       </div>
       <div className={beat ? "dialog-foot" : "dialog-foot three"}>
-        <button type="button" className="btn" onClick={onClose}>
-          {t("Cancel")}
-        </button>
+        <CloseButton>{t("Cancel")}</CloseButton>
         {!beat && (
           <button type="button" className="btn" aria-disabled={isRunning(test)} onClick={() => void testNow()}>
             {t(isRunning(test) ? "Testing" : "Test now")}
           </button>
         )}
         <button type="submit" className="btn primary" disabled={saving}>
-          {t(saving ? "Saving" : target ? "Save changes" : "Start watching")}
+          {clash && clash.replaced.length > 0 && !saving
+            ? t("Save over theirs")
+            : t(saving ? "Saving" : target ? "Save changes" : "Start watching")}
         </button>
       </div>
     </form>

@@ -1,3 +1,4 @@
+import { X } from "lucide-react";
 import { useEffect, useId, useRef } from "react";
 import type { Check, CheckResult } from "../api/checks";
 import type { Target } from "../api/types";
@@ -109,8 +110,8 @@ function Seen({ result, kind, open }: { result: CheckResult; kind: string; open:
         <ul className="test-failed">
           {failed.map((one) => (
             <li key={one.index}>
-              <span aria-hidden>✕ </span>
-              {t("Assertion {n}: {what}", { n: one.index + 1, what: one.message })}
+              <X size={15} aria-hidden />
+              <span>{t("Assertion {n}: {what}", { n: one.index + 1, what: one.message })}</span>
             </li>
           ))}
         </ul>

@@ -15,6 +15,12 @@ export const MOST = 20;
 export const rowsOf = (list: readonly Assertion[] | undefined): Row[] =>
   (list ?? []).map((of, i) => ({ key: i + 1, of }));
 
+/** With one more at the end. */
+export const withRow = (rows: readonly Row[], of: Assertion): Row[] => [
+  ...rows,
+  { key: Math.max(0, ...rows.map((row) => row.key)) + 1, of },
+];
+
 const listOf = (rows: readonly Row[]): Assertion[] => rows.map((row) => row.of);
 
 /** The list as a whole when it changed: what no field shows of an assertion is in it as it was. */

@@ -27,9 +27,10 @@ export type FieldName =
   | "tags"
   | "parent"
   | "form"
-  | RequestPointer;
-/** Of the request each field has its own, by the pointer that the server names it with. */
-export type RequestPointer = "/family" | "/http" | `/http/${string}`;
+  | Pointer;
+/** Fields of the parts and of the rule are called as the server points at them. */
+type Section = "http" | "tcp" | "tls" | "dns" | "websocket" | "policy";
+export type Pointer = "/family" | `/${Section}` | `/${Section}/${string}`;
 export type Errors = Partial<Record<FieldName, string>>;
 
 export const emptyDraft: Draft = { url: "", name: "", interval: "60", timeout: "", regions: [], status: "" };
@@ -100,7 +101,8 @@ const pointers: [string, FieldName][] = [
   ["/parent_id", "parent"],
 ];
 
-const isOfRequest = (pointer: string): pointer is RequestPointer => /^\/(family$|http($|\/))/.test(pointer);
+const isOwnField = (pointer: string): pointer is Pointer =>
+  /^\/(family$|(http|tcp|tls|dns|websocket|policy)($|\/))/.test(pointer);
 
 /** Puts each of the server's errors at the field its pointer names; the rest goes to the form. */
 export function errorsOf(problem: Problem): Errors {
@@ -110,13 +112,10 @@ export function errorsOf(problem: Problem): Errors {
   };
   for (const { pointer, message } of problem.errors ?? []) {
     const found = pointers.find(([prefix]) => pointer === prefix || pointer.startsWith(`${prefix}/`));
-    put(found?.[1] ?? (isOfRequest(pointer) ? pointer : "form"), sentence(message));
+    put(found?.[1] ?? (isOwnField(pointer) ? pointer : "form"), sentence(message));
   }
   if (Object.keys(errors).length === 0) {
-    const text =
-      problem.status === 412
-        ? t("Somebody else changed this target meanwhile. Close and open it again to see their version.")
-        : sentence(problem.detail || problem.title);
+    const text = sentence(problem.detail || problem.title);
     put("form", problem.request_id ? t("{said} (request {id})", { said: text, id: problem.request_id }) : text);
   }
   return errors;

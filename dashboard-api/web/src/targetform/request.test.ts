@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import type { HttpPart } from "../api/spec";
 import { errorsOf } from "./form";
-import { isPlain, newRow, requestBody, requestOf } from "./request";
+import { newRow } from "./headers";
+import { requestOf as draftOf, type RequestDraft } from "./request";
+import { isPlain as isPlainFold, termsBody, termsOf } from "./terms";
+
+type Saved = Parameters<typeof termsOf>[0];
+const requestOf = (saved: Saved) => draftOf(saved?.http ?? {});
+const requestBody = (http: RequestDraft, saved: Saved) => termsBody({ ...termsOf(saved), http }, saved, ["http"]);
+const isPlain = (http: RequestDraft) => isPlainFold({ ...termsOf(null), http }, "http", { tls: true, family: true });
 
 const full: HttpPart = {
   method: "POST",
@@ -49,7 +56,8 @@ test("a secret is replaced by what is typed, and goes with its row, its tick or 
 });
 
 test("a request that is plain again goes as a whole; the family goes back to both", () => {
-  expect(requestBody(requestOf(null), target).body).toEqual({ http: null, family: null });
+  expect(requestBody(requestOf(null), target).body).toEqual({ http: null });
+  expect(termsBody(termsOf(null), target, ["http"]).body).toEqual({ http: null, family: null });
 });
 
 test("rows without a word are left out; a name and a new secret are asked for", () => {
@@ -59,6 +67,14 @@ test("rows without a word are left out; a name and a new secret are asked for", 
   const { body, errors } = requestBody({ ...draft, headers: rows, sign: "bearer" }, null);
   expect(body.http?.headers).toHaveLength(2);
   expect(Object.keys(errors).sort()).toEqual(["/http/headers/0/name", "/http/headers/1/secret", "/http/token"]);
+});
+
+test("one of a name and a password is enough: a name may be empty", () => {
+  const errors = (change: Partial<RequestDraft>) =>
+    Object.keys(requestBody({ ...requestOf(null), sign: "basic", ...change }, null).errors);
+  expect(errors({})).toEqual(["/http/username"]);
+  expect(errors({ username: "ann" })).toEqual([]);
+  expect(errors({ password: "key" })).toEqual([]);
 });
 
 test("what the server says of a request stands at its own pointer", () => {

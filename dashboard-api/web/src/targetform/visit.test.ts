@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { CheckResult } from "../api/checks";
 import type { Target } from "../api/types";
 import { emptyDraft, toBody } from "./form";
+import { termsBody, termsOf } from "./terms";
 import { judgedOf, regionsOf, sendsStored, testBody } from "./visit";
 
 test("a new target is tested as it stands, with the timeout that saving would give it", () => {
@@ -25,6 +26,12 @@ test("a saved target is tested as it is stored, with what would be changed", () 
     regions: [],
     expect: { status: ["204"] },
   });
+});
+
+test("what a kind is visited with is tested, and nothing of the rule", () => {
+  const saved = { tcp: { send: "a" }, tls: { skip_verify: true }, family: "4" } as const;
+  const { body } = termsBody(termsOf(saved), null, ["tcp", "tls"]);
+  expect(testBody({ ...body, policy: { down_after: 2 } }, { id: 7 })).toEqual({ target_id: 7, ...saved });
 });
 
 test("stored secrets are sent unless the form replaces the part that has them", () => {

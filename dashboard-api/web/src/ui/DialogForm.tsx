@@ -1,5 +1,6 @@
 import type { FormEvent, ReactNode, RefObject } from "react";
-import { Dialog } from "./Dialog";
+import { AskFirst } from "./AskFirst";
+import { CloseButton, Dialog } from "./Dialog";
 import { FormProblem } from "./FormProblem";
 import type { Problems } from "./problems";
 import "../styles/dialog.css";
@@ -15,6 +16,7 @@ export function DialogForm({
   acting = act,
   keep = t("Cancel"),
   className = "",
+  entered = false,
   onSubmit,
   onClose,
   children,
@@ -29,6 +31,8 @@ export function DialogForm({
   acting?: string;
   keep?: string;
   className?: string;
+  /** Something is entered that is asked for before it is given up. */
+  entered?: boolean;
   onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
@@ -45,14 +49,13 @@ export function DialogForm({
           {children}
         </div>
         <div className="dialog-foot">
-          <button type="button" className="btn" onClick={onClose}>
-            {keep}
-          </button>
+          <CloseButton>{keep}</CloseButton>
           <button type="submit" className="btn primary" disabled={busy}>
             {busy ? acting : act}
           </button>
         </div>
       </form>
+      <AskFirst when={entered} />
     </Dialog>
   );
 }

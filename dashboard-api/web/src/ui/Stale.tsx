@@ -27,8 +27,15 @@ export function CopyNote({ of }: { of: MaybeCopy | undefined }) {
   );
 }
 
+export const FLEET_EVERY_MS = 5_000;
+
 export function useFleet() {
-  return useQuery({ queryKey: ["fleet"], queryFn: api.fleet, refetchInterval: 5_000 });
+  return useQuery({
+    queryKey: ["fleet"],
+    queryFn: api.fleet,
+    refetchInterval: FLEET_EVERY_MS,
+    refetchOnWindowFocus: true, // nothing is asked for while nobody looks
+  });
 }
 
 /** Says which store does not answer, since when, and what that means for the page. */

@@ -1,5 +1,7 @@
 import { memo, type PointerEvent, useMemo, useState } from "react";
 import { createPortal } from "react-dom";
+import type { Stretch } from "../api/types";
+import { useZone } from "../app/preferences";
 import { BAR_SLOTS, type Mark, maintained, type SlotView } from "../live/history";
 import { t } from "../words/t";
 import { absolute } from "./time";
@@ -44,16 +46,16 @@ interface Tip {
 /** The last 90 checks, newest at the right. Hovering names the check; the label sums them up. */
 export const Ticks = memo(function Ticks({
   slots: measured,
-  maintainedSince = null,
+  maintained: when,
   height = HEIGHT,
 }: {
   slots: readonly SlotView[];
-  /** What is from then on does not count, whatever was measured. */
-  maintainedSince?: string | null;
+  /** What is of then does not count, whatever was measured. */
+  maintained: readonly Stretch[];
   height?: number;
 }) {
   const [tip, setTip] = useState<Tip | null>(null);
-  const slots = useMemo(() => maintained(measured, maintainedSince), [measured, maintainedSince]);
+  const slots = useMemo(() => maintained(measured, when), [measured, when]);
   const paths = useMemo(() => {
     const d: Record<Mark, string> = { up: "", degraded: "", down: "", maintenance: "", none: "" };
     const first = BAR_SLOTS - slots.length;
@@ -109,9 +111,10 @@ function cellWords({ region, status, totalUs, failure, reason }: SlotView["cells
 }
 
 function TickTip({ tip }: { tip: Tip }) {
+  const [zone] = useZone();
   return (
     <div className="tip" style={{ left: tip.x, top: tip.y }} aria-hidden>
-      <b>{absolute(tip.slot.at)}</b>
+      <b>{absolute(tip.slot.at, zone)}</b>
       {tip.slot.mark === "maintenance" && <span>{t("In maintenance")}</span>}
       {tip.slot.cells.map((cell) => (
         <span key={cell.region}>{cellWords(cell)}</span>

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { useLive } from "../app/live";
 import { useZone, type Zone } from "../app/preferences";
 import { locale, t } from "../words/t";
 import { duration } from "./words";
@@ -26,14 +27,31 @@ const clock = (() => {
     },
     now: () => {
       if (timer === undefined) now = Date.now();
-      return now - (now % 1000);
+      return now;
     },
   };
 })();
 
-/** The time in whole seconds; renders again every second. */
+/** The time by the server's clock, in whole seconds; renders again every second. */
 export function useNow(): number {
-  return useSyncExternalStore(clock.subscribe, clock.now);
+  const { store } = useLive();
+  return useSyncExternalStore(clock.subscribe, () => {
+    const now = store.serverTime(clock.now());
+    return now - (now % 1000);
+  });
+}
+
+/** The day that it is in the chosen zone, by the server's clock; renders again when another one begins. */
+export function useToday(): string {
+  const { store } = useLive();
+  const [zone] = useZone();
+  return useSyncExternalStore(clock.subscribe, () => dayOf(store.serverTime(clock.now()), zone));
+}
+
+/** Whether an instant has passed by the server's clock; renders again when it has. */
+export function usePassed(at: number): boolean {
+  const { store } = useLive();
+  return useSyncExternalStore(clock.subscribe, () => store.serverTime(clock.now()) >= at);
 }
 
 const options: Intl.DateTimeFormatOptions = {
@@ -64,7 +82,20 @@ const clockFormats = {
   }),
 };
 
-export const clockTime = (at: number | string, zone: Zone): string => clockFormats[zone].format(new Date(at));
+/** A day of a zone, to compare with others. */
+export function dayOf(at: number | string, zone: Zone): string {
+  const date = new Date(at);
+  return zone === "utc" ? date.toISOString().slice(0, 10) : date.toDateString();
+}
+
+const dayFormats = {
+  local: new Intl.DateTimeFormat(locale(), { ...options, year: undefined }),
+  utc: new Intl.DateTimeFormat(locale(), { ...options, year: undefined, timeZone: "UTC" }),
+};
+
+/** The time of day; of another day than today with its date. */
+export const dayTime = (at: number, zone: Zone, today: string): string =>
+  (dayOf(at, zone) === today ? clockFormats : dayFormats)[zone].format(at);
 
 /** "3 min ago", with the exact instant in the chosen zone and in UTC on hover. */
 export function Ago({ at, bare = false }: { at: string | number; bare?: boolean }) {
@@ -87,16 +118,18 @@ export function Ago({ at, bare = false }: { at: string | number; bare?: boolean 
   );
 }
 
-/** The exact instant, in the chosen zone. */
+/** The exact instant, in the chosen zone; without its date where that is today's, unless it is `dated`. */
 export function Clock({ at, dated = false }: { at: string | number; dated?: boolean }) {
   const [zone] = useZone();
   const ms = typeof at === "number" ? at : Date.parse(at);
   return (
     <time dateTime={new Date(ms).toISOString()} title={bothZones(ms, zone)}>
-      {dated ? absolute(ms, zone) : clockTime(ms, zone)}
+      {dated ? absolute(ms, zone) : <DayTime at={ms} zone={zone} />}
     </time>
   );
 }
+
+const DayTime = ({ at, zone }: { at: number; zone: Zone }) => dayTime(at, zone, useToday());
 
 const bothZones = (ms: number, zone: Zone): string =>
   zone === "utc" ? absolute(ms, "utc") : `${absolute(ms)} (${absolute(ms, "utc")})`;
