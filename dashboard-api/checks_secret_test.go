@@ -185,6 +185,17 @@ func TestSecretsOfChecksAreNowhereInClear(t *testing.T) {
 		})
 		sockets.WriteString(socket.String())
 	}
+	// A URL is no place for one: it is refused before anything keeps it.
+	for _, document := range []string{`{"url":"https://ann:%s@a.example/"}`, `{"url":"https://a.example/?page=1&api_key=%s"}`, `{"url":"wss://a.example/?token=%s"}`} {
+		const canary = "canary-of-a-url-9d41"
+		canaries = append(canaries, canary)
+		for _, path := range []string{"/api/v1/checks", "/api/v1/targets"} {
+			code, text := n.call("POST", path, fmt.Sprintf(document, canary))
+			if answers.WriteString(text); code != http.StatusUnprocessableEntity {
+				t.Errorf("%s: %d %s", document, code, text)
+			}
+		}
+	}
 	_, list := n.call("GET", "/api/v1/checks", "")
 	answers.WriteString(list)
 	if err := n.stop(); err != nil { // and writes what it has not written

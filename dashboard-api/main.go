@@ -158,15 +158,24 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if err := alerts.feed.begin(ctx); err != nil {
 		return service.Exit(service.ExitDependency, err)
 	}
+	notes, standing := rollupstore.New(stores.database), new(httpapi.Standing)
 	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
+	audit := httpapi.NewAuditBacklog(accounts, func(trouble string) {
+		level := service.OK
+		if trouble != "" {
+			level = service.Degraded
+		}
+		s.Health.Set("audit log", level, trouble)
+	}, s.Metrics, s.Log)
 	options := httpapi.Options{
 		Deletions: targets, Regions: schedules, Probers: checkstream.NewFleet(stores.redis), Drains: checkstream.NewFleet(stores.redis), DeadLetters: checkstream.NewDeadLetters(stores.redis),
-		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: accounts,
+		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Standing: standing, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: audit,
 		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
 		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Stream: sockets.Stream(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
 	public := newStatusPages(cfg, options, pages, told, hub, sockets, sessions)
+	tellPages(kept, public)
 	options.Pages, options.PageCopy, options.PagesChanged = public, public.Copy, func() { public.Changed(); told.wake() }
 	defer context.AfterFunc(ctx, public.LetGo)() // what streams must not hold up the end
 	handler, err := httpapi.New(options)
@@ -179,8 +188,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range slices.Concat(told.loops(), alerts.loops(cfg, look, stores, hub, s), []func(context.Context) error{
-		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run,
-		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(rollupstore.New(stores.database), stores.results.RolledUp, written), written.Run,
+		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run, audit.Run,
+		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(notes, stores.results.RolledUp, written), followStanding(notes, schedules.SweptTo, standing.Tell), written.Run,
 	}) {
 		background.Go(func() {
 			if err := loop(behind); err != nil && behind.Err() == nil {

@@ -9,12 +9,16 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 const (
 	windowsEvery = 2 * time.Second
 	// laidAhead is how long windows begin and end by themselves while the database does not answer.
 	laidAhead = 48 * time.Hour
+	// laidFarBack is how far back it is told of targets of which the newest slots take long, when they were maintained: those of one
+	// that is checked once a day reach as far.
+	laidFarBack = 92 * 24 * time.Hour
 )
 
 // maintained tells the hub when targets are maintained.
@@ -39,7 +43,7 @@ func (m *maintained) look(ctx context.Context) {
 	now := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	found, err := m.windows.Holding(ctx, now.Add(-maintenance.MaxDuration))
+	found, err := m.windows.Holding(ctx, now.Add(-laidFarBack))
 	if err != nil {
 		m.log.Debug("maintenance windows not read", "error", err)
 		found = m.known
@@ -48,5 +52,14 @@ func (m *maintained) look(ctx context.Context) {
 		return
 	}
 	m.known, m.laid = found, now
-	m.hub.SetMaintenance(maintenancestore.Lay(found, now.Add(-maintenance.MaxDuration), now.Add(laidAhead)).Of)
+	lay := func(back time.Duration) maintenancestore.Laid {
+		return maintenancestore.Lay(found, now.Add(-back), now.Add(laidAhead))
+	}
+	near, far := lay(maintenance.MaxDuration), lay(laidFarBack)
+	m.hub.SetMaintenance(func(id int64, back time.Duration) []verdict.Span {
+		if back > maintenance.MaxDuration {
+			return far.Of(id)
+		}
+		return near.Of(id)
+	})
 }

@@ -111,3 +111,33 @@ func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
 		<-ended
 	})
 }
+
+// The newest slots of a target that is checked once a day are months: so is what is told of them.
+func TestMaintenanceOfLongAgoIsToldOfRareTargets(t *testing.T) {
+	t.Parallel()
+	store := maintenancestore.New(databasetest.Open(t, testbackend.SQLite(t)))
+	synctestStart := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where synctest's clock begins
+	if _, err := store.Create(t.Context(), "moving", maintenance.Window{Scope: maintenance.Scope{Everything: true}, StartsAt: "2000-01-01T02:00:00", DurationS: 3600}, synctestStart); err != nil {
+		t.Fatal(err)
+	}
+	windows, err := store.Holding(t.Context(), synctestStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hub := live.New(live.Options{})
+		m := &maintained{windows: &holding{windows: windows}, hub: hub, log: slog.New(slog.DiscardHandler)}
+		rare := target(1, 1)
+		rare.Interval = 24 * time.Hour
+		hub.Load([]uptime.Target{rare, target(2, 1)}, nil, []string{"eu"})
+		time.Sleep(60 * 24 * time.Hour)
+		m.look(t.Context())
+		items := hub.Snapshot().Items
+		if got := items[0].Maintained; len(got) != 1 || !got[0].From.Equal(synctestStart.Add(2*time.Hour)) || !got[0].To.Equal(synctestStart.Add(3*time.Hour)) {
+			t.Errorf("of one a day: %+v", got)
+		}
+		if got := items[1].Maintained; got != nil {
+			t.Errorf("of one a minute: %+v", got)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
@@ -19,6 +20,17 @@ import (
 	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/subscriberstore"
 )
+
+// tellPages has public pages hear of what the kept answers are told.
+func tellPages(kept *answercache.Cache, public *statuspage.Pages) {
+	kept.Listen(func(readable time.Time, writes []answercache.Write) {
+		targets := make([]int64, len(writes))
+		for i, w := range writes {
+			targets[i] = w.Target
+		}
+		public.Written(readable, targets...)
+	})
+}
 
 // newStatusPages serves the public pages, and the dashboard where there is none.
 func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, told *subscribers, hub *live.Hub, sockets *wsconn.Server, sessions *session.Sessions) *statuspage.Pages {

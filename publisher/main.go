@@ -26,6 +26,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/heartbeatstore"
+	"github.com/probefleet/probefleet/internal/jobstore"
 	"github.com/probefleet/probefleet/internal/lease"
 	"github.com/probefleet/probefleet/internal/ledger"
 	"github.com/probefleet/probefleet/internal/livefeed"
@@ -92,7 +93,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Accounts:   ledger.New(versions, c.results, onDisk.Spools).Settling(cfg.Settle).WithPushes(heartbeatstore.New(c.database)),
 		Health:     s.Health, Log: log, Metrics: s.Metrics,
 	})
-	removal := deletion.New(deletion.Options{Notes: targets, Tombstones: c.redis, Rows: c.results, Changes: livefeed.NewAnnouncer(c.redis), Lease: held, Health: s.Health, Log: log, Metrics: s.Metrics})
+	removal := deletion.New(deletion.Options{Notes: targets, Tombstones: c.redis, Rows: c.results, Checks: jobstore.New(c.database), Changes: livefeed.NewAnnouncer(c.redis), Lease: held, Health: s.Health, Log: log, Metrics: s.Metrics})
 	history := rollup.New(rollup.Options{
 		Results: c.results, Notes: rollupstore.New(c.database), Lease: held, Keep: cfg.retention(),
 		Beat: dog.Stage("rollups", 10*time.Minute).Beat, Health: s.Health, Log: log, Metrics: s.Metrics,

@@ -78,11 +78,19 @@ type delays struct {
 }
 
 // changesWeb are those to up and degraded, which are believed at once, and those to down, for which
-// a prober waits for its canaries: they are visited once a second at most.
+// a prober waits for its canaries: while something fails all the time they are visited once a second.
+// Of these Title and Icon are when the tab says it; nil: it was not measured, or says the same.
 type changesWeb struct {
 	delays
-	ToDown delays `json:"to_down"`
+	ToDown struct {
+		delays
+		Title *delays `json:"title,omitempty"`
+		Icon  *delays `json:"icon,omitempty"`
+	} `json:"to_down"`
 }
+
+// waitsForCanaries is why the aim is not met by what went down.
+const waitsForCanaries = "a round of canaries has to be good that begins after the last look, and while something fails all the time there is one a second: docs/decisions/0016-canaries.md"
 
 type manyWeb struct {
 	Targets int `json:"targets"`
@@ -106,6 +114,19 @@ type aim struct {
 	Unit  string  `json:"unit"`
 	Bound float64 `json:"bound"` // at most
 	Met   bool    `json:"met"`
+	Known string  `json:"known,omitempty"` // why it is not met
+	Guard float64 `json:"guard,omitempty"` // of one that is known not to be met: more than this is another fault
+}
+
+// verdict is what is printed of it.
+func (a aim) verdict() string {
+	switch {
+	case a.Met:
+		return "met"
+	case a.Known != "":
+		return "NOT MET: " + a.Known
+	}
+	return "NOT MET"
 }
 
 // table is what is printed, and which aims were missed.
@@ -118,7 +139,7 @@ func (f *webFigures) table() (text string, missed []string) {
 		{What: fmt.Sprintf("live after the address was asked for, worst of %d", l.Loads), Is: l.LiveAt, Unit: "ms", Bound: 1500},
 		{What: fmt.Sprintf("growth of the heap in %.1f min, of %.1f MB", l.Heap.Minutes, l.Heap.Start), Is: l.Heap.Slope * l.Heap.Minutes, Unit: "MB", Bound: max(1, l.Heap.Start/20)},
 		{What: fmt.Sprintf("end of a check to the frame that shows it, p99 of %d", f.Changes.Changes), Is: f.Changes.P99, Unit: "ms", Bound: 250},
-		{What: fmt.Sprintf("the same of %d that went down, with up to 1 s for canaries", f.Changes.ToDown.Changes), Is: f.Changes.ToDown.P99, Unit: "ms", Bound: 1250},
+		{What: fmt.Sprintf("the same of %d that went down", f.Changes.ToDown.Changes), Is: f.Changes.ToDown.P99, Unit: "ms", Bound: 250, Known: waitsForCanaries, Guard: 1250},
 		{What: fmt.Sprintf("%d targets: first rows after the load event, worst of %d without a cache (median %.0f)", m.Targets, m.Loads, m.FirstAfterP50), Is: m.FirstAfter, Unit: "ms", Bound: 500},
 		{What: "search, a key", Is: m.Search, Unit: "ms", Bound: 200},
 		{What: "filter by state", Is: m.Filter, Unit: "ms", Bound: 200},
@@ -130,17 +151,28 @@ func (f *webFigures) table() (text string, missed []string) {
 	for i := range f.Aims {
 		a := &f.Aims[i]
 		a.Met = a.Is <= a.Bound
-		mark := "met"
-		if !a.Met {
-			mark = "MISSED"
-			missed = append(missed, fmt.Sprintf("%s: %.1f %s, at most %.1f", a.What, a.Is, a.Unit, a.Bound))
+		if most := max(a.Bound, a.Guard); a.Is > most {
+			missed = append(missed, fmt.Sprintf("%s: %.1f %s, at most %.1f", a.What, a.Is, a.Unit, most))
 		}
-		fmt.Fprintf(&b, "%-72s %8.1f %-3s aim %6.1f  %s\n", a.What, a.Is, a.Unit, a.Bound, mark)
+		if a.Met {
+			a.Known, a.Guard = "", 0
+		}
+		fmt.Fprintf(&b, "%-72s %8.1f %-3s aim %6.1f  %s\n", a.What, a.Is, a.Unit, a.Bound, a.verdict())
 	}
 	fmt.Fprintf(&b, "\nframes p50 %.1f, p95 %.1f, p99 %.1f, most %.1f ms; a copy of the page in which as many rows change: p95 %.1f, p99 %.1f ms: ratio of the p95 %.2f\n",
 		l.P50, l.P95, l.P99, l.Most, l.Bare.P95, l.Bare.P99, l.P95/max(l.Bare.P95, 1))
 	fmt.Fprintf(&b, "heap %.1f to %.1f MB, %.3f MB a minute; changes p50 %.0f ms, to down %.0f ms\n",
 		l.Heap.Start, l.Heap.End, l.Heap.Slope, f.Changes.P50, f.Changes.ToDown.P50)
+	for _, said := range []struct {
+		what string
+		took *delays
+	}{{"title", f.Changes.ToDown.Title}, {"icon", f.Changes.ToDown.Icon}} {
+		if said.took == nil {
+			fmt.Fprintf(&b, "the %s of the tab was not seen to say that something went down (the icon says the same of all above nine)\n", said.what)
+			continue
+		}
+		fmt.Fprintf(&b, "the %s of the tab said it of %d that went down: p50 %.0f, p99 %.0f ms\n", said.what, said.took.Changes, said.took.P50, said.took.P99)
+	}
 	fmt.Fprintf(&b, "%d targets: first rows %.0f ms and live %.0f ms after the address was asked for; longest task of loading %.0f ms; %d were paused in %.0f ms: in %.0f s from then on frame p95 %.1f ms, %d tasks over 50 ms\n",
 		m.Targets, m.FirstData, m.LiveAt, m.LoadingTaskMS, m.WhilePausing.Paused, m.WhilePausing.Done, m.WhilePausing.Seconds, m.WhilePausing.P95, m.WhilePausing.Tasks)
 	return b.String(), missed

@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +20,15 @@ func TestBrowser(t *testing.T) {
 	server := startLab(t)
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
-	lab := "LAB_URL=" + server.URL()
-	s.browse("e2e", lab, "GONE_REGION=gone")
+	lab := []string{"LAB_URL=" + server.URL()}
+	for _, name := range []string{"smtp", "dns"} {
+		addr, err := server.Addr(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lab = append(lab, "LAB_"+strings.ToUpper(name)+"="+addr)
+	}
+	s.browse("e2e", slices.Concat(lab, []string{"GONE_REGION=gone"})...)
 
 	prober := s.prober("gone")
 	s.await(40*time.Second, "the prober is heard", func() bool {
@@ -37,10 +46,10 @@ func TestBrowser(t *testing.T) {
 		}
 		return false
 	})
-	s.browse("e2e/regions.test.mjs", lab, "GONE_REGION=gone", "PROBER_PID="+strconv.Itoa(prober.Process.Pid))
+	s.browse("e2e/regions.test.mjs", slices.Concat(lab, []string{"GONE_REGION=gone", "PROBER_PID=" + strconv.Itoa(prober.Process.Pid)})...)
 	if err := prober.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	s.browse("e2e:fleet", append(s.proberEnv(), lab, "GONE_REGION=gone", "PROGRAMS="+testfleet.Programs(t, testfleet.Build{}))...)
+	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"GONE_REGION=gone", "PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
 }

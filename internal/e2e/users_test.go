@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/lab"
+	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
@@ -112,6 +113,20 @@ func TestAUserForEachProgram(t *testing.T) {
 	s.await(time.Minute, "the deleted target's results are gone", func() bool {
 		return strings.TrimSpace(click.Admin(fmt.Sprintf("SELECT count() FROM probefleet.results WHERE target_id = %d", good.ID))) == "0"
 	})
+	// The publisher erases them eleven minutes later; nobody waits for that here.
+	store, err := resultstore.Open(t.Context(), click.URL("pf_publisher"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, table := range resultstore.TargetTables() {
+		if err := store.EraseDeleted(t.Context(), table); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := strings.TrimSpace(click.Admin("SELECT count() FROM system.parts WHERE database = 'probefleet' AND active AND has_lightweight_delete")); left != "0" {
+		t.Errorf("%s parts hide rows", left)
+	}
 
 	for _, one := range all {
 		if err := one.Process.Signal(syscall.SIGTERM); err != nil {

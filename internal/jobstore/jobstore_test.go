@@ -237,6 +237,41 @@ func TestChangesOfOthersAndTheEnd(t *testing.T) {
 	})
 }
 
+func TestJobsOfTargets(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s := jobstore.New(db)
+		var all []jobstore.Job
+		for n, target := range []int64{7, 7, 8, 9, 0} {
+			j := job(n)
+			j.TargetID = target
+			all = append(all, j)
+		}
+		save(t, s, "a", start, all...)
+		of := func(targets ...int64) []int64 {
+			t.Helper()
+			found, err := s.OfTargets(t.Context(), targets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(found)
+			return found
+		}
+		if got := of(7, 8, 10); !slices.Equal(got, []int64{7, 8}) || of() != nil {
+			t.Errorf("of %v", got)
+		}
+		if err := errors.Join(s.DeleteOfTargets(t.Context(), []int64{7, 9, 10}), s.DeleteOfTargets(t.Context(), nil)); err != nil {
+			t.Fatal(err)
+		}
+		if got := of(7, 8, 9); !slices.Equal(got, []int64{8}) {
+			t.Errorf("left of %v", got)
+		}
+		if list, err := s.List(t.Context(), jobstore.Filter{Limit: 10}); err != nil || len(list) != 2 || list[0].TargetID != 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
 func TestIDsRise(t *testing.T) {
 	t.Parallel()
 	last := ""

@@ -101,6 +101,30 @@ func (s *Store) Take(ctx context.Context, owner string, now, until time.Time, li
 	return jobs(taken)
 }
 
+// OfTargets gives those of the targets that have jobs, in no order.
+func (s *Store) OfTargets(ctx context.Context, targets []int64) (found []int64, err error) {
+	if len(targets) == 0 {
+		return nil, nil
+	}
+	err = s.db.Read().WithContext(ctx).Model(&row{}).Where("target_id IN ?", targets).Distinct().Pluck("target_id", &found).Error
+	if err != nil {
+		return nil, fmt.Errorf("find jobs of targets: %w", database.Translate(ctx, err))
+	}
+	return found, nil
+}
+
+// DeleteOfTargets removes the jobs of targets. Whoever runs one that is open writes it once more
+// when it changes: repeat this until none can be.
+func (s *Store) DeleteOfTargets(ctx context.Context, targets []int64) error {
+	if len(targets) == 0 {
+		return nil
+	}
+	if _, err := gorm.G[row](s.db.Write()).Where("target_id IN ?", targets).Delete(ctx); err != nil {
+		return fmt.Errorf("delete jobs of targets: %w", database.Translate(ctx, err))
+	}
+	return nil
+}
+
 // DeleteBefore removes the jobs made before then.
 func (s *Store) DeleteBefore(ctx context.Context, then time.Time) error {
 	if _, err := gorm.G[row](s.db.Write()).Where("created_at_ms < ?", then.UnixMilli()).Delete(ctx); err != nil {

@@ -11,8 +11,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// StepAnswers is the step that has every API drop the answers it keeps.
-const StepAnswers = "answers"
+// Steps that clear no table of results.
+const (
+	StepAnswers = "answers" // has every API drop the answers it keeps
+	StepChecks  = "checks"  // removes checks on demand of the target
+)
 
 // Step is how far one place is cleared of a deleted target. Zero instants have not
 // happened yet.
