@@ -87,7 +87,7 @@ func (b *AuditBacklog) hold(err error, entries ...accountstore.AuditEntry) {
 	b.waiting, b.failed = append(b.waiting, entries[:room]...), err
 	b.mu.Unlock()
 	for _, e := range entries[:room] {
-		b.say(slog.LevelWarn, "audit log not written yet: it is tried again", e, err)
+		b.log.Warn("audit log not written yet: it is tried again", logged(e, err)...)
 	}
 	b.lose(err, entries[room:])
 	b.told()
@@ -165,7 +165,7 @@ func (b *AuditBacklog) write(ctx context.Context) bool {
 // lose gives entries up: the program's log has them, and nothing else.
 func (b *AuditBacklog) lose(err error, entries []accountstore.AuditEntry) {
 	for _, e := range entries {
-		b.say(slog.LevelError, "audit log not written", e, err)
+		b.log.Error("audit log not written", logged(e, err)...)
 	}
 	b.gone.Add(float64(len(entries)))
 	b.mu.Lock()
@@ -173,8 +173,9 @@ func (b *AuditBacklog) lose(err error, entries []accountstore.AuditEntry) {
 	b.mu.Unlock()
 }
 
-func (b *AuditBacklog) say(level slog.Level, what string, e accountstore.AuditEntry, err error) {
-	b.log.Log(context.Background(), level, what, "at", e.At.UTC().Format(time.RFC3339), "request_id", e.RequestID, "actor", e.Actor, "action", e.Action, "object", e.Object, "error", err)
+// logged is what the program's log says of an entry.
+func logged(e accountstore.AuditEntry, err error) []any {
+	return []any{"at", e.At.UTC().Format(time.RFC3339), "request_id", e.RequestID, "actor", e.Actor, "action", e.Action, "object", e.Object, "error", err}
 }
 
 // told says how it is. What was lost stays lost, until the program is started again.

@@ -131,17 +131,15 @@ func (a *attempt) ended(err error) {
 	}
 }
 
-// verdicts are what says that a try was wrong. Whatever else goes wrong, a database that does
-// not answer or too many passwords at once, says nothing of it.
-var verdicts = []error{
-	ErrBadCredentials, ErrWrongPassword, ErrWrongCode, ErrBadPasskey,
-	accountstore.ErrBadToken, accountstore.ErrBadInvitation, accountstore.ErrOtherAddress, accountstore.ErrNoAddress, accountstore.ErrEmailTaken,
-	signon.ErrRefused, signon.ErrUntrue, ErrUnverified, ErrDomain, ErrNotAskedAgain, accountstore.ErrUnknownPerson, accountstore.ErrOtherIdentity,
-}
-
+// verdict says whether a try was wrong. Whatever else goes wrong, a database that does not answer
+// or too many passwords at once, says nothing of it.
 func verdict(err error) bool {
 	if _, blocked := errors.AsType[*BlockedPasskeyError](err); blocked {
 		return true
 	}
-	return slices.ContainsFunc(verdicts, func(wrong error) bool { return errors.Is(err, wrong) })
+	return slices.ContainsFunc([]error{
+		ErrBadCredentials, ErrWrongPassword, ErrWrongCode, ErrBadPasskey,
+		accountstore.ErrBadToken, accountstore.ErrBadInvitation, accountstore.ErrOtherAddress, accountstore.ErrNoAddress, accountstore.ErrEmailTaken,
+		signon.ErrRefused, signon.ErrUntrue, ErrUnverified, ErrDomain, ErrNotAskedAgain, accountstore.ErrUnknownPerson, accountstore.ErrOtherIdentity,
+	}, func(wrong error) bool { return errors.Is(err, wrong) })
 }

@@ -102,7 +102,7 @@ func TestBadDayHoldsUpNobody(t *testing.T) {
 // What could never be computed stays noted for as long as figures of its time are kept; what
 // could be tried again, and is not aside any more, was computed.
 func TestWhatCouldNeverBeComputedStaysNoted(t *testing.T) {
-	at(t, func(t *testing.T, w *world, j *Job) {
+	at(t, func(t *testing.T, w *world, _ *Job) {
 		now := time.Now().UTC().Truncate(day)
 		bucket := func(days int, length time.Duration) rollupstore.Bucket {
 			from := now.AddDate(0, 0, -days)
