@@ -305,7 +305,7 @@ test("an announcement is edited, and deleted with its consequences named", { tim
   await event.waitFor();
   assert.doesNotMatch(await event.innerText(), /Investigating/, "an announcement is not investigated");
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("It goes from the page, its history, its feeds and its calendar").waitFor();
+  await page.getByText("It goes from the page, its history and its feeds").waitFor();
   await page.getByRole("button", { name: "Delete it" }).click();
   await page.getByRole("button", { name: "New post" }).waitFor();
   await event.waitFor({ state: "detached" });
