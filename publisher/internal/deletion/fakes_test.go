@@ -279,7 +279,10 @@ func (w *world) AnnounceChange(ctx context.Context, c livefeed.Change) error {
 	})
 }
 
-func (w *world) RawKept() time.Duration { return w.kept }
+func (w *world) RawKept() (kept time.Duration) {
+	w.set(func() { kept = w.kept })
+	return kept
+}
 
 func (w *world) Kept(ctx context.Context) (kept resultstore.Retentions, err error) {
 	err = w.do(ctx, &w.resultsDown, func() { kept.Raw = w.kept })
@@ -415,12 +418,12 @@ func (w *world) left(id int64) (what string) {
 		switch {
 		case w.count(id) > 0:
 			what = fmt.Sprintf("%d rows are there", w.count(id))
-		case w.onDisk(id) > 0:
-			what = fmt.Sprintf("%d rows are on the disk", w.onDisk(id))
 		case !w.tombstones[id]:
 			what = "no tombstone"
 		case len(undone) > 0:
 			what = fmt.Sprint("not done: ", undone)
+		case w.onDisk(id) > 0:
+			what = fmt.Sprintf("%d rows are on the disk", w.onDisk(id))
 		case d.Tombstoned.IsZero() || d.Finished.IsZero() || d.LastError != "":
 			what = "not finished"
 		}
