@@ -139,6 +139,7 @@ func TestSecretsOfChecksAreNowhereInClear(t *testing.T) {
 		"token":            {`{"url":"https://a.example/","http":{"token":%q}}`, func(s uptime.Spec) uptime.Sealed { return s.HTTP.Token }},
 		"password":         {`{"url":"https://a.example/","http":{"username":"ann","password":%q}}`, func(s uptime.Spec) uptime.Sealed { return s.HTTP.Password }},
 		"body_secret":      {`{"url":"https://a.example/","http":{"method":"POST","body_secret":%q}}`, func(s uptime.Spec) uptime.Sealed { return s.HTTP.BodySecret }},
+		"query_secret":     {`{"url":"https://a.example/","http":{"query_secret":%q}}`, func(s uptime.Spec) uptime.Sealed { return s.HTTP.QuerySecret }},
 		"header":           {`{"url":"https://a.example/","http":{"headers":[{"name":"X-Key","secret":%q}]}}`, func(s uptime.Spec) uptime.Sealed { return s.HTTP.Headers[0].Secret }},
 		"send_secret":      {`{"url":"tcp://a.example:6379","tcp":{"send_secret":%q}}`, func(s uptime.Spec) uptime.Sealed { return s.TCP.SendSecret }},
 		"websocket header": {`{"url":"wss://a.example/","websocket":{"headers":[{"name":"X-Key","secret":%q}]}}`, func(s uptime.Spec) uptime.Sealed { return s.WebSocket.Headers[0].Secret }},

@@ -7,8 +7,8 @@ import (
 )
 
 // Secret judges a secret before it is sealed; afterwards nobody can. The last member of
-// the pointer says what it is: password, token, body_secret, send_secret, or the
-// secret of a header. It is nil when nothing is wrong.
+// the pointer says what it is: password, token, body_secret, query_secret, send_secret,
+// or the secret of a header. It is nil when nothing is wrong.
 func Secret(pointer string, text secret.Text) *Problem {
 	clear := text.Reveal()
 	code, message := "", ""
@@ -30,6 +30,13 @@ func Secret(pointer string, text secret.Text) *Problem {
 	case "body_secret", "send_secret":
 		if len(clear) > MaxBody {
 			code, message = CodeTooLong, "at most 65536 bytes can be sent"
+		}
+	case "query_secret":
+		switch {
+		case len(clear) > MaxURL:
+			code, message = CodeTooLong, "a secret part of a query has at most 2048 bytes"
+		case strings.ContainsFunc(clear, func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) || strings.HasPrefix(clear, "?") || strings.HasPrefix(clear, "&"):
+			code, message = CodeInvalidText, "write a secret part of a query as it stands in a url, such as token=abc, without the ? or & before it"
 		}
 	default:
 		code, message = lineMistake(clear)

@@ -68,7 +68,7 @@ func URL(text string, open []netip.Prefix) (cleaned string, kind uptime.Kind, ba
 	case u.User != nil:
 		return "", kind, urlProblem(CodeURLCredentials, "a url must not hold a user name or password: it would be shown to everyone who can see the target")
 	case (kind == uptime.KindHTTP || kind == uptime.KindWebSocket) && holdsSecret(u.RawQuery):
-		return "", kind, urlProblem(CodeURLSecret, "a value in the query of this url goes by the name of a secret: a url is stored as it is and shown to everyone who can see the target. Send the secret in a header (headers with secret, token, password) or in a body_secret, or give the value another name if it is none")
+		return "", kind, urlProblem(CodeURLSecret, "a value in the query of this url goes by the name of a secret: a url is stored as it is and shown to everyone who can see the target. %s, or give the value another name if it is none", elsewhere(kind))
 	case kind == uptime.KindHeartbeat:
 		cleaned, bad = heartbeatName(u)
 	case kind == uptime.KindDNS:
@@ -97,6 +97,14 @@ func holdsSecret(query string) bool {
 		}
 	}
 	return false
+}
+
+// elsewhere says where a secret goes that stood in a URL.
+func elsewhere(kind uptime.Kind) string {
+	if kind == uptime.KindWebSocket {
+		return "Send the secret in a header (headers with secret)"
+	}
+	return "Write that part of the query as http/query_secret, or send the secret in a header (headers with secret, token, password)"
 }
 
 // place judges a URL that says where to connect to.

@@ -222,6 +222,7 @@ func TestSecretsAreJudgedBeforeTheyAreSealed(t *testing.T) {
 		"/http/password":         {"", "a b:c\"", "päss", strings.Repeat("x", MaxCredential)},
 		"/http/token":            {"", "abc.DEF-_~+/==", "1|x:y"},
 		"/http/body_secret":      {"", "{\n}", "\x00", strings.Repeat("x", MaxBody)},
+		"/http/query_secret":     {"", "token=a%20b&sig=x/y+z==", "abc", strings.Repeat("x", MaxURL)},
 		"/tcp/send_secret":       {"", "PASS x\r\n", "\x00", strings.Repeat("x", MaxBody)},
 		"/http/headers/0/secret": {"", "Bearer x", "päss"},
 	}
@@ -229,6 +230,7 @@ func TestSecretsAreJudgedBeforeTheyAreSealed(t *testing.T) {
 		"/http/password":              {"a\nb", "\x00", strings.Repeat("x", MaxCredential+1)},
 		"/http/token":                 {"a b", "Bearer x", "tökn", "a\r\nB: c", strings.Repeat("x", MaxHeaderValue+1)},
 		"/http/body_secret":           {strings.Repeat("x", MaxBody+1)},
+		"/http/query_secret":          {"?a=b", "&a=b", "a=b#c", "a=b c", "a=ä", "a=b\r\nHost: x", strings.Repeat("x", MaxURL+1)},
 		"/tcp/send_secret":            {strings.Repeat("x", MaxBody+1)},
 		"/http/headers/3/secret":      {"a\r\nB: c", "\x7f", strings.Repeat("x", MaxHeaderValue+1)},
 		"/websocket/headers/3/secret": {"a\nb"},

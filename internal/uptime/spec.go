@@ -79,7 +79,7 @@ func (s Spec) Secrets() (all []Sealed) {
 		}
 	}
 	if s.HTTP != nil {
-		note(s.HTTP.BodySecret, s.HTTP.Password, s.HTTP.Token)
+		note(s.HTTP.BodySecret, s.HTTP.QuerySecret, s.HTTP.Password, s.HTTP.Token)
 		for _, h := range s.HTTP.Headers {
 			note(h.Secret)
 		}
@@ -98,17 +98,18 @@ func (s Spec) Secrets() (all []Sealed) {
 // HTTPSpec is the request of an http target. The zero value is a GET over HTTP/1.1
 // that follows five redirects.
 type HTTPSpec struct {
-	Method     string      `json:"method,omitempty"`  // empty: GET
-	Headers    []Header    `json:"headers,omitempty"` // not sent to another origin after a redirect
-	Body       string      `json:"body,omitempty"`    // at most one of Body and BodySecret
-	BodySecret Sealed      `json:"body_secret,omitempty"`
-	Username   string      `json:"username,omitempty"` // basic authentication (RFC 7617)
-	Password   Sealed      `json:"password,omitempty"`
-	Token      Sealed      `json:"token,omitempty"`      // bearer token (RFC 6750)
-	Redirects  *int        `json:"redirects,omitempty"`  // how many are followed, 0 to 5; nil: 5
-	Cookies    bool        `json:"cookies,omitempty"`    // those that are set on the way are sent along
-	Compressed bool        `json:"compressed,omitempty"` // asks for gzip, br and zstd; what comes compressed is decoded anyway
-	Version    HTTPVersion `json:"version,omitempty"`
+	Method      string      `json:"method,omitempty"`  // empty: GET
+	Headers     []Header    `json:"headers,omitempty"` // not sent to another origin after a redirect
+	Body        string      `json:"body,omitempty"`    // at most one of Body and BodySecret
+	BodySecret  Sealed      `json:"body_secret,omitempty"`
+	QuerySecret Sealed      `json:"query_secret,omitempty"` // follows the query of the URL, not of those that redirects lead to
+	Username    string      `json:"username,omitempty"`     // basic authentication (RFC 7617)
+	Password    Sealed      `json:"password,omitempty"`
+	Token       Sealed      `json:"token,omitempty"`      // bearer token (RFC 6750)
+	Redirects   *int        `json:"redirects,omitempty"`  // how many are followed, 0 to 5; nil: 5
+	Cookies     bool        `json:"cookies,omitempty"`    // those that are set on the way are sent along
+	Compressed  bool        `json:"compressed,omitempty"` // asks for gzip, br and zstd; what comes compressed is decoded anyway
+	Version     HTTPVersion `json:"version,omitempty"`
 }
 
 // Header is one line of a request. At most one of Value and Secret is set.

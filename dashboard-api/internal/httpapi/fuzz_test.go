@@ -17,7 +17,7 @@ import (
 func fuzzDocuments() []string {
 	return []string{
 		`{"url":"https://example.com/","interval_s":60,"timeout_ms":5000,"regions":["eu"],"active":false,"expect":{"status":["200-299","404"]}}`,
-		`{"url":"https://example.com/","http":{"method":"POST","headers":[{"name":"X","secret":"canary-1"},{"name":"Y","value":"z"}],"body_secret":"canary-2","username":"ann","password":"canary-3","redirects":0,"version":"best"}}`,
+		`{"url":"https://example.com/","http":{"method":"POST","headers":[{"name":"X","secret":"canary-1"},{"name":"Y","value":"z"}],"body_secret":"canary-2","query_secret":"k=canary-4","username":"ann","password":"canary-3","redirects":0,"version":"best"}}`,
 		`{"url":"tcp://example.com:25","tcp":{"send_secret":"canary-4","starttls":"smtp"},"tls":{"server_name":"a.b"},"family":"4"}`,
 		`{"url":"tcp://example.com:25","tcp":{"send":"PING\r\n"}}`,
 		`{"url":"wss://example.com/","websocket":{"send":"x","subprotocols":["a"],"headers":[{"name":"X","secret":"[secret]"}]}}`,

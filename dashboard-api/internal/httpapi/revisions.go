@@ -199,7 +199,7 @@ func concealed(s uptime.Spec) map[string]string {
 		socket = *s.WebSocket
 	}
 	return map[string]string{
-		"/http/body_secret": string(http.BodySecret), "/http/password": string(http.Password), "/http/token": string(http.Token), "/http/headers": headers(http.Headers),
+		"/http/body_secret": string(http.BodySecret), "/http/query_secret": string(http.QuerySecret), "/http/password": string(http.Password), "/http/token": string(http.Token), "/http/headers": headers(http.Headers),
 		"/tcp/send_secret": string(tcp.SendSecret), "/websocket/headers": headers(socket.Headers),
 	}
 }

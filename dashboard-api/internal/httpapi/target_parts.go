@@ -24,17 +24,18 @@ type headerPart struct {
 }
 
 type httpPart struct {
-	Method     string             `json:"method,omitempty" maxLength:"32" doc:"Default GET." example:"POST"`
-	Headers    []headerPart       `json:"headers,omitempty" maxItems:"40" nullable:"false" doc:"Not sent to another origin after a redirect."`
-	Body       string             `json:"body,omitempty" maxLength:"65536"`
-	BodySecret secretText         `json:"body_secret,omitzero" doc:"Instead of body: write-only, as [secret] when read; written as [secret] it is kept."`
-	Username   string             `json:"username,omitempty" maxLength:"1024" doc:"For basic authentication (RFC 7617)."`
-	Password   secretText         `json:"password,omitzero" doc:"Write-only, as [secret] when read; written as [secret] it is kept."`
-	Token      secretText         `json:"token,omitzero" doc:"Bearer token (RFC 6750), instead of user name and password. Write-only, as [secret] when read; written as [secret] it is kept."`
-	Redirects  *int               `json:"redirects,omitempty" minimum:"0" maximum:"5" doc:"How many are followed. Default 5."`
-	Cookies    bool               `json:"cookies,omitempty" doc:"Send cookies along that were set on the way."`
-	Compressed bool               `json:"compressed,omitempty" doc:"Ask for gzip, br and zstd."`
-	Version    uptime.HTTPVersion `json:"version,omitempty" enum:"2,3,best" doc:"Default HTTP/1.1. 2 and 3 are that or failure, over TLS only; best is HTTP/2 where it is offered."`
+	Method      string             `json:"method,omitempty" maxLength:"32" doc:"Default GET." example:"POST"`
+	Headers     []headerPart       `json:"headers,omitempty" maxItems:"40" nullable:"false" doc:"Not sent to another origin after a redirect."`
+	Body        string             `json:"body,omitempty" maxLength:"65536"`
+	BodySecret  secretText         `json:"body_secret,omitzero" doc:"Instead of body: write-only, as [secret] when read; written as [secret] it is kept."`
+	QuerySecret secretText         `json:"query_secret,omitzero" doc:"A part of the query that is secret, such as token=abc: it follows that of the url, and is not sent along to where a redirect leads. Write-only, as [secret] when read; written as [secret] it is kept."`
+	Username    string             `json:"username,omitempty" maxLength:"1024" doc:"For basic authentication (RFC 7617)."`
+	Password    secretText         `json:"password,omitzero" doc:"Write-only, as [secret] when read; written as [secret] it is kept."`
+	Token       secretText         `json:"token,omitzero" doc:"Bearer token (RFC 6750), instead of user name and password. Write-only, as [secret] when read; written as [secret] it is kept."`
+	Redirects   *int               `json:"redirects,omitempty" minimum:"0" maximum:"5" doc:"How many are followed. Default 5."`
+	Cookies     bool               `json:"cookies,omitempty" doc:"Send cookies along that were set on the way."`
+	Compressed  bool               `json:"compressed,omitempty" doc:"Ask for gzip, br and zstd."`
+	Version     uptime.HTTPVersion `json:"version,omitempty" enum:"2,3,best" doc:"Default HTTP/1.1. 2 and 3 are that or failure, over TLS only; best is HTTP/2 where it is offered."`
 }
 
 type tcpPart struct {
@@ -87,7 +88,7 @@ func httpOf(s *uptime.HTTPSpec) nullable[httpPart] {
 		return nullable[httpPart]{}
 	}
 	return some(httpPart{
-		Method: s.Method, Headers: headersOf(s.Headers), Body: s.Body, BodySecret: shownSecret(s.BodySecret), Username: s.Username, Password: shownSecret(s.Password),
+		Method: s.Method, Headers: headersOf(s.Headers), Body: s.Body, BodySecret: shownSecret(s.BodySecret), QuerySecret: shownSecret(s.QuerySecret), Username: s.Username, Password: shownSecret(s.Password),
 		Token: shownSecret(s.Token), Redirects: s.Redirects, Cookies: s.Cookies, Compressed: s.Compressed, Version: s.Version,
 	})
 }

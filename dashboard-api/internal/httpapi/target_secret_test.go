@@ -49,6 +49,7 @@ func (b *bench) secrets() map[string]string {
 		note("password", s.HTTP.Password)
 		note("token", s.HTTP.Token)
 		note("body_secret", s.HTTP.BodySecret)
+		note("query_secret", s.HTTP.QuerySecret)
 		for _, h := range s.HTTP.Headers {
 			note(h.Name, h.Secret)
 		}
@@ -67,13 +68,13 @@ func (b *bench) secrets() map[string]string {
 func TestSecretsAreKeptReplacedAndRemoved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.create(`{"url":"https://example.com/","http":{"username":"ann","password":"p1","body_secret":"b1","headers":[{"name":"X-Key","secret":"k1"},{"name":"X-Other","secret":"o1"},{"name":"X-Plain","value":"v"}]}}`)
+	b.create(`{"url":"https://example.com/","http":{"username":"ann","password":"p1","body_secret":"b1","query_secret":"q=1","headers":[{"name":"X-Key","secret":"k1"},{"name":"X-Other","secret":"o1"},{"name":"X-Plain","value":"v"}]}}`)
 	for _, c := range []struct{ patch, shown, want string }{
-		{`{"name":"renamed"}`, `{"headers":[{"name":"X-Key","secret":"[secret]"},{"name":"X-Other","secret":"[secret]"},{"name":"X-Plain","value":"v"}],"body_secret":"[secret]","username":"ann","password":"[secret]"}`,
-			"map[X-Key:k1 X-Other:o1 body_secret:b1 password:p1]"},
-		{`{"http":{"username":"ann","password":"[secret]","body_secret":"b2","headers":[{"name":"X-New","secret":"n1"},{"name":"x-other","secret":"[secret]"}]}}`,
-			`{"headers":[{"name":"X-New","secret":"[secret]"},{"name":"x-other","secret":"[secret]"}],"body_secret":"[secret]","username":"ann","password":"[secret]"}`,
-			"map[X-New:n1 body_secret:b2 password:p1 x-other:o1]"},
+		{`{"name":"renamed"}`, `{"headers":[{"name":"X-Key","secret":"[secret]"},{"name":"X-Other","secret":"[secret]"},{"name":"X-Plain","value":"v"}],"body_secret":"[secret]","query_secret":"[secret]","username":"ann","password":"[secret]"}`,
+			"map[X-Key:k1 X-Other:o1 body_secret:b1 password:p1 query_secret:q=1]"},
+		{`{"http":{"username":"ann","password":"[secret]","body_secret":"b2","query_secret":"[secret]","headers":[{"name":"X-New","secret":"n1"},{"name":"x-other","secret":"[secret]"}]}}`,
+			`{"headers":[{"name":"X-New","secret":"[secret]"},{"name":"x-other","secret":"[secret]"}],"body_secret":"[secret]","query_secret":"[secret]","username":"ann","password":"[secret]"}`,
+			"map[X-New:n1 body_secret:b2 password:p1 query_secret:q=1 x-other:o1]"},
 		{`{"http":{"username":"ann","password":null,"headers":[{"name":"X-New","value":"v"},{"name":"X-Other","secret":null}]}}`, `{"headers":[{"name":"X-New","value":"v"},{"name":"X-Other"}],"username":"ann"}`, "map[]"},
 		{`{"http":{"token":"t1"}}`, `{"token":"[secret]"}`, "map[token:t1]"},
 		{`{"http":{"token":"[secret]","method":"HEAD"}}`, `{"method":"HEAD","token":"[secret]"}`, "map[token:t1]"},
@@ -116,7 +117,7 @@ func TestSecretsAreKeptReplacedAndRemoved(t *testing.T) {
 func canaries() map[string]string {
 	return map[string]string{
 		"password": "canary-password-7f3a", "token": "canary-token-91bc", "body_secret": "canary-body-<5d20>", "header": "canary-header-e8f1", "message": "canary-message-0c44", "talk": "canary-talk-4be9\r\n",
-		"refused": "canary-refused-33aa\n", "second": "canary-second-6b6b", "form": "canary-form-1d1d",
+		"query": "key=canary-query-c2e7", "refused": "canary-refused-33aa\n", "second": "canary-second-6b6b", "form": "canary-form-1d1d",
 	}
 }
 
@@ -148,7 +149,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 	}
 	c := canaries()
 	quoted := func(name string) string { text, _ := json.Marshal(c[name]); return string(text) }
-	web := `{"url":"https://example.com/","http":{"username":"ann","password":` + quoted("password") + `,"body_secret":` + quoted("body_secret") + `,"headers":[{"name":"X-Key","secret":` + quoted("header") + `}]}}`
+	web := `{"url":"https://example.com/","http":{"username":"ann","password":` + quoted("password") + `,"body_secret":` + quoted("body_secret") + `,"query_secret":` + quoted("query") + `,"headers":[{"name":"X-Key","secret":` + quoted("header") + `}]}}`
 	bearer := `{"url":"https://example.org/","http":{"token":` + quoted("token") + `}}`
 	socket := `{"url":"wss://example.com/","websocket":{"headers":[{"name":"Authorization","secret":` + quoted("message") + `}]}}`
 	talk := `{"url":"tcp://example.com:6379","tcp":{"send_secret":` + quoted("talk") + `}}`
@@ -186,7 +187,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 			t.Errorf("%s %s %.60s: answer gives away %v: %s %v", r.method, r.path, r.body, found, got.text, got.Header())
 		}
 	}
-	want := map[string]bool{"password": true, "token": true, "body_secret": true, "header": true, "message": true, "second": true, "talk": true}
+	want := map[string]bool{"password": true, "token": true, "body_secret": true, "query": true, "header": true, "message": true, "second": true, "talk": true}
 	for _, target := range b.stored() { // they are all there, for whoever has the key
 		s := target.Spec
 		for name := range want {
@@ -195,6 +196,8 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 				want[name] = b.opened(s.HTTP.Password) != c[name]
 			case s.HTTP != nil && name == "body_secret" && s.HTTP.BodySecret != "":
 				want[name] = b.opened(s.HTTP.BodySecret) != c[name]
+			case s.HTTP != nil && name == "query" && s.HTTP.QuerySecret != "":
+				want[name] = b.opened(s.HTTP.QuerySecret) != c[name]
 			case s.HTTP != nil && name == "header" && len(s.HTTP.Headers) > 0:
 				want[name] = b.opened(s.HTTP.Headers[0].Secret) != c[name]
 			case s.HTTP != nil && name == "second" && s.HTTP.Token != "":

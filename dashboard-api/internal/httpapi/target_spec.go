@@ -57,7 +57,8 @@ func replace[P, S any](part **S, in *P, null bool, stored func(in P, before S) S
 func (m *merger) http(in httpPart, before uptime.HTTPSpec) uptime.HTTPSpec {
 	return uptime.HTTPSpec{
 		Method: in.Method, Headers: m.headers("/http/headers", in.Headers, before.Headers), Body: in.Body,
-		BodySecret: m.secret("/http/body_secret", in.BodySecret, before.BodySecret), Username: in.Username,
+		BodySecret:  m.secret("/http/body_secret", in.BodySecret, before.BodySecret),
+		QuerySecret: m.secret("/http/query_secret", in.QuerySecret, before.QuerySecret), Username: in.Username,
 		Password: m.secret("/http/password", in.Password, before.Password), Token: m.secret("/http/token", in.Token, before.Token),
 		Redirects: in.Redirects, Cookies: in.Cookies, Compressed: in.Compressed, Version: in.Version,
 	}

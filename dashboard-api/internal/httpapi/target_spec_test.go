@@ -126,8 +126,8 @@ func TestMistakesInSpecsComeAtOnce(t *testing.T) {
 			map[string]string{"/url": "invalid_url", "/http": "not_of_kind", "/http/method": "invalid_method", "/tcp/starttls": "unknown_value", "/assertions/0/source": "source_not_of_kind"}},
 		{"no url", `{"kind":"tcp","http":{"method":"X"}}`, 422, map[string]string{"/url": "required", "/http": "not_of_kind"}},
 		{"unknown scheme", `{"url":"gopher://x","http":{"method":"get"},"assertions":[{"source":"nonsense"}]}`, 422, map[string]string{"/url": "url_scheme", "/http/method": "invalid_method"}},
-		{"secrets", `{"url":"https://example.com/","http":{"password":"a\nb","token":"a b","body_secret":"[secret]","headers":[{"name":"X","secret":"[secret]"},{"name":"Y","secret":"a\nb"},{"name":"Z","secret":"a","value":"b"}]}}`, 422,
-			map[string]string{"/http/password": "invalid_text", "/http/token": "invalid_text", "/http/body_secret": "no_stored_secret", "/http/headers/0/secret": "no_stored_secret", "/http/headers/1/secret": "invalid_header", "/http/headers/2/secret": "conflict"}},
+		{"secrets", `{"url":"https://example.com/","http":{"password":"a\nb","token":"a b","body_secret":"[secret]","query_secret":"?a=b","headers":[{"name":"X","secret":"[secret]"},{"name":"Y","secret":"a\nb"},{"name":"Z","secret":"a","value":"b"}]}}`, 422,
+			map[string]string{"/http/password": "invalid_text", "/http/token": "invalid_text", "/http/body_secret": "no_stored_secret", "/http/query_secret": "invalid_text", "/http/headers/0/secret": "no_stored_secret", "/http/headers/1/secret": "invalid_header", "/http/headers/2/secret": "conflict"}},
 		{"too large", `{"url":"https://example.com/","http":{"body":"` + strings.Repeat("x", 50_000) + `"}}`, 422, map[string]string{"/http": "too_long"}},
 	} {
 		got := b.do("POST", "/api/v1/targets", c.body, as(editorKey))

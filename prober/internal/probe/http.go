@@ -81,6 +81,9 @@ func (w *web) compile(b blueprint) (visitor, error) {
 	if !b.follow || h.redirects == 0 {
 		h.redirects = -1
 	}
+	if err := h.query(first, b.secrets); err != nil {
+		return nil, err
+	}
 	at, err := takeApart(first)
 	if err != nil {
 		return nil, fmt.Errorf("this URL cannot be visited: %w", err)

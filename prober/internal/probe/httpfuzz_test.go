@@ -65,7 +65,7 @@ func fuzzTarget(f *testing.F, method string, bodyRule bool) (*plan, *httpVisitor
 		f.Fatal(err)
 	}
 	s := uptime.Spec{HTTP: &uptime.HTTPSpec{
-		Method: method, Cookies: true, Compressed: true, Token: box.Seal(secret.New(canary)), Headers: []uptime.Header{{Name: "X-Mine", Value: "mine"}}, BodySecret: box.Seal(secret.New("pin=" + canary)),
+		Method: method, Cookies: true, Compressed: true, Token: box.Seal(secret.New(canary)), Headers: []uptime.Header{{Name: "X-Mine", Value: "mine"}}, BodySecret: box.Seal(secret.New("pin=" + canary)), QuerySecret: box.Seal(secret.New("k=" + canary)),
 	}}
 	if bodyRule {
 		s.Assertions = []uptime.Assertion{{Source: uptime.SourceBody, Op: uptime.OpContains, Value: "hello"}}

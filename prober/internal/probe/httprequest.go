@@ -47,6 +47,20 @@ func (h *httpVisitor) request(secrets *keyring) error {
 	return err
 }
 
+// query adds what of the query is secret to the URL of the first hop.
+func (h *httpVisitor) query(first *url.URL, secrets *keyring) error {
+	part, err := secrets.open(h.spec.QuerySecret, "")
+	if err != nil || part == "" {
+		return err
+	}
+	secrets.noteValues(part)
+	if first.RawQuery != "" {
+		part = first.RawQuery + "&" + part
+	}
+	first.RawQuery = part
+	return nil
+}
+
 func (h *httpVisitor) authenticate(secrets *keyring) error {
 	password, err := secrets.open(h.spec.Password, "")
 	if err != nil {

@@ -124,6 +124,23 @@ func (k *keyring) noteFields(query string) {
 	}
 }
 
+// noteValues adds all values of a part of a query that is secret: answers may repeat one.
+func (k *keyring) noteValues(query string) {
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, found := strings.Cut(part, "=")
+		if !found {
+			value = name
+		}
+		if len(value) < leastPart {
+			continue
+		}
+		k.note(value)
+		if clear, err := url.QueryUnescape(value); err == nil && clear != value {
+			k.note(clear)
+		}
+	}
+}
+
 // mostWords bounds the notes of one text: hiding costs as much as there is to hide.
 const mostWords = 100
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -327,4 +329,43 @@ func TestEvidence(t *testing.T) {
 	if o := e.Look(t.Context(), checkOf(l.URL()+"/body/100000")); len(o.Evidence.Body) != uptime.MaxEvidenceBody || !o.Evidence.BodyCut {
 		t.Errorf("%d bytes of the body, cut: %v", len(o.Evidence.Body), o.Evidence.BodyCut)
 	}
+}
+
+// A part of the query that is secret is sent, to the target and to nobody else, and is not shown.
+func TestSecretPartOfAQuery(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	e := New(options(l))
+	plain, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, place := range map[uptime.HTTPVersion]string{uptime.HTTP1: l.TLSURL(), uptime.HTTP2: urlOf(t, l, "h2"), uptime.HTTP3: startHTTP3(t, l, httputil.NewSingleHostReverseProxy(plain))} {
+		spec := func(rules ...uptime.Assertion) uptime.Spec {
+			return uptime.Spec{HTTP: &uptime.HTTPSpec{Version: version, QuerySecret: sealed(t, "key="+canary+"%21&z")}, Assertions: rules}
+		}
+		for link, want := range map[string]string{"/echo": "key=", "/echo?a=1#part": "a=1&key="} {
+			o := lookAs(t, l, place+link, spec(uptime.Assertion{Source: "json", Name: "$.query", Op: "equals", Value: want + canary + "%21&z"}))
+			if o.Status != uptime.StatusUp {
+				t.Errorf("%q %s: %s %+v", version, link, o.Message, o.Evidence)
+			}
+		}
+		check := checkOf(place + "/redirect-to?code=307&url=/echo?a=1")
+		check.Spec = spec(uptime.Assertion{Source: "body", Op: "contains", Value: "key"}).Text()
+		if o := checked(t.Context(), e, check); o.Failure != uptime.FailureBody || strings.Contains(o.Evidence.Body, "key") || len(o.Evidence.Hops) != 2 {
+			t.Errorf("%q: after a redirect %s %+v", version, o.Message, o.Evidence)
+		}
+		check = checkOf(place + "/echo?a=1")
+		check.Spec = spec(uptime.Assertion{Source: "body", Op: "equals", Value: "x"}).Text()
+		o := checked(t.Context(), e, check)
+		text, err := json.Marshal(o.Evidence)
+		if err != nil || o.Status != uptime.StatusDown || strings.Contains(string(text)+o.Message, canary) {
+			t.Errorf("%q: it shows: %v %s %s", version, err, o.Message, text)
+		}
+		if want := "/echo?a=…&key=…&…'"; !strings.HasSuffix(o.Evidence.Command, want) {
+			t.Errorf("%q: command %s", version, o.Evidence.Command)
+		}
+	}
+	o := lookAs(t, l, l.URL()+"/echo", uptime.Spec{HTTP: &uptime.HTTPSpec{QuerySecret: sealed(t, canary) + "A"}})
+	verify(t, o, uptime.ReasonInternal, 0)
 }

@@ -32,6 +32,7 @@ export interface HttpPart {
   headers?: RequestHeader[];
   body?: string;
   body_secret?: string;
+  query_secret?: string;
   username?: string;
   password?: string;
   token?: string;

@@ -24,6 +24,7 @@ const names: Record<string, string> = {
   "/http/headers": t("Headers"),
   "/http/body": t("Body"),
   "/http/body_secret": t("Body"),
+  "/http/query_secret": t("Secret part of the query"),
   "/http/username": t("User name"),
   "/http/password": t("Password"),
   "/http/token": t("Bearer token"),

@@ -54,7 +54,22 @@ export function RequestFields({
           on={draft.bodySecret}
           onChange={(bodySecret) => onChange({ bodySecret })}
         />
+        <Tick
+          label={t("A part of the query is secret")}
+          on={draft.querySecret}
+          onChange={(querySecret) => onChange({ querySecret })}
+        />
       </div>
+      {draft.querySecret && (
+        <Secret
+          label={t("Secret part of the query")}
+          hint={t("It is added to the URL, such as token=abc, and is not shown again once saved.")}
+          error={errors["/http/query_secret"]}
+          value={draft.query}
+          stored={draft.queryStored}
+          onChange={(query) => onChange({ query })}
+        />
+      )}
       <Choice<Sign>
         label={t("Sign-in")}
         value={draft.sign}

@@ -92,13 +92,14 @@ export function Lines(props: {
 
 export function Secret(props: {
   label: string;
+  hint?: string;
   error: string | undefined;
   value: string;
   stored: boolean;
   onChange: (value: string) => void;
 }) {
   return (
-    <Field label={props.label} error={props.error} hint={onceSaved()}>
+    <Field label={props.label} error={props.error} hint={props.hint ?? onceSaved()}>
       {(bound) => (
         <input
           {...bound}

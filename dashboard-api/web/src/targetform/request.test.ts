@@ -17,6 +17,7 @@ const full: HttpPart = {
     { name: "Accept", value: "text/plain" },
   ],
   body_secret: "[secret]",
+  query_secret: "[secret]",
   username: "ann",
   password: "[secret]",
   redirects: 0,
@@ -49,6 +50,8 @@ test("a secret is replaced by what is typed, and goes with its row, its tick or 
   expect(http({ password: "p2" })?.password).toBe("p2");
   expect(http({ bodySecret: false, body: "plain" })).toMatchObject({ body: "plain" });
   expect(http({ bodySecret: false, body: "plain" })).not.toHaveProperty("body_secret");
+  expect(http({ query: "k=2" })?.query_secret).toBe("k=2");
+  expect(http({ querySecret: false, query: "k=2" })).not.toHaveProperty("query_secret");
   const bearer = http({ sign: "bearer", token: "abc" });
   expect(bearer).toMatchObject({ token: "abc" });
   expect(bearer).not.toHaveProperty("password");

@@ -13,6 +13,10 @@ export interface RequestDraft {
   body: string;
   bodySecret: boolean;
   bodyStored: boolean;
+  /** The query has a secret part: query, or the one that is stored. */
+  querySecret: boolean;
+  query: string;
+  queryStored: boolean;
   sign: Sign;
   username: string;
   password: string;
@@ -31,6 +35,9 @@ export const requestOf = (http: HttpPart): RequestDraft => ({
   body: http.body ?? "",
   bodySecret: http.body_secret !== undefined,
   bodyStored: http.body_secret !== undefined,
+  querySecret: http.query_secret !== undefined,
+  query: "",
+  queryStored: http.query_secret !== undefined,
   sign: http.token !== undefined ? "bearer" : http.username || http.password !== undefined ? "basic" : "none",
   username: http.username ?? "",
   password: "",
@@ -50,6 +57,7 @@ export function requestPart(draft: RequestDraft, before: HttpPart | null): HttpP
   put(part, "headers", headersOf(draft.headers));
   put(part, "body", draft.bodySecret ? "" : draft.body);
   put(part, "body_secret", draft.bodySecret ? secretOf(draft.body, draft.bodyStored) : "");
+  put(part, "query_secret", draft.querySecret ? secretOf(draft.query, draft.queryStored) : "");
   put(part, "username", draft.sign === "basic" ? draft.username : "");
   put(part, "password", draft.sign === "basic" ? secretOf(draft.password, draft.passwordStored) : "");
   put(part, "token", draft.sign === "bearer" ? secretOf(draft.token, draft.tokenStored) : "");
@@ -63,6 +71,8 @@ export function requestPart(draft: RequestDraft, before: HttpPart | null): HttpP
 /** What is missing, each at its field. */
 export function requestErrors(draft: RequestDraft): Errors {
   const errors = headerErrors(draft.headers, "/http/headers");
+  if (draft.querySecret && draft.query === "" && !draft.queryStored)
+    errors["/http/query_secret"] = t("Write the secret part of the query.");
   // A password alone is somebody's, too: the name may be empty (RFC 7617).
   if (draft.sign === "basic" && draft.username === "" && draft.password === "" && !draft.passwordStored)
     errors["/http/username"] = t("Write the user name.");
