@@ -366,6 +366,13 @@ func TestSecretPartOfAQuery(t *testing.T) {
 			t.Errorf("%q: command %s", version, o.Evidence.Command)
 		}
 	}
-	o := lookAs(t, l, l.URL()+"/echo", uptime.Spec{HTTP: &uptime.HTTPSpec{QuerySecret: sealed(t, canary) + "A"}})
+	alone := startHTTP3(t, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("bad " + r.URL.Query().Get("key")))
+	}))
+	o := lookAs(t, l, alone, uptime.Spec{HTTP: &uptime.HTTPSpec{Version: uptime.HTTP3, QuerySecret: sealed(t, "key="+canary+"%21&z")}})
+	if o.Evidence.Body != "bad [secret]" {
+		t.Errorf("of one value shows %q", o.Evidence.Body)
+	}
+	o = lookAs(t, l, l.URL()+"/echo", uptime.Spec{HTTP: &uptime.HTTPSpec{QuerySecret: sealed(t, canary) + "A"}})
 	verify(t, o, uptime.ReasonInternal, 0)
 }
