@@ -104,7 +104,7 @@ func elsewhere(kind uptime.Kind) string {
 	if kind == uptime.KindWebSocket {
 		return "Send the secret in a header (headers with secret)"
 	}
-	return "Write that part of the query as http/query_secret, or send the secret in a header (headers with secret, token, password)"
+	return "Leave it out and write it as the secret part of the query (http/query_secret), or send the secret in a header (headers with secret, token, password)"
 }
 
 // place judges a URL that says where to connect to.
