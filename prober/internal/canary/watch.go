@@ -113,15 +113,13 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 	var telling sync.WaitGroup
 	telling.Go(func() { w.announce(ctx) })
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for ctx.Err() == nil {
+		wait := w.turn(ctx)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-w.wake:
 		case <-ctx.Done():
 		}
-		timer.Reset(w.turn(ctx))
 	}
 	w.mu.Lock()
 	left := w.waiting

@@ -117,26 +117,22 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // tickLoop publishes until ctx ends.
 func (l *Loop) tickLoop(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for again := 0; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-l.Lease.Changed():
-			again = 0
-		case <-timer.C:
-		}
+	for again := 0; ctx.Err() == nil; {
 		wait := l.runOnce(ctx)
 		if wait == 0 {
-			if again++; again > maxRetries {
-				again, wait = 0, soon
+			if again++; again <= maxRetries {
+				continue
 			}
-		} else {
-			again = 0
+			wait = soon
 		}
-		timer.Reset(wait)
+		again = 0
+		select {
+		case <-ctx.Done():
+		case <-l.Lease.Changed():
+		case <-time.After(wait):
+		}
 	}
+	return nil
 }
 
 // runOnce is one pass: read where Redis stands, bring the schedule there, publish

@@ -76,15 +76,7 @@ type step struct {
 }
 
 func (s *Saga) repeat(ctx context.Context, step step) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	failures := 0
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
+	for failures := 0; ctx.Err() == nil; {
 		wait := passEvery
 		if s.Lease.Held() {
 			err := s.once(ctx, step)
@@ -99,7 +91,10 @@ func (s *Saga) repeat(ctx context.Context, step step) {
 			failures = 0
 			s.idle()
 		}
-		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
 	}
 }
 
