@@ -34,6 +34,7 @@ type answers struct {
 	Rows      float64            `json:"million_rows"`
 	Questions map[string]latency `json:"questions"`
 	Bare      map[string]latency `json:"bare"`           // reading the same rows alone, in turns with the questions
+	Yardstick map[string]latency `json:"yardstick"`      // what reads as much at every size, in turns with them: the machine's speed meanwhile
 	Rate      float64            `json:"inserted_per_s"` // meanwhile
 	Loading   loading            `json:"loading"`
 	Computing computing          `json:"computing"`
@@ -42,12 +43,12 @@ type answers struct {
 // askAll asks every question of random targets, one after the other, while results arrive.
 func (b *bench) askAll(t *testing.T) answers {
 	l := b.goLive(t)
-	found := answers{Questions: map[string]latency{}, Bare: map[string]latency{}}
+	found := answers{Questions: map[string]latency{}, Bare: map[string]latency{}, Yardstick: map[string]latency{}}
 	rng := rand.New(rand.NewPCG(7, 7))
 	var oldest time.Time
 	b.one(t, `SELECT toDateTime(min(scheduled_at), 'UTC') FROM results`, &oldest)
 	for _, q := range questions() {
-		var took, bare []time.Duration
+		var took, bare, yardstick []time.Duration
 		for range b.runs {
 			a := asking{store: b.store, now: l.now(), rolled: l.rolledTo(), targets: shuffled(rng, b.targets), since: oldest, days: b.days, series: b.targets * len(regions())}
 			began := time.Now()
@@ -61,17 +62,21 @@ func (b *bench) askAll(t *testing.T) answers {
 				t.Fatal(err)
 			}
 			a.targets = shuffled(rng, b.targets)
-			statements := q.bare(a)
-			began = time.Now()
-			err = b.ask(statements)
-			bare = append(bare, time.Since(began))
-			if err != nil {
-				l.cancel()
-				t.Fatal(err)
+			for _, beside := range []struct {
+				statements []string
+				took       *[]time.Duration
+			}{{q.bare(a), &bare}, {bareCurrent(a), &yardstick}} {
+				began = time.Now()
+				err = b.ask(beside.statements)
+				*beside.took = append(*beside.took, time.Since(began))
+				if err != nil {
+					l.cancel()
+					t.Fatal(err)
+				}
 			}
 		}
-		found.Questions[q.name], found.Bare[q.name] = latencyOf(took), latencyOf(bare)
-		t.Logf("  %s: %+v, aim %v/%v; bare: %+v", q.name, found.Questions[q.name], q.p50, q.p95, found.Bare[q.name])
+		found.Questions[q.name], found.Bare[q.name], found.Yardstick[q.name] = latencyOf(took), latencyOf(bare), latencyOf(yardstick)
+		t.Logf("  %s: %+v, aim %v/%v; bare: %+v; yardstick: %+v", q.name, found.Questions[q.name], q.p50, q.p95, found.Bare[q.name], found.Yardstick[q.name])
 	}
 	found.Rate = l.stop(t)
 	return found
