@@ -56,10 +56,11 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	p.settleAll(w, rate) // a step may have been more than it could do just then, and have left checks to expire
 	<-time.After(wholeInterval + 3*time.Second)
 	before := p.sample()
-	profiled := p.profile(what)
 	var rates, busy, lateness, kept []float64
-	for range windows {
+	for i := range windows {
+		profiled := p.profile(fmt.Sprint(what, i+1))
 		cpu, at := p.window(0, windowLength)
+		<-profiled
 		kept = append(kept, at/float64(rate))
 		rates, busy, lateness = append(rates, at), append(busy, cpu*at/1e4), append(lateness, p.last.lateness(p.first, .99))
 		out.CPUUS = append(out.CPUUS, racetrack.Round(cpu))
@@ -70,7 +71,6 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 		<-time.After(wholeInterval + 3*time.Second)
 	}
 	after := p.sample()
-	<-profiled
 	out.Rate, out.BusyPercent = racetrack.Round(racetrack.Median(rates)), racetrack.Round(racetrack.Median(busy))
 	out.LatenessP99, out.PeakMemoryMB = racetrack.Median(lateness), racetrack.Round(testusage.MemoryOf(t, p.pid, "VmHWM"))
 	if failed := after.all() - before.all() - (after.rows("up") - before.rows("up")); failed > 0 {
@@ -98,8 +98,8 @@ func (p *prober) settleAll(w *feeding, rate int) {
 	w.rate.Store(int64(rate))
 }
 
-// profile keeps a CPU profile of what is measured in the folder PROFILE, if that is set.
-func (p *prober) profile(what string) <-chan struct{} {
+// profile keeps a CPU profile of a window in the folder PROFILE, if that is set.
+func (p *prober) profile(name string) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -107,13 +107,13 @@ func (p *prober) profile(what string) <-chan struct{} {
 		if dir == "" {
 			return
 		}
-		response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.ops, windows*windowLength/time.Second))
+		response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.ops, windowLength/time.Second))
 		if err != nil {
 			p.t.Log(err)
 			return
 		}
 		defer response.Body.Close()
-		file, err := os.Create(filepath.Join(dir, what+".pprof"))
+		file, err := os.Create(filepath.Join(dir, name+".pprof"))
 		if err == nil {
 			_, err = io.Copy(file, response.Body)
 			_ = file.Close()
