@@ -4,12 +4,16 @@
 // It makes the owner when there is none, a status page, and a post on it that tells of the incident of the pictures.
 import { api, must, settings, signIn, startBrowser } from "./harness.mjs";
 
+const wanted = process.argv.slice(2); // none: all
 const wide = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 const dark = { ...wide, colorScheme: "dark" };
 const tall = { ...wide, viewport: { width: 1280, height: 1500 } };
 const narrow = { viewport: { width: 390, height: 844 }, colorScheme: "light", deviceScaleFactor: 2 };
 
+const forced = { ...wide, forcedColors: "active" };
+
 const browser = await startBrowser();
+await takeSetup();
 const storageState = await signIn(browser);
 const targets = (await must("GET", "/live/overview")).items;
 const failing = targets.find((one) => one.name.includes("payments")) ?? targets[0];
@@ -43,11 +47,33 @@ if (made.status === 201) {
   });
 }
 
+if ((await must("GET", "/maintenance-windows")).items.length === 0)
+  await must("POST", "/maintenance-windows", {
+    name: "The database moves",
+    target_id: failing.id,
+    starts_at: new Date(Date.now() + 3600e3).toISOString().slice(0, 19),
+    zone: "UTC",
+    duration_s: 5400,
+  });
+
 function componentOf({ id, name }) {
   return { name: name.replace("Demo: ", ""), target_ids: [id] };
 }
 
-const wanted = process.argv.slice(2); // none: all
+/** The first page of all is there until there is an account. */
+async function takeSetup() {
+  if (!(await (await fetch(new URL("/api/v1/session", settings.base))).json()).setup_needed) return;
+  const context = await browser.newContext(wide);
+  const page = await context.newPage();
+  await page.goto(process.env.SETUP_LINK);
+  await page.getByLabel("Password").waitFor();
+  await page.screenshot({ path: fileOf("setup") });
+  await context.close();
+}
+
+function fileOf(name) {
+  return new URL(`../../../docs/images/${name}.png`, import.meta.url).pathname;
+}
 
 async function take(name, path, how = wide, act = async () => {}) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
@@ -58,7 +84,7 @@ async function take(name, path, how = wide, act = async () => {}) {
   await act(page);
   await page.waitForTimeout(2500); // figures have come
   await page.locator(".skeleton").first().waitFor({ state: "detached" });
-  await page.screenshot({ path: new URL(`../../../docs/images/${name}.png`, import.meta.url).pathname });
+  await page.screenshot({ path: fileOf(name) });
   await context.close();
   console.log(name);
 }
@@ -66,8 +92,11 @@ async function take(name, path, how = wide, act = async () => {}) {
 await take("overview", "/");
 await take("overview-dark", "/", dark);
 await take("overview-390", "/", narrow);
+await take("overview-forced", "/", forced);
 await take("target", `/targets/${failing.id}`);
 await take("target-390", `/targets/${failing.id}`, narrow);
+await take("incidents", "/incidents");
+await take("maintenance", "/maintenance");
 await take("incident", `/incidents/${incident.id}`, { ...tall, colorScheme: "dark" });
 await take("tell", `/incidents/${incident.id}`, wide, async (page) => {
   await page.getByRole("button", { name: "Tell on a status page" }).click();
@@ -91,6 +120,9 @@ await take("add", "/", wide, async (page) => {
   await page.getByRole("button", { name: "Add target" }).first().click();
   await page.getByRole("dialog").waitFor();
 });
+await take("editor", `/settings/pages/${acme.id}`);
+await take("settings", "/settings");
+await take("account", "/settings/account");
 await take("status-page", "/s/acme");
 await take("status-page-390", "/s/acme", narrow);
 await browser.close();
