@@ -25,7 +25,14 @@ const samples: {
       compressed: true,
       version: "2",
     },
-    { method: "PURGE", body_secret: "[secret]", query_secret: "[secret]", token: "[secret]", redirects: 5, version: "best" },
+    {
+      method: "PURGE",
+      body_secret: "[secret]",
+      query_secret: "[secret]",
+      token: "[secret]",
+      redirects: 5,
+      version: "best",
+    },
     { password: "[secret]" },
   ],
   tcp: [
