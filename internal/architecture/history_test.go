@@ -107,8 +107,12 @@ func (h longHistory) tables() string {
 			fmt.Fprintf(&text, " %v |", s.Questions[name])
 		}
 		of, aim := h.main().Questions[name], h.Aims[name]
+		meanwhile := "not measured"
 		growth, machine := grew(largest.Questions[name], first.Questions[name]), grew(largest.Yardstick[name], first.Yardstick[name])
-		fmt.Fprintf(&text, " ≤ %g / %g | %s | %.2f × | %.2f × |%s", aim.P50, aim.P95, met(of.P50 <= aim.P50 && of.P95 <= aim.P95 && growth <= 1.5*machine), growth, machine, last(fmt.Sprintf(" %v ", bare[name])))
+		if len(first.Yardstick) > 0 {
+			meanwhile = fmt.Sprintf("%.2f ×", machine)
+		}
+		fmt.Fprintf(&text, " ≤ %g / %g | %s | %.2f × | %s |%s", aim.P50, aim.P95, met(of.P50 <= aim.P50 && of.P95 <= aim.P95 && growth <= 1.5*machine), growth, meanwhile, last(fmt.Sprintf(" %v ", bare[name])))
 	}
 	fmt.Fprintf(&text, "\n| at %g M rows | measured | aim | |\n|---|--:|--:|---|\n", h.Main)
 	for _, one := range []struct {
