@@ -4,6 +4,7 @@ set -euo pipefail
 
 missing=()
 command -v caddy >/dev/null || missing+=(caddy)
+command -v curl >/dev/null || missing+=(curl)
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || missing+=(chromium)

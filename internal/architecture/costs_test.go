@@ -110,8 +110,8 @@ func (b bench) race(text *strings.Builder) {
 	}
 	fmt.Fprintf(text, "CPU time of one check over a fresh connection, as the kernel accounts it to the process, with its core saturated; ×: times the engine's.\n"+
 		"`%s` on %d cores of %s, %s, %d rounds of %.0f s in turn, medians, %v.\n\n", b.Command, b.Cores, b.CPU, b.Go, b.Engine.Rounds, b.Engine.Seconds, b.Engine.measuredAt)
-	fmt.Fprintf(text, "The aims were set where bare sockets took %g and %g µs. Here they took %.0f and %.0f, %.1f and %.1f times as much, so what is in µs or checks a second is to be read beside them.\n\n", bareHTTP, bareHTTPS,
-		b.cpu(bareSockets, "http"), b.cpu(bareSockets, "https"), b.cpu(bareSockets, "http")/bareHTTP, b.cpu(bareSockets, "https")/bareHTTPS)
+	fmt.Fprintf(text, "The aims were set where bare sockets took %g and %g µs. Here they took %.0f and %.0f, %.1f and %.1f times as much, so what is in µs or checks a second is to be read beside them.\n\n", floors["http"], floors["https"],
+		b.cpu(bareSockets, "http"), b.cpu(bareSockets, "https"), b.cpu(bareSockets, "http")/floors["http"], b.cpu(bareSockets, "https")/floors["https"])
 	text.WriteString("| | HTTP | | HTTPS | | allocations, HTTP | |\n|---|--:|--:|--:|--:|--:|---|\n")
 	for _, l := range b.Engine.Lines {
 		if l.What != "http" {
@@ -130,9 +130,6 @@ func (b bench) race(text *strings.Builder) {
 const (
 	ours        = "probefleet"
 	bareSockets = "bare sockets"
-	// µs, where the aims were set.
-	bareHTTP  = 46.
-	bareHTTPS = 215.
 )
 
 func (b bench) cpu(who, what string) float64 {
