@@ -38,6 +38,7 @@ type CheckResult struct {
 	Message      string            `json:"message"`
 	HTTPStatus   int               `json:"http_status"`
 	DNSUS        uint32            `json:"dns_us"`
+	DNSCached    bool              `json:"dns_cached" doc:"no name had to be looked up"`
 	ConnectUS    uint32            `json:"connect_us"`
 	TLSUS        uint32            `json:"tls_us"`
 	WaitUS       uint32            `json:"wait_us"`
@@ -93,7 +94,7 @@ func checkResult(l uptime.Look) CheckResult {
 		Region: l.Region, Prober: l.Prober, Attempt: l.Attempt, CheckedAt: maybeInstant(l.CheckedAt), Status: l.Status.String(), Failure: string(l.Failure),
 		Reason: string(l.Reason), Message: l.Message, HTTPStatus: l.HTTPStatus, DNSUS: l.Phases.DNS, ConnectUS: l.Phases.Connect, TLSUS: l.Phases.TLS,
 		WaitUS: l.Phases.Wait, TransferUS: l.Phases.Transfer, TotalUS: l.TotalUS, Protocol: l.Seen.Protocol, WireBytes: l.Seen.WireBytes,
-		BodyBytes: l.Seen.BodyBytes, Saturated: l.Seen.Saturated, CertNotAfter: maybeInstant(l.CertNotAfter),
+		BodyBytes: l.Seen.BodyBytes, DNSCached: l.Seen.DNSCached, Saturated: l.Seen.Saturated, CertNotAfter: maybeInstant(l.CertNotAfter),
 	}
 	if l.Address.IsValid() {
 		r.Address = l.Address.String()

@@ -14,6 +14,13 @@ import (
 // leafUntil makes a certificate for leaf.test that its own root signed.
 func leafUntil(t *testing.T, until time.Time) (chain []*x509.Certificate, roots *x509.CertPool) {
 	t.Helper()
+	chain, roots, _ = keyedLeaf(t, until)
+	return chain, roots
+}
+
+// keyedLeaf is leafUntil with the certificate's key.
+func keyedLeaf(t *testing.T, until time.Time) (chain []*x509.Certificate, roots *x509.CertPool, leafKey *ecdsa.PrivateKey) {
+	t.Helper()
 	sign := func(template, parent *x509.Certificate, key, by *ecdsa.PrivateKey) *x509.Certificate {
 		raw, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
 		if err != nil {
@@ -25,14 +32,8 @@ func leafUntil(t *testing.T, until time.Time) (chain []*x509.Certificate, roots 
 		}
 		return certificate
 	}
-	newKey := func() *ecdsa.PrivateKey {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return key
-	}
-	rootKey, leafKey := newKey(), newKey()
+	rootKey := newKey(t)
+	leafKey = newKey(t)
 	root := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(9, 0, 0), IsCA: true, BasicConstraintsValid: true,
 	}
@@ -42,7 +43,16 @@ func leafUntil(t *testing.T, until time.Time) (chain []*x509.Certificate, roots 
 	}, root, leafKey, rootKey)
 	roots = x509.NewCertPool()
 	roots.AddCert(root)
-	return []*x509.Certificate{leaf}, roots
+	return []*x509.Certificate{leaf}, roots, leafKey
+}
+
+func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func TestChainsAreKeptForAnHour(t *testing.T) {

@@ -67,11 +67,11 @@ func (d *dialer) dial(ctx context.Context, to endpoint, s *sighting, hop *uptime
 	mark := time.Now()
 	conn, addr, err := d.connect(ctx, addrs, to.port, s)
 	lap(&hop.Phases.Connect, &mark)
+	hop.Address = addr.Unmap()
+	s.Address = hop.Address
 	if err != nil {
 		return nil, nil, dialTrouble(err)
 	}
-	hop.Address = addr.Unmap()
-	s.Address = hop.Address
 	_ = conn.SetDeadline(s.deadline)
 	return conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }), trouble{}
 }
@@ -136,22 +136,23 @@ func familyOf(f uptime.Family) resolve.Family {
 
 // connect tries the addresses in order and ends in the error that says most: a
 // blocked address first (who may not be asked has not failed), a family this
-// machine cannot route last.
+// machine cannot route last. The address is that of the connection or the error.
 func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16, s *sighting) (*net.TCPConn, netip.Addr, error) {
 	var worst error
+	var at netip.Addr
 	for i, addr := range addrs {
 		conn, err := d.one(ctx, netip.AddrPortFrom(addr, port), s, len(addrs)-i)
 		if err == nil {
 			return conn, addr, nil
 		}
 		if worst == nil || weight(err) > weight(worst) {
-			worst = err
+			worst, at = err, addr
 		}
 		if ctx.Err() != nil || !time.Now().Before(s.deadline) {
 			break
 		}
 	}
-	return nil, netip.Addr{}, worst
+	return nil, at, worst
 }
 
 func weight(err error) int {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"net"
+	"net/netip"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -105,5 +107,31 @@ func TestResolverEndsInTime(t *testing.T) {
 				t.Errorf("%s: over after %v", check.URL, time.Since(begin))
 			}
 		})
+	}
+}
+
+// Where nobody answers, the result and its hop say at which address, and that is where the second look does not begin.
+func TestFailedConnectionsHaveAnAddress(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	e := New(options(l, func(o *Options) { o.Resolver = names{"lab.test": {"127.0.0.1"}} }))
+	for server, want := range map[string]uptime.Failure{"refused": uptime.FailureConnectRefused, "full": uptime.FailureConnectTimeout} {
+		_, port, _ := net.SplitHostPort(labAt(t, l, server))
+		for _, check := range []uptime.Check{
+			checkOf("http://lab.test:" + port + "/"),
+			checkOf(l.URL() + "/redirect-to?url=http://lab.test:" + port + "/"),
+			checkAt("tcp://lab.test:"+port, uptime.Spec{}),
+			checkAt("tls://lab.test:"+port, uptime.Spec{}),
+		} {
+			t.Run(server+" "+check.URL, func(t *testing.T) {
+				t.Parallel()
+				o := e.Look(t.Context(), steady(check))
+				verify(t, o, want, 0)
+				last := o.Evidence.Hops[len(o.Evidence.Hops)-1]
+				if local := netip.MustParseAddr("127.0.0.1"); o.Address != local || last.Address != local {
+					t.Errorf("address %v, hop %+v", o.Address, last)
+				}
+			})
+		}
 	}
 }

@@ -55,7 +55,9 @@ func handshake(conn net.Conn, config *tls.Config, s *sighting) (*tls.Conn, troub
 	err := secure.Handshake()
 	if err != nil {
 		if rejected, ok := asRejected(err); ok {
-			s.sawChain(rejected.UnverifiedCertificates)
+			state := secure.ConnectionState() // agreed on before the chain was looked at
+			state.PeerCertificates = rejected.UnverifiedCertificates
+			s.sawTLS(&state)
 		}
 		return nil, handshakeTrouble(err)
 	}

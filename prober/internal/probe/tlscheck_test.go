@@ -97,10 +97,11 @@ func TestTLSGolden(t *testing.T) {
 			}
 			chain := o.Evidence.Certificates
 			believed := c.want == nil
-			if believed && (o.Evidence.TLSVersion == "" || o.Evidence.TLSCipher == "" || o.Phases.TLS == 0 || o.Seen.TLSVersion == 0) {
+			rejected := o.Failure == uptime.FailureTLSExpired || o.Failure == uptime.FailureTLSName || o.Failure == uptime.FailureTLSUntrusted
+			if (believed || rejected) && (o.Evidence.TLSVersion == "" || o.Evidence.TLSCipher == "" || o.Phases.TLS == 0 || o.Seen.TLSVersion == 0) {
 				t.Errorf("%+v", o.Evidence)
 			}
-			if rejected := o.Failure == uptime.FailureTLSExpired || o.Failure == uptime.FailureTLSName || o.Failure == uptime.FailureTLSUntrusted; (believed || rejected) && (len(chain) == 0 || o.CertNotAfter.IsZero()) {
+			if (believed || rejected) && (len(chain) == 0 || o.CertNotAfter.IsZero()) {
 				t.Errorf("certificates %+v until %v", chain, o.CertNotAfter)
 			}
 		})
