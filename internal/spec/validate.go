@@ -173,6 +173,9 @@ func (j *judge) dns() {
 		default:
 			j.problem("/dns/transport", CodeUnknownValue, "a transport is tcp, tls or https; leave it out for UDP")
 		}
+		if part.Transport != uptime.DNSOverUDP && j.scheme() == "dns" && j.url.Host == "" {
+			j.problem("/dns/transport", CodeConflict, "a transport goes with a url that names a server, such as dns://192.0.2.1/example.com: how a prober asks its own is its operator's choice")
+		}
 	}
 }
 
@@ -190,8 +193,19 @@ func (j *judge) assertions() {
 		}
 		j.problem(pointer, found.Code, "%s", found.Message)
 	}
+	j.secured()
 	if j.kind == uptime.KindWebSocket {
 		j.answers()
+	}
+}
+
+// secured judges what is asserted of TLS: without any it would fail at every visit.
+func (j *judge) secured() {
+	why := j.withoutTLS()
+	for i, a := range j.spec.Assertions[:min(len(j.spec.Assertions), assertion.MaxAssertions)] {
+		if why != "" && (a.Source == uptime.SourceCertificate || a.Source == uptime.SourceTLSVersion) {
+			j.problem("/assertions/"+strconv.Itoa(i)+"/source", CodeConflict, "this check sees no TLS: %s", why)
+		}
 	}
 }
 

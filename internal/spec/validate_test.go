@@ -16,7 +16,7 @@ import (
 
 // links has one URL of each kind.
 var links = map[uptime.Kind]string{
-	uptime.KindHTTP: "https://example.com/", uptime.KindTCP: "tcp://example.com:25", uptime.KindTLS: "tls://example.com", uptime.KindDNS: "dns:///example.com?type=A",
+	uptime.KindHTTP: "https://example.com/", uptime.KindTCP: "tcp://example.com:25", uptime.KindTLS: "tls://example.com", uptime.KindDNS: "dns://ns.example.com/example.com?type=A",
 	uptime.KindICMP: "icmp://example.com", uptime.KindGRPC: "grpcs://example.com:443", uptime.KindWebSocket: "wss://example.com/",
 }
 
@@ -44,6 +44,7 @@ func TestMistakes(t *testing.T) {
 		many[i] = fmt.Sprint("X-", i)
 	}
 	web := func(s uptime.HTTPSpec) uptime.Spec { return uptime.Spec{HTTP: &s} }
+	ofTLS := []uptime.Assertion{{Source: uptime.SourceCertificate, Op: uptime.OpAtLeast, Value: "14"}, {Source: uptime.SourceTLSVersion, Op: uptime.OpAtLeast, Value: "1.2"}}
 	talk := func(s uptime.WebSocketSpec) uptime.Spec { return uptime.Spec{WebSocket: &s} }
 	for _, c := range []struct {
 		name string
@@ -55,6 +56,13 @@ func TestMistakes(t *testing.T) {
 		{"family", uptime.KindHTTP, "", uptime.Spec{Family: "5"}, map[string]string{"/family": CodeUnknownValue}},
 		{"address of the other family", uptime.KindTCP, "tcp://1.1.1.1:53", uptime.Spec{Family: uptime.FamilyV6}, map[string]string{"/family": CodeFamilyMismatch}},
 		{"server of the other family", uptime.KindDNS, "dns://[2606:4700::1111]/a?type=A", uptime.Spec{Family: uptime.FamilyV4}, map[string]string{"/family": CodeFamilyMismatch}},
+		{"transport to the prober's own server", uptime.KindDNS, "dns:///example.com?type=A", uptime.Spec{DNS: &uptime.DNSSpec{Transport: uptime.DNSOverTLS}}, map[string]string{"/dns/transport": CodeConflict}},
+		{"days of a tcp target without TLS", uptime.KindTCP, "", uptime.Spec{Assertions: ofTLS}, map[string]string{"/assertions/0/source": CodeConflict, "/assertions/1/source": CodeConflict}},
+		{"days of a websocket without TLS", uptime.KindWebSocket, "ws://example.com/", uptime.Spec{Assertions: ofTLS}, map[string]string{"/assertions/0/source": CodeConflict, "/assertions/1/source": CodeConflict}},
+		{"days of grpc without TLS", uptime.KindGRPC, "grpc://example.com:80", uptime.Spec{Assertions: ofTLS}, map[string]string{"/assertions/0/source": CodeConflict, "/assertions/1/source": CodeConflict}},
+		{"days after STARTTLS", uptime.KindTCP, "", uptime.Spec{TCP: &uptime.TCPSpec{StartTLS: uptime.StartTLSSMTP}, Assertions: ofTLS}, map[string]string{}},
+		{"days of wss", uptime.KindWebSocket, "", uptime.Spec{Assertions: ofTLS}, map[string]string{}},
+		{"days of http, which may be redirected", uptime.KindHTTP, "http://example.com/", uptime.Spec{Assertions: ofTLS}, map[string]string{}},
 		{"method with a space", uptime.KindHTTP, "", web(uptime.HTTPSpec{Method: "GET /"}), map[string]string{"/http/method": CodeInvalidMethod}},
 		{"method in small letters", uptime.KindHTTP, "", web(uptime.HTTPSpec{Method: "get"}), map[string]string{"/http/method": CodeInvalidMethod}},
 		{"method of proxies", uptime.KindHTTP, "", web(uptime.HTTPSpec{Method: "CONNECT"}), map[string]string{"/http/method": CodeInvalidMethod}},

@@ -95,7 +95,7 @@ func everyKind(b *bench) {
 		"http":{"method":"POST","body":"x","headers":[{"name":"X-A","value":"1"},{"name":"X-Key","secret":"s3cret"}],"username":"u","password":"hunter2","redirects":0}}`)
 	b.create(`{"url":"https://one.example/","name":"=Twin, of \"One\"","parent_id":1}`)
 	b.create(`{"url":"tcp://one.example:25","tcp":{"send":"EHLO","starttls":"smtp"},"tls":{"server_name":"mx.example","skip_verify":true}}`)
-	b.create(`{"url":"dns:///one.example?type=A","dns":{"transport":"tcp"}}`)
+	b.create(`{"url":"dns://9.9.9.9/one.example?type=A","dns":{"transport":"tcp"}}`)
 	b.create(`{"url":"heartbeat://job","heartbeat":{"cron":"30 2 * * *","zone":"Europe/Berlin","grace_s":60}}`)
 	b.create(`{"url":"wss://one.example/x","websocket":{"send":"hi","subprotocols":["a"]}}`)
 }
