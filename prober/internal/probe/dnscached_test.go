@@ -18,7 +18,7 @@ type slowNames struct {
 }
 
 func (n slowNames) Lookup(ctx context.Context, host string, family resolve.Family) (resolve.Answer, error) {
-	for begin := time.Now(); time.Since(begin) < time.Millisecond; { //nolint:revive // busy, so that it is measured
+	for begin := time.Now(); time.Since(begin) < time.Millisecond; { // busy, so that it is measured
 	}
 	answer, err := n.names.Lookup(ctx, host, family)
 	answer.Cached = n.kept[host]
