@@ -51,6 +51,7 @@ export interface CheckResult {
   command?: string;
   connect_us: number;
   cookies?: string[] | null;
+  dns_cached: boolean;
   dns_us: number;
   failed?: Failed[] | null;
   failure: string;
