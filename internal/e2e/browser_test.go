@@ -12,23 +12,15 @@ import (
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
-// TestBrowser runs the browser tests of the dashboard against the real programs:
-// a fresh installation with two regions, and a local lab to watch. Then a third
-// region joins whose only prober is held up for a while, for those of open pages, and then killed,
-// for those of what to do about that.
-func TestBrowser(t *testing.T) {
-	server := startLab(t)
+// TestPages runs the browser tests of the dashboard against the real programs: a fresh installation
+// with two regions, from its set-up on. Then a third region joins whose only prober is held up for a
+// while, for those of open pages, and then killed, for those of what to do about that.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	lab := labForPages(t)
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
-	lab := []string{"LAB_URL=" + server.URL()}
-	for _, name := range []string{"smtp", "dns"} {
-		addr, err := server.Addr(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lab = append(lab, "LAB_"+strings.ToUpper(name)+"="+addr)
-	}
-	s.browse("e2e", slices.Concat(lab, []string{"GONE_REGION=gone"})...)
+	s.browse("e2e:pages", lab...)
 
 	prober := s.prober("gone")
 	s.await(40*time.Second, "the prober is heard", func() bool {
@@ -46,10 +38,34 @@ func TestBrowser(t *testing.T) {
 		}
 		return false
 	})
-	s.browse("e2e/regions.test.mjs", slices.Concat(lab, []string{"GONE_REGION=gone", "PROBER_PID=" + strconv.Itoa(prober.Process.Pid)})...)
+	lab = append(lab, "GONE_REGION=gone")
+	s.browse("e2e/regions.test.mjs", append(lab, "PROBER_PID="+strconv.Itoa(prober.Process.Pid))...)
 	if err := prober.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"GONE_REGION=gone", "PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
+	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
+}
+
+// TestTargetPages runs those of the pages where targets are written, found and changed, on an
+// installation of its own.
+func TestTargetPages(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t, "--regions", "eu,us")
+	s.start()
+	s.browse("e2e:targets", labForPages(t)...)
+}
+
+// labForPages starts what pages have watched, and gives it as the browser tests' environment.
+func labForPages(t *testing.T) []string {
+	server := startLab(t)
+	env := []string{"LAB_URL=" + server.URL()}
+	for _, name := range []string{"smtp", "dns"} {
+		addr, err := server.Addr(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, "LAB_"+strings.ToUpper(name)+"="+addr)
+	}
+	return env
 }

@@ -13,6 +13,7 @@ import (
 // TestPeopleComeInByTheirProvider signs people on in a real browser with a real provider: the first
 // time, to be where they wanted to go, and again to do what needs a fresh sign-in; or not at all.
 func TestPeopleComeInByTheirProvider(t *testing.T) {
+	t.Parallel()
 	s := newSystem(t, "--regions", "eu")
 	pages := http.NewServeMux()
 	issuer := testissuer.Start(t, s.url+"/api/v1/session/provider/callback", func(provider http.Handler) http.Handler {
