@@ -52,6 +52,7 @@
 //	/redirect/N                 N redirects (302), then 200
 //	/redirect/308/N             N redirects of that code, then /echo
 //	/redirect-to?url=…&code=…   one redirect to there, 302 if no code is given
+//	/redirect-slow/N/300ms      N redirects, then 200, each after that long
 //	/redirect-loop              a redirect to itself
 //	/redirect-schemes/N         N redirects, from plain to TLS and back in turn, then /echo
 //	/redirect-odd/<kind>        to /echo by a Location that is path, query, host, relative or dots;
@@ -124,6 +125,7 @@
 //	client-cert                 wants ClientCertificate
 //	h2, h2-only, h2c            HTTP/2 and 1.1, HTTP/2 alone, HTTP/2 and 1.1 without TLS
 //	tls-plain                   plain HTTP under an https URL
+//	tls-slow                    answers the client's hello after 300 ms
 //	tls-silent                  takes the client's hello and never answers
 //	tls-stall, tls-cut, tls-reset   the server's hello, then nothing more, the close, a reset
 //	tls-drip                    the handshake, a byte every 50 ms

@@ -10,6 +10,7 @@ func (l *Lab) redirectPaths(mux *http.ServeMux) {
 	mux.HandleFunc("/redirect/{left}", redirect)
 	mux.HandleFunc("/redirect/{code}/{left}", redirectBy)
 	mux.HandleFunc("/redirect-to", redirectTo)
+	mux.HandleFunc("/redirect-slow/{left}/{delay}", l.redirectSlow)
 	mux.HandleFunc("/redirect-loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/redirect-loop", http.StatusFound) })
 	mux.HandleFunc("/redirect-schemes/{left}", l.redirectSchemes)
 	mux.HandleFunc("/redirect-odd/{kind}", redirectOdd)
@@ -19,6 +20,19 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 	to := "/ok"
 	if left := number(r, "left"); left > 1 {
 		to = "/redirect/" + strconv.Itoa(left-1)
+	}
+	http.Redirect(w, r, to, http.StatusFound)
+}
+
+// redirectSlow makes people wait at every hop, and at the end.
+func (l *Lab) redirectSlow(w http.ResponseWriter, r *http.Request) {
+	delay, ok := duration(w, r, "delay")
+	if !ok || !l.wait(r.Context(), delay) {
+		return
+	}
+	to := "/slow/" + delay.String()
+	if left := number(r, "left"); left > 1 {
+		to = "/redirect-slow/" + strconv.Itoa(left-1) + "/" + delay.String()
 	}
 	http.Redirect(w, r, to, http.StatusFound)
 }

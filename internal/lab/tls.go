@@ -21,7 +21,7 @@ func certificateSites() map[string]opener {
 	all := map[string]opener{}
 	for _, name := range []string{
 		"tls", "expired", "wrong-name", "self-signed", "untrusted", "not-yet-valid", "chain", "incomplete", "long-chain", "huge-chain",
-		"odd-subject", "any-name", "rsa", "ecdsa", "tls10", "tls11", "tls12", "tls13", "client-cert", "h2", "h2-only",
+		"odd-subject", "any-name", "tls-slow", "rsa", "ecdsa", "tls10", "tls11", "tls12", "tls13", "client-cert", "h2", "h2-only",
 	} {
 		all[name] = openCertificate
 	}
@@ -67,6 +67,11 @@ func openCertificate(l *Lab, name string) (site, error) {
 	case "h2-only":
 		versions = protocols((*http.Protocols).SetHTTP2)
 		config.GetConfigForClient = refuseHTTP1(certificate)
+	case "tls-slow":
+		config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			l.wait(hello.Context(), 300*time.Millisecond)
+			return nil, nil
+		}
 	case "any-name":
 		config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			if hello.ServerName == "" {

@@ -162,6 +162,7 @@ plain /encoded-lie/gzip/hello gzip
 plain /redirect/1 plain
 plain /redirect/3 plain
 plain /redirect/1 stay
+plain /redirect-slow/2/300ms plain
 plain /redirect-loop h2
 plain /interim/2 plain
 plain /many-headers/200 plain
@@ -169,6 +170,9 @@ plain /slow-headers/5/40ms plain
 tls /ok plain
 tls /slow/200ms plain
 tls /redirect/2 plain
+tls-slow /ok plain
+tls-slow /redirect/2 plain
+tls-slow /redirect-slow/2/300ms plain
 expired /ok plain
 expired /ok trusting
 wrong-name /ok plain
@@ -219,6 +223,7 @@ tls - tls
 tls12 - tls
 tls13 - tls
 tls11 - tls
+tls-slow - tls
 expired - tls
 expired - tls-trusting
 not-yet-valid - tls
