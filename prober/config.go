@@ -40,13 +40,18 @@ type Config struct {
 	AllowCIDRs      []netip.Prefix `env:"PROBER_ALLOW_CIDRS" help:"private ranges that this prober may visit, such as 10.0.0.0/8; cloud metadata addresses stay closed"`
 	Resolvers       string         `env:"PROBER_RESOLVERS" help:"name servers of this prober, in the order to try them, comma separated: an address, tls://ADDRESS#NAME or https://ADDRESS/PATH; default those of the system"`
 
+	ContactURL string `env:"PROBER_CONTACT_URL" default:"https://github.com/probefleet/probefleet" max:"200" help:"named in the User-Agent of every visit: where the people of a visited site learn whose visits these are, and may ask; a page of yours, or mailto:ADDRESS"`
+
 	Canaries string `env:"PROBER_CANARIES" default:"one.one.one.one:443,dns.google:443,www.wikipedia.org:443,www.microsoft.com:443,9.9.9.9:443" help:"host:port of what this region can always reach by TCP, comma separated, three or more and of different operators; while more than half do not answer, failures are unknown(probe_blind); none believes every failure"`
 
 	resolvers resolve.Config  // Resolvers, read
 	canaries  []canary.Canary // Canaries, read
 }
 
-var regionPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+var (
+	regionPattern  = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+	contactPattern = regexp.MustCompile(`^(https?://|mailto:)[!-'*-\[\]-~]+$`) // a comment of a header: RFC 9110 §5.6.5
+)
 
 func loadConfig(getenv func(string) string) (Config, error) {
 	var cfg Config
@@ -66,6 +71,9 @@ func loadConfig(getenv func(string) string) (Config, error) {
 	}
 	if cfg.canaries, err = canary.Parse(cfg.Canaries); err != nil {
 		mistakes = append(mistakes, "PROBER_CANARIES: "+err.Error())
+	}
+	if !contactPattern.MatchString(cfg.ContactURL) {
+		mistakes = append(mistakes, fmt.Sprintf("PROBER_CONTACT_URL: %q is no https:// or http:// address and no mailto:, without spaces and brackets", cfg.ContactURL))
 	}
 	if cfg.WorkersMin > cfg.WorkersMax {
 		mistakes = append(mistakes, fmt.Sprintf("PROBER_WORKERS_MIN is %d and PROBER_WORKERS_MAX %d: the smallest must not exceed the largest", cfg.WorkersMin, cfg.WorkersMax))

@@ -116,7 +116,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	canaries := cfg.watch(names, redis, feed, s, log)
 	judge := guard.New(cfg.AllowCIDRs)
 	engine := probe.New(probe.Options{
-		Version: s.Version, Guard: judge, Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
+		Version: s.Version, Contact: cfg.ContactURL, Guard: judge, Resolver: names, Questions: names, Open: box.Open, Log: log, Metrics: s.Metrics,
 		Failed: canaries.Failed, Doubt: canary.Patience,
 	})
 	rows := recorder.New(store, recorder.Options{

@@ -61,6 +61,19 @@ func TestConfigReportsEveryMistakeAtOnce(t *testing.T) {
 	if len(cfg.canaries) != 5 {
 		t.Errorf("%v are the canaries of who names none", cfg.canaries)
 	}
+	for _, contact := range []string{"mailto:ops@example.com", "https://example.com/who?region=eu"} {
+		env["PROBER_CONTACT_URL"] = contact
+		if named, err := loadConfig(func(name string) string { return env[name] }); err != nil || named.ContactURL != contact {
+			t.Errorf("%s: %q, %v", contact, named.ContactURL, err)
+		}
+	}
+	for _, contact := range []string{"ops@example.com", "https://a b", "https://a/)(", "mailto:", "https://a/\r\nX: y", "https://a/\\"} {
+		env["PROBER_CONTACT_URL"] = contact
+		if _, err := loadConfig(func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "PROBER_CONTACT_URL") {
+			t.Errorf("%q is a contact: %v", contact, err)
+		}
+	}
+	env["PROBER_CONTACT_URL"] = ""
 	env["PROBER_CANARIES"] = "none"
 	if off, err := loadConfig(func(name string) string { return env[name] }); err != nil || len(off.canaries) != 0 {
 		t.Errorf("%v, %v", off.canaries, err)

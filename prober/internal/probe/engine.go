@@ -44,6 +44,7 @@ type Outcome struct {
 // Options are what an engine needs.
 type Options struct {
 	Version   string                                   // named in the User-Agent
+	Contact   string                                   // URL in the User-Agent, where the people of visited sites may ask; empty: none
 	Guard     *guard.Guard                             // required
 	Resolver  Resolver                                 // required
 	Questions Questioner                               // asked by dns targets that name no server; nil: there can be none

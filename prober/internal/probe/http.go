@@ -32,9 +32,13 @@ type web struct {
 }
 
 func newWeb(o Options, d *dialer) *web {
+	agent := "Probefleet/" + strings.TrimPrefix(o.Version, "v")
+	if o.Contact != "" {
+		agent += " (+" + o.Contact + ")"
+	}
 	return &web{
 		dialer: d,
-		agent:  "Probefleet/" + strings.TrimPrefix(o.Version, "v") + " (+https://probefleet.example/bot)",
+		agent:  agent,
 		wires:  sync.Pool{New: func() any { return newWire() }},
 	}
 }

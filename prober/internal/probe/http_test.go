@@ -36,7 +36,7 @@ func options(l *lab.Lab, change ...func(*Options)) Options {
 		panic(err)
 	}
 	o := Options{
-		Version: "v1.2.3", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}),
+		Version: "v1.2.3", Contact: "https://example.com/why", Guard: guard.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}),
 		Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Resolver: names{}, Open: box.Open,
 	}
 	if l != nil {
@@ -236,7 +236,7 @@ func TestRequestOnTheWire(t *testing.T) {
 	e := New(options(nil, func(o *Options) { o.Resolver = names{"xn--bcher-kva.test": {"127.0.0.1"}} }))
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	o := e.Look(t.Context(), checkOf("http://user:secret@bücher.test:"+port+"/p?q=1#frag"))
-	want := fmt.Sprintf("GET /p?q=1 HTTP/1.1\r\nHost: xn--bcher-kva.test:%s\r\nUser-Agent: Probefleet/1.2.3 (+https://probefleet.example/bot)\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n", port)
+	want := fmt.Sprintf("GET /p?q=1 HTTP/1.1\r\nHost: xn--bcher-kva.test:%s\r\nUser-Agent: Probefleet/1.2.3 (+https://example.com/why)\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n", port)
 	if got := <-seen; got != want {
 		t.Errorf("sent\n%q\nwant\n%q", got, want)
 	}
