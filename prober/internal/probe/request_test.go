@@ -83,6 +83,11 @@ func urlOf(t *testing.T, l *lab.Lab, server string) string {
 func TestWhoTheTargetLetsIn(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
+	plain, err := url.Parse(l.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[uptime.HTTPVersion]string{"": l.URL(), uptime.HTTP2: urlOf(t, l, "h2-only"), uptime.HTTP3: startHTTP3(t, l, httputil.NewSingleHostReverseProxy(plain))}
 	for name, c := range map[string]struct {
 		path string
 		spec uptime.HTTPSpec
@@ -95,12 +100,16 @@ func TestWhoTheTargetLetsIn(t *testing.T) {
 		"cookies":         {"/cookie/hop/a/b", uptime.HTTPSpec{Cookies: true}, 200},
 		"without cookies": {"/cookie/hop/a/b", uptime.HTTPSpec{}, 403},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if o := lookAs(t, l, l.URL()+c.path, uptime.Spec{HTTP: &c.spec}); o.HTTPStatus != c.want {
-				t.Errorf("%+v", o)
-			}
-		})
+		for version, server := range servers {
+			spec := c.spec
+			spec.Version = version
+			t.Run(name+" HTTP "+string(version), func(t *testing.T) {
+				t.Parallel()
+				if o := lookAs(t, l, server+c.path, uptime.Spec{HTTP: &spec}); o.HTTPStatus != c.want {
+					t.Errorf("%+v", o)
+				}
+			})
+		}
 	}
 }
 
