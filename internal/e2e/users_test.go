@@ -106,6 +106,11 @@ func TestAUserForEachProgram(t *testing.T) {
 	s.await(2*time.Minute, "hourly figures", func() bool {
 		return strings.TrimSpace(click.Admin("SELECT count() > 0 FROM probefleet.rollup_1h")) == "1"
 	})
+	// Neither the check on demand nor the previews of what was saved are history: every row of a
+	// prober is one of the slots of its target, ten seconds apart.
+	if other := strings.TrimSpace(click.Admin(fmt.Sprintf("SELECT countIf(target_id NOT IN (%d, %d)), uniqExact(target_id, toUnixTimestamp64Milli(scheduled_at) %% 10000) FROM probefleet.results WHERE region != 'ext-office'", good.ID, bad.ID))); other != "0\t2" {
+		t.Errorf("results of no target, and phases of slots: %q\n%s", other, click.Admin("SELECT target_id, region, status, reason, scheduled_at FROM probefleet.results ORDER BY target_id, scheduled_at"))
+	}
 	if ttl := click.Admin("SELECT engine_full FROM system.tables WHERE database = 'probefleet' AND name = 'results'"); !strings.Contains(ttl, "toIntervalHour(480)") {
 		t.Errorf("results are kept for another time than is wanted: %s", ttl)
 	}
