@@ -378,8 +378,10 @@ test("in every mode: two who change a target at once", { timeout: 120_000 }, asy
       },
     ],
   ]);
+  // What the press of Save was answered comes above the form and takes the focus. The browser calls that a
+  // shift of the layout when the answer takes longer than half a second, as on a busy machine.
   assert.deepEqual(
-    found.filter((line) => !/status of 412/.test(line)),
+    found.filter((line) => !/status of 412|: moved by .* DIV\.folded/.test(line)),
     [],
   );
 });
