@@ -73,8 +73,9 @@ func (l *Lab) tallyLocked(path string) *tally {
 	return t
 }
 
-// dispatch counts the request and sends it to its path. Close waits for it.
-func (l *Lab) dispatch(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP counts the request and sends it to its path, also for a server that the lab has
+// not. Close waits for it.
+func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.requests.Add(1)
 	l.mu.Lock()
 	if l.closed {

@@ -91,8 +91,11 @@ func (l *Lab) Authority() []byte {
 }
 
 // Certificate is what the server "tls" shows, for servers of other protocols.
-func (l *Lab) Certificate() (tls.Certificate, error) {
-	certificate, err := l.certificate("tls")
+func (l *Lab) Certificate() (tls.Certificate, error) { return l.CertificateOf("tls") }
+
+// CertificateOf is what the server of that name shows, signed anew.
+func (l *Lab) CertificateOf(name string) (tls.Certificate, error) {
+	certificate, err := l.certificate(name)
 	if err != nil {
 		return tls.Certificate{}, err
 	}

@@ -110,7 +110,7 @@ func (l *Lab) serveHTTP(name, addr string, config *tls.Config, versions *http.Pr
 		return site{}, err
 	}
 	server := &http.Server{
-		Handler: http.HandlerFunc(l.dispatch), TLSConfig: config, Protocols: versions, ConnContext: withConn,
+		Handler: l, TLSConfig: config, Protocols: versions, ConnContext: withConn,
 		ReadHeaderTimeout: time.Minute, IdleTimeout: time.Minute,
 		ErrorLog: log.New(io.Discard, "", 0), // probes that refuse a certificate are its purpose
 	}

@@ -29,6 +29,9 @@ func TestGolden(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
+		if file == matrixFile {
+			continue
+		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".golden"), func(t *testing.T) {
 			t.Parallel()
 			golden(t, file)
@@ -47,8 +50,12 @@ func golden(t *testing.T, file string) {
 	got := make([]string, len(want))
 	var visits sync.WaitGroup
 	for i, line := range want {
-		what, _, _ := strings.Cut(line, " | ")
-		visits.Go(func() { got[i] = what + " | " + visitOf(t, l, e, what) })
+		what, end, _ := strings.Cut(line, " | ")
+		timeout := 20 * time.Second // a busy machine takes its part of it
+		if strings.HasPrefix(end, "down timeout ") || strings.HasPrefix(end, "down connect_timeout ") {
+			timeout = 2 * time.Second
+		}
+		visits.Go(func() { got[i] = what + " | " + visitOf(t, l, e, what, timeout) })
 	}
 	visits.Wait()
 	if *update {
@@ -64,7 +71,7 @@ func golden(t *testing.T, file string) {
 }
 
 // visitOf makes the visit that a line asks for: server, path, version.
-func visitOf(t *testing.T, l *lab.Lab, e *Engine, what string) string {
+func visitOf(t *testing.T, l *lab.Lab, e *Engine, what string, timeout time.Duration) string {
 	words := strings.Fields(what)
 	addr, err := l.Addr(words[0])
 	if err != nil {
@@ -76,12 +83,12 @@ func visitOf(t *testing.T, l *lab.Lab, e *Engine, what string) string {
 		scheme = "http://"
 	}
 	check := checkOf(scheme + addr + words[1])
-	check.Timeout = 2 * time.Second
+	check.Timeout = timeout
 	if version := words[2]; version != "1" {
 		check.Spec = uptime.Spec{HTTP: &uptime.HTTPSpec{Version: uptime.HTTPVersion(version)}}.Text()
 	}
 	o := e.Look(t.Context(), check)
-	if o.TotalUS > 2_000_000+5_000_000 { // the timeout, and what a busy machine adds
+	if time.Duration(o.TotalUS)*time.Microsecond > timeout+5*time.Second { // what a busy machine adds
 		t.Errorf("%s took %d µs", what, o.TotalUS)
 	}
 	message, _, _ := strings.Cut(o.Message, ": current time")

@@ -87,7 +87,8 @@ func expecting(ranges ...uptime.StatusRange) func(*uptime.Check) {
 	return func(c *uptime.Check) { c.Spec = uptime.Spec{Expect: uptime.Expect{Status: ranges}}.Text() }
 }
 
-// TestEveryWayToBeWrong visits real servers, one for each way.
+// TestEveryWayToBeWrong visits real servers: one of each failure is in TestMatrix, here are the other
+// ways to them, and those that come close.
 func TestEveryWayToBeWrong(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
@@ -95,12 +96,6 @@ func TestEveryWayToBeWrong(t *testing.T) {
 	e := New(options(l, func(o *Options) {
 		o.Resolver = names{"lab.test": {"127.0.0.1"}, "inside.test": {"127.0.0.2"}, "both.test": {"127.0.0.2", "127.0.0.1"}, "empty.test": nil}
 	}))
-	nobody, err := l.Addr("refused")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := "http://" + nobody
-	other := startLab(t) // signed by another authority
 
 	cases := []struct {
 		name, url string
@@ -113,7 +108,6 @@ func TestEveryWayToBeWrong(t *testing.T) {
 		{"by name", "http://lab.test" + port + "/ok", nil, nil, 200},
 		{"second address works", "http://both.test" + port + "/ok", nil, nil, 200},
 		{"query and path survive", l.URL() + "/n/a%20b?x=%0d%0aX-Evil:1", nil, nil, 200},
-		{"status", l.URL() + "/status/503", nil, uptime.FailureStatusCode, 503},
 		{"status expected", l.URL() + "/status/503", expecting(uptime.StatusRange{From: 500, To: 599}), nil, 503},
 		{"status not expected", l.URL() + "/ok", expecting(uptime.StatusRange{From: 204, To: 204}), uptime.FailureStatusCode, 200},
 		{"slow enough", l.URL() + "/slow/50ms", nil, nil, 200},
@@ -122,10 +116,8 @@ func TestEveryWayToBeWrong(t *testing.T) {
 		{"drip", l.URL() + "/drip/1000/50ms", short, uptime.FailureTimeout, 200},
 		{"large body is cut", l.URL() + "/body/10000000", nil, nil, 200},
 		{"bomb", l.URL() + "/gzip-bomb", nil, nil, 200},
-		{"large headers", l.URL() + "/headers/100000", nil, uptime.FailureTooLarge, 0},
 		{"headers within the cap", l.URL() + "/headers/50000", nil, nil, 200},
 		{"five redirects", l.URL() + "/redirect/5", nil, nil, 200},
-		{"six redirects", l.URL() + "/redirect/6", nil, uptime.FailureRedirectLimit, 302},
 		{"redirect expected", l.URL() + "/redirect/1", expecting(uptime.StatusRange{From: 301, To: 302}), nil, 302},
 		{"redirect to TLS", l.URL() + "/redirect-to?url=" + l.TLSURL() + "/ok", nil, nil, 200},
 		{"redirect inside", l.URL() + "/redirect-to?url=http://127.0.0.2/", nil, uptime.ReasonRedirectBlocked, 0},
@@ -136,18 +128,10 @@ func TestEveryWayToBeWrong(t *testing.T) {
 		{"redirect to nowhere", l.URL() + "/redirect-to?url=http://gone.test/", nil, uptime.FailureDNS, 0},
 		{"redirect malformed", l.URL() + "/redirect-to?url=http://%25zz/", nil, uptime.FailureProtocol, 302},
 		{"redirect without location", l.URL() + "/status/302", nil, nil, 302},
-		{"reset", l.URL() + "/reset", nil, uptime.FailureReset, 0},
 		{"reset over TLS", l.TLSURL() + "/reset", nil, uptime.FailureReset, 0},
 		{"close", l.URL() + "/close", nil, uptime.FailureReset, 0},
 		{"cut", l.URL() + "/cut", nil, uptime.FailureReset, 200},
-		{"malformed", l.URL() + "/malformed", nil, uptime.FailureProtocol, 0},
-		{"refused", refused, nil, uptime.FailureConnectRefused, 0},
-		{"no such name", "http://gone.test/", nil, uptime.FailureDNS, 0},
 		{"name without address", "http://empty.test/", nil, uptime.FailureDNS, 0},
-		{"expired", l.ExpiredURL() + "/ok", nil, uptime.FailureTLSExpired, 0},
-		{"wrong name", l.WrongNameURL() + "/ok", nil, uptime.FailureTLSName, 0},
-		{"untrusted", other.TLSURL() + "/ok", nil, uptime.FailureTLSUntrusted, 0},
-		{"TLS to a plain port", "https" + strings.TrimPrefix(l.URL(), "http"), nil, uptime.FailureTLSOther, 0},
 		{"plain to a TLS port", "http" + strings.TrimPrefix(l.TLSURL(), "https"), nil, uptime.FailureStatusCode, 400},
 		{"blocked", "http://127.0.0.2/", nil, uptime.ReasonBlockedAddress, 0},
 		{"blocked name", "https://inside.test/", nil, uptime.ReasonBlockedAddress, 0},

@@ -29,7 +29,7 @@ func saying(message string, asserts ...string) uptime.Spec {
 
 func TestWebSocket(t *testing.T) {
 	t.Parallel()
-	l, other := startLab(t), startLab(t) // signed by another authority
+	l := startLab(t)
 	e := New(options(l, func(o *Options) {
 		o.Resolver = names{"lab.test": {"127.0.0.1"}, "inside.test": {"127.0.0.2"}}
 	}))
@@ -54,29 +54,23 @@ func TestWebSocket(t *testing.T) {
 		{"a middling message", ws + "/echo", saying(long[:300], "received - equals "+long[:300]), nil, "", 101},
 		{"a long message", ws + "/echo", saying(long, "received - contains éé"), nil, "", 101},
 		{"the greeting is the answer", ws + "/hello", saying("hi", "received - equals hello"), nil, "", 101},
-		{"another answer", ws + "/hello", saying("hi", "received - equals hi"), uptime.FailureBody, "hello", 101},
 		{"a message without end", ws + "/endless", saying("hi", "received - contains xxx"), nil, "", 101},
 		{"a huge frame", ws + "/huge-frame", saying("hi"), nil, "", 101},
 
-		{"refused with a status", ws + "/refuse", uptime.Spec{}, uptime.FailureStatusCode, "answered 403 Forbidden, expected 101 Switching Protocols", 403},
 		{"no upgrade", ws + "/plain", uptime.Spec{}, uptime.FailureStatusCode, "answered 200 OK, expected 101", 200},
 		{"a redirect", "ws" + strings.TrimPrefix(l.URL(), "http") + "/redirect/1", uptime.Spec{}, uptime.FailureStatusCode, "answered 302 Found, expected 101", 302},
-		{"wrong key", ws + "/wrong-key", uptime.Spec{}, uptime.FailureProtocol, "the upgrade went wrong: Sec-WebSocket-Accept is for another key", 101},
 		{"no key", ws + "/no-key", uptime.Spec{}, uptime.FailureProtocol, "Sec-WebSocket-Accept is missing", 101},
 		{"no Upgrade", raw("HTTP/1.1 101 x\r\nConnection: Upgrade\r\n\r\n"), uptime.Spec{}, uptime.FailureProtocol, "does not say that it upgrades to websocket", 101},
 		{"no Connection", raw("HTTP/1.1 101 x\r\nUpgrade: WebSocket\r\n\r\n"), uptime.Spec{}, uptime.FailureProtocol, "does not say that it upgrades the connection", 101},
 		{"subprotocol", ws + "/protocol", uptime.Spec{}, uptime.FailureProtocol, `a subprotocol that was not asked for: "unasked"`, 101},
 		{"subprotocol asked for", ws + "/protocol", uptime.Spec{WebSocket: &uptime.WebSocketSpec{Subprotocols: []string{"x", "unasked"}}}, nil, "", 101},
 		{"extension", ws + "/extension", uptime.Spec{}, uptime.FailureProtocol, "an extension that was not asked for", 101},
-		{"closed with a code", ws + "/close", uptime.Spec{}, uptime.FailureReset, "the server closed the websocket before the pong: 1011 going wrong", 101},
 		{"closed with a code instead of an answer", ws + "/close", saying("hi"), uptime.FailureReset, "before a message: 1011", 101},
 		{"cut", ws + "/cut", uptime.Spec{}, uptime.FailureReset, "waiting for the pong", 101},
-		{"silent", ws + "/silent", uptime.Spec{}, uptime.FailureTimeout, "timed out waiting for the pong", 101},
 		{"silent to a message", wss + "/silent", saying("hi"), uptime.FailureTimeout, "timed out waiting for a message", 101},
 		{"pings without end", ws + "/pings", uptime.Spec{}, uptime.FailureProtocol, "more than 100 frames came, and not the pong", 101},
 		{"pings without end, and a message", ws + "/pings", saying("hi"), uptime.FailureProtocol, "more than 100 frames came, and not a message", 101},
 		{"messages without end", ws + "/endless", uptime.Spec{}, uptime.FailureTooLarge, "too much came before the pong", 101},
-		{"a huge frame before the pong", ws + "/huge-frame", uptime.Spec{}, uptime.FailureTooLarge, "too much came before the pong", 101},
 		{"masked", ws + "/masked", saying("hi"), uptime.FailureProtocol, "malformed websocket frame: it is masked", 101},
 		{"reserved bit", ws + "/reserved", uptime.Spec{}, uptime.FailureProtocol, "malformed websocket frame: a bit is set", 101},
 		{"reserved opcode", ws + "/unknown", uptime.Spec{}, uptime.FailureProtocol, "malformed websocket frame: a reserved opcode", 101},
@@ -91,11 +85,7 @@ func TestWebSocket(t *testing.T) {
 		{"endless header", "ws" + strings.TrimPrefix(l.URL(), "http") + "/endless-headers", uptime.Spec{}, uptime.FailureTooLarge, "", 0},
 		{"endless interim answers", "ws" + strings.TrimPrefix(l.URL(), "http") + "/endless-interim", uptime.Spec{}, uptime.FailureProtocol, "too many interim answers", 0},
 		{"malformed", "ws" + strings.TrimPrefix(l.URL(), "http") + "/malformed", uptime.Spec{}, uptime.FailureProtocol, "", 0},
-		{"refused", "ws://" + labAt(t, l, "refused"), uptime.Spec{}, uptime.FailureConnectRefused, "", 0},
-		{"expired", "wss" + strings.TrimPrefix(l.ExpiredURL(), "https") + "/ws/echo", uptime.Spec{}, uptime.FailureTLSExpired, "", 0},
-		{"untrusted", "wss" + strings.TrimPrefix(other.TLSURL(), "https") + "/ws/echo", uptime.Spec{}, uptime.FailureTLSUntrusted, "", 0},
 		{"silent handshake", "wss://" + labAt(t, l, "tls-silent"), uptime.Spec{}, uptime.FailureTimeout, "no TLS handshake", 0},
-		{"no such name", "ws://gone.test/", uptime.Spec{}, uptime.FailureDNS, "", 0},
 		{"blocked", "ws://127.0.0.2/", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
 		{"blocked name", "wss://inside.test/", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
 		{"metadata", "ws://169.254.169.254/latest", uptime.Spec{}, uptime.ReasonBlockedAddress, "", 0},
