@@ -81,7 +81,7 @@ func answers(base string, version uptime.HTTPVersion) row {
 		uptime.FailureHeader:        at("/ok", "header X-Version exists"),
 		uptime.FailureLatency:       at("/slow/50ms", "phase wait lt 20"),
 		uptime.FailureRedirectLimit: at("/redirect/6"),
-		uptime.FailureTooLarge:      at("/headers/100000"),
+		uptime.FailureTooLarge:      at("/headers/70000"),
 		uptime.FailureProtocol:      at("/malformed"),
 		uptime.FailureReset:         at("/reset"),
 		uptime.FailureTimeout:       at("/hang"),
