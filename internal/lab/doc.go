@@ -37,6 +37,7 @@
 //	/bomb/E                     a small body that decodes to 256 MiB, asked for or not;
 //	                            zstd-window wants 2 GiB of memory first
 //	/bomb/endless               gzip without end
+//	/bomb/stalled               zstd that decodes to 896 KiB, and then nothing
 //	/gzip-bomb                  /bomb/gzip
 //
 //	/headers/N                  200 with at least N bytes of headers
@@ -167,7 +168,8 @@
 //
 // # Paths of "h2-hostile" and "h2c-hostile"
 //
-// They answer the first request of a connection, and stay until the client leaves.
+// They answer the first request of a connection, or a gRPC health check of the service "ok" as
+// they answer /ok, and stay until the client leaves.
 //
 //	/ok                         200 "ok"
 //	/silent                     nothing
@@ -179,6 +181,7 @@
 //	/interim-flood              103 without end
 //	/empty-data                 a body of empty frames without end
 //	/hpack-bomb                 16 KB that unpack to 48 MB of headers
+//	/unfinished                 4 KB that unpack to 240 KB, and then nothing though more is announced
 //	/overflow                   a body that does not heed flow control (§5.2), without end
 //	/window-overflow            a window larger than 2^31-1 (§6.9.1)
 //	/push                       PUSH_PROMISE

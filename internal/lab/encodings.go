@@ -32,6 +32,7 @@ func (l *Lab) encodingPaths(mux *http.ServeMux) {
 		mux.HandleFunc("/bomb/"+name, explode(bomb))
 	}
 	mux.HandleFunc("/gzip-bomb", explode(bombs["gzip"]))
+	mux.HandleFunc("/bomb/stalled", l.stalledBomb)
 }
 
 // encoded answers with the text of the path in the encoding of the path, spoilt.
@@ -120,6 +121,16 @@ func explode(bomb func() packed) http.HandlerFunc {
 		p := bomb()
 		w.Header().Set("Content-Encoding", p.label)
 		_ = p.writeTo(w)
+	}
+}
+
+// stalledBomb keeps who reads it waiting with what was read so far.
+func (l *Lab) stalledBomb(w http.ResponseWriter, r *http.Request) {
+	p := zstdZeros(1)
+	p.times, p.tail = p.times-1, nil
+	w.Header().Set("Content-Encoding", p.label)
+	if p.writeTo(w) == nil && http.NewResponseController(w).Flush() == nil {
+		l.hang(w, r)
 	}
 }
 

@@ -134,6 +134,18 @@ func TestBombsWithoutEnd(t *testing.T) {
 	}
 	_ = response.Body.Close()
 
+	if response, err = client.Get(l.URL() + "/bomb/stalled"); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := decode("zstd", response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := io.CopyN(io.Discard, reader, 7*128<<10); err != nil {
+		t.Errorf("it stalls after %d bytes: %v", n, err)
+	}
+	_ = response.Body.Close()
+
 	var frame zstd.Header
 	if err := frame.Decode(zstdWindow(1).head); err != nil || frame.WindowSize != 2<<30 {
 		t.Errorf("a window of %d, %v", frame.WindowSize, err)

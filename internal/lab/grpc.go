@@ -9,7 +9,10 @@ import (
 	"time"
 )
 
-// health is the method Check of grpc.health.v1.
+// healthPath is the method Check of grpc.health.v1.
+const healthPath = "/grpc.health.v1.Health/Check"
+
+// health answers it.
 func (l *Lab) health(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor != 2 {
 		http.Error(w, "gRPC needs HTTP/2", http.StatusHTTPVersionNotSupported)

@@ -28,7 +28,7 @@ func (l *Lab) paths() *http.ServeMux {
 	documentPaths(mux)
 	mux.HandleFunc("/ws/{kind}", l.websocket)
 	mux.HandleFunc("/dns-query", l.dnsQuery)
-	mux.HandleFunc("/grpc.health.v1.Health/Check", l.health)
+	mux.HandleFunc(healthPath, l.health)
 	return mux
 }
 

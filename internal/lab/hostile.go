@@ -40,8 +40,8 @@ type stream struct {
 // errLeave ends the connection from the lab's side.
 var errLeave = errors.New("the harm is done")
 
-// harm reads the first request and does what its path says, for as long as the
-// client stays. What it sends meanwhile is read and dropped: the harm is in the
+// harm reads the first request and does what its path says, or the service that a gRPC
+// health check asks about, for as long as the client stays. What it sends meanwhile is read and dropped: the harm is in the
 // frames, not in a server that does not listen.
 func (l *Lab) harm(c net.Conn) {
 	s, path, err := l.firstRequest(c)
@@ -77,30 +77,43 @@ func (l *Lab) firstRequest(c net.Conn) (*stream, string, error) {
 	if err := errors.Join(s.WriteSettings(), out.Flush()); err != nil {
 		return nil, "", err
 	}
-	for {
-		frame, err := s.ReadFrame()
-		if err != nil {
-			return nil, "", err
+	path, err := s.asked()
+	if err != nil {
+		return nil, "", err
+	}
+	l.tally(path).requests.Add(1)
+	if under, is := bare(c).(*conn); is {
+		under.at.Store(l.tally(path))
+		_ = under.SetWriteBuffer(32 << 10) // see frugal
+	}
+	return s, path, nil
+}
+
+// asked reads as far as to what the request is for.
+func (s *stream) asked() (path string, err error) {
+	for err == nil {
+		var frame http2.Frame
+		if frame, err = s.ReadFrame(); err != nil {
+			break
 		}
 		switch f := frame.(type) {
 		case *http2.SettingsFrame:
 			if !f.IsAck() {
-				err = errors.Join(s.WriteSettingsAck(), out.Flush())
+				err = errors.Join(s.WriteSettingsAck(), s.out.Flush())
 			}
 		case *http2.MetaHeadersFrame:
-			path := f.PseudoValue("path")
-			l.tally(path).requests.Add(1)
-			if under, is := bare(c).(*conn); is {
-				under.at.Store(l.tally(path))
-				_ = under.SetWriteBuffer(32 << 10) // see frugal
-			}
 			s.id = f.StreamID
-			return s, path, nil
-		}
-		if err != nil {
-			return nil, "", err
+			if path = f.PseudoValue("path"); path != healthPath {
+				return path, nil
+			}
+		case *http2.DataFrame:
+			if path == healthPath {
+				service, err := serviceAsked(bytes.NewReader(f.Data()))
+				return "/" + service, err
+			}
 		}
 	}
+	return "", err
 }
 
 // answer sends headers, given as names and values in turn.
@@ -164,6 +177,11 @@ func hostilePaths() map[string]func(*stream) error {
 			return forever(func() error { return s.bytes(filler) })
 		},
 		"/hpack-bomb": (*stream).hpackBomb,
+		"/unfinished": func(s *stream) error {
+			const gzip = 0x80 | 16 // accept-encoding: gzip, deflate (RFC 7541, Appendix A), which takes 60 bytes
+			fragment := append(block(":status", "200"), bytes.Repeat([]byte{gzip}, 4000)...)
+			return s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: fragment})
+		},
 	}
 	maps.Copy(all, floods())
 	return all

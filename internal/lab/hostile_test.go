@@ -111,6 +111,9 @@ func TestHostileAnswers(t *testing.T) {
 		"/hpack-bomb": func(last http2.Frame, _ []http2.FrameType) bool {
 			return last.Header().Length < 16<<10 && last.Header().Length > 12_000
 		},
+		"/unfinished": func(last http2.Frame, _ []http2.FrameType) bool {
+			return last.Header().Length > 4000 && !last.(*http2.HeadersFrame).HeadersEnded()
+		},
 		"/nothing": func(last http2.Frame, _ []http2.FrameType) bool { return last.Header().Type == http2.FrameHeaders },
 	} {
 		c := dial(t, l, "h2c-hostile")
@@ -125,6 +128,21 @@ func TestHostileAnswers(t *testing.T) {
 				t.Errorf("%s: goes on with %v", path, more)
 			}
 		}
+	}
+}
+
+// The service that is asked for is the path.
+func TestHostileAnswersToHealthChecks(t *testing.T) {
+	t.Parallel()
+	l, _ := start(t)
+	c := dial(t, l, "h2c-hostile")
+	framer := request(t, c, healthPath)
+	message := append([]byte{0, 0, 0, 0, 4, 0x0a, 2}, "ok"...)
+	if err := framer.WriteData(1, true, message); err != nil {
+		t.Fatal(err)
+	}
+	if types, last, err := frames(framer, 2); err != nil || string(last.(*http2.DataFrame).Data()) != "ok\n" || l.RequestsTo("/ok") != 1 {
+		t.Errorf("%v, %v", types, err)
 	}
 }
 
