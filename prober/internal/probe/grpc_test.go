@@ -151,84 +151,41 @@ func askPath(t *testing.T, addr, path string, timeout time.Duration) (*httpReply
 	return askH2(conn, request, maxHealth, func() {})
 }
 
-func TestHostileHTTP2(t *testing.T) {
-	t.Parallel()
-	l := startLab(t)
-	addr := labAt(t, l, "h2c-hostile")
-	for path, want := range map[string]struct {
-		failure uptime.Failure
-		message string
-	}{
-		"/ok":                 {uptime.FailureNone, ""},
-		"/nowhere":            {uptime.FailureNone, ""},
-		"/silent":             {uptime.FailureTimeout, "timed out waiting for an answer"},
-		"/goaway":             {uptime.FailureReset, "the server ended the connection with GOAWAY: ENHANCE_YOUR_CALM"},
-		"/rst":                {uptime.FailureReset, "the server reset the stream: INTERNAL_ERROR"},
-		"/rst-body":           {uptime.FailureReset, "the server reset the stream: CANCEL"},
-		"/cut":                {uptime.FailureReset, "connection closed reading the answer"},
-		"/rst-flood":          {uptime.FailureReset, "the server reset the stream: CANCEL"},
-		"/ping-flood":         {uptime.FailureProtocol, "the server sent more than 100 frames that are no part of an answer"},
-		"/settings-flood":     {uptime.FailureProtocol, "the server sent more than 100 frames that are no part of an answer"},
-		"/window-flood":       {uptime.FailureProtocol, "the server sent more than 100 frames that are no part of an answer"},
-		"/priority-flood":     {uptime.FailureProtocol, "the server sent more than 100 frames that are no part of an answer"},
-		"/unknown-flood":      {uptime.FailureProtocol, "the server sent more than 100 frames that are no part of an answer"},
-		"/continuation-flood": {uptime.FailureTooLarge, "the headers are larger than 64 KiB"},
-		"/interim-flood":      {uptime.FailureProtocol, "too many interim answers"},
-		"/empty-data":         {uptime.FailureProtocol, "the server sent more than 100 empty frames"},
-		"/hpack-bomb":         {uptime.FailureTooLarge, "the headers are larger than 64 KiB"},
-		"/overflow":           {uptime.FailureTooLarge, "the answer is larger than 4096 bytes"},
-		"/window-overflow":    {uptime.FailureProtocol, "malformed HTTP/2: a window larger than 2^31-1"},
-		"/push":               {uptime.FailureProtocol, "malformed HTTP/2: a push that was declined"},
-		"/big-frame":          {uptime.FailureProtocol, "malformed HTTP/2: a frame is larger than 16 KiB"},
-		"/no-status":          {uptime.FailureProtocol, "malformed HTTP/2: an answer without a status"},
-		"/upper-case":         {uptime.FailureProtocol, "malformed HTTP/2"},
-		"/connection":         {uptime.FailureProtocol, "malformed HTTP/2: the header connection"},
-		"/data-first":         {uptime.FailureProtocol, "malformed HTTP/2: a body without headers"},
-		"/other-stream":       {uptime.FailureProtocol, "malformed HTTP/2: headers of a stream that nobody opened"},
-		"/garbage":            {uptime.FailureProtocol, "malformed HTTP/2"},
-	} {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			reply, bad := askPath(t, addr, path, timeoutFor(want.failure))
-			if bad.failure != want.failure || !strings.HasPrefix(bad.message, want.message) {
-				t.Errorf("%+v", bad)
-			}
-			if path == "/ok" && (reply.status != http.StatusOK || string(reply.body) != "ok\n") {
-				t.Errorf("%+v", reply)
-			}
-		})
-	}
-}
-
+// Both readers of HTTP/2 find the same headers too large; a long body is cut by the one, and is no
+// answer to the other.
 func TestLargeAnswersOverHTTP2(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
+	e := New(options(l))
 	addr := labAt(t, l, "h2c")
-	for path, want := range map[string]uptime.Failure{
-		"/ok": uptime.FailureNone, "/headers/50000": uptime.FailureNone, "/headers/70000": uptime.FailureTooLarge, "/headers/1000000": uptime.FailureTooLarge,
-		"/header-line/200000": uptime.FailureTooLarge, "/many-headers/20000": uptime.FailureTooLarge, "/body/4096": uptime.FailureNone,
-		"/body/4097": uptime.FailureTooLarge, "/endless/chunked": uptime.FailureTooLarge, "/hang": uptime.FailureTimeout, "/drip/1000/50ms": uptime.FailureTimeout,
+	for path, want := range map[string]struct{ http, grpc uptime.Failure }{
+		"/ok": {}, "/headers/50000": {}, "/body/4096": {},
+		"/headers/70000":      {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/headers/80000":      {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/headers/1000000":    {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/header-line/70000":  {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/header-line/200000": {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/many-headers/3000":  {uptime.FailureTooLarge, uptime.FailureTooLarge},
+		"/body/4097":          {"", uptime.FailureTooLarge},
+		"/endless/chunked":    {"", uptime.FailureTooLarge},
+		"/hang":               {uptime.FailureTimeout, uptime.FailureTimeout},
+		"/drip/1000/50ms":     {uptime.FailureTimeout, uptime.FailureTimeout},
 	} {
-		t.Run(path, func(t *testing.T) {
+		t.Run("grpc"+path, func(t *testing.T) {
 			t.Parallel()
-			if _, bad := askPath(t, addr, path, timeoutFor(want)); bad.failure != want {
+			if _, bad := askPath(t, addr, path, timeoutFor(want.grpc)); bad.failure != want.grpc {
 				t.Errorf("%+v", bad)
 			}
 		})
-	}
-}
-
-// A target cannot make a visit read more than its caps.
-func TestHostileHTTP2IsReadWithinBounds(t *testing.T) {
-	t.Parallel()
-	l := startLab(t)
-	for path, most := range map[string]int64{"/overflow": 1 << 20, "/unknown-flood": 1 << 20, "/continuation-flood": 1 << 20, "/ping-flood": 1 << 20} {
-		_, _ = askPath(t, labAt(t, l, "h2c-hostile"), path, 10*time.Second)
-		for l.SentTo(path) == 0 { // counted once the write has returned
-			pause(t.Context(), time.Millisecond)
-		}
-		if sent := l.SentTo(path); sent > most {
-			t.Errorf("%s: %d bytes", path, sent)
-		}
+		t.Run("http"+path, func(t *testing.T) {
+			t.Parallel()
+			check := checkOf(urlOf(t, l, "h2") + path)
+			check.Spec, check.Timeout = uptime.Spec{HTTP: &uptime.HTTPSpec{Version: uptime.HTTP2}}.Text(), timeoutFor(want.http)
+			o := e.Look(t.Context(), check)
+			if o.Failure != want.http || o.Reason != "" {
+				t.Errorf("%v %q %q: %s", o.Status, o.Failure, o.Reason, o.Message)
+			}
+			inTime(t, o, check)
+		})
 	}
 }

@@ -21,8 +21,9 @@ import (
 
 const (
 	protocolH2 = "h2"
-	window     = 64 << 10 // bytes of a body that may come before they are asked for
-	errFlood   = tooLarge("more than 128 KiB came, and no answer")
+	window     = 64 << 10  // bytes of a body that may come before they are asked for
+	unpacked   = 256 << 10 // bytes of headers that are unpacked: what net/http refuses is "broken" to it, and what is too large should be called so
+	errFlood   = tooLarge("more than 128 KiB came, and no body")
 )
 
 // protocolsOf is what TLS offers (RFC 7301) for a version.
@@ -57,6 +58,9 @@ func (h *httpVisitor) exchange2(ctx context.Context, m *meter, w *wire, r *reque
 	}
 	defer lap(&hop.Phases.Transfer, mark)
 	defer response.Body.Close()
+	if sizeOf(response.Header) > maxHeaders {
+		return nil, failed(uptime.FailureTooLarge, errHeadersTooLarge.Error())
+	}
 	s.answered(response)
 	s.Protocol = "HTTP/2" // as assertions and people call it
 	hop.Status, hop.Protocol = response.StatusCode, s.Protocol
@@ -67,13 +71,23 @@ func (h *httpVisitor) exchange2(ctx context.Context, m *meter, w *wire, r *reque
 	return response, h.read(w, m, response, s)
 }
 
+// sizeOf counts headers as they are unpacked, as h2Block does.
+func sizeOf(headers http.Header) (size int) {
+	for name, values := range headers {
+		for _, value := range values {
+			size += len(name) + len(value) + 32
+		}
+	}
+	return size
+}
+
 // clientOf gives the connection to net/http, for this one request.
 func clientOf(ctx context.Context, conn net.Conn, r *request) (*http.ClientConn, error) {
 	var protocols http.Protocols
 	protocols.SetHTTP2(true)
 	transport := &http.Transport{
 		DialTLSContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-		Protocols:      &protocols, DisableCompression: true, MaxResponseHeaderBytes: maxHeaders,
+		Protocols:      &protocols, DisableCompression: true, MaxResponseHeaderBytes: unpacked,
 		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: window, MaxReceiveBufferPerConnection: window},
 	}
 	return transport.NewClientConn(ctx, "https", r.at.header)
@@ -96,23 +110,28 @@ func (h *httpVisitor) request2(ctx context.Context, r *request) (*http.Request, 
 	return asked, nil
 }
 
-// trouble2 reads an error of net/http's; what the wire said is more precise, unless the server
-// has sent us away: then reading ended because we went.
+// trouble2 reads an error of net/http's; what the wire said is more precise, unless the answer
+// was what ended it: reading may have gone on until we went.
 func trouble2(err error, m *meter, doing string) trouble {
-	if broken := m.why(); broken != nil && !strings.Contains(err.Error(), "server sent GOAWAY") {
-		err = broken
-	}
 	stream, isStream := errors.AsType[http2.StreamError](err)
-	switch bad := answerTrouble(err, doing); {
+	switch text := err.Error(); {
 	case isStream && stream.Cause != nil && stream.Cause.Error() == "received from peer":
 		return failed(uptime.FailureReset, "stream reset "+doing+" ("+stream.Code.String()+")")
-	case strings.Contains(err.Error(), "response header list larger"):
+	case strings.Contains(text, "GOAWAY"):
+		return failed(uptime.FailureReset, "the server ended the connection with GOAWAY "+doing)
+	case strings.Contains(text, "response header list larger"):
 		return failed(uptime.FailureTooLarge, errHeadersTooLarge.Error())
-	case bad.failure == uptime.FailureProtocol: // its texts may quote what was sent
-		return failed(uptime.FailureProtocol, "broken HTTP/2 "+doing)
-	default:
-		return bad
+	case strings.Contains(text, "header list too large"): // of interim answers, all told
+		return failed(uptime.FailureProtocol, "too many interim answers")
 	}
+	if broken := m.why(); broken != nil {
+		err = broken
+	}
+	bad := answerTrouble(err, doing)
+	if bad.failure == uptime.FailureProtocol { // its texts may quote what was sent
+		return failed(uptime.FailureProtocol, "broken HTTP/2 "+doing)
+	}
+	return bad
 }
 
 // meter bounds what is read of a connection that somebody else reads. It lets everything

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quic-go/quic-go"
-
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -117,7 +115,7 @@ func (m *matrix) http3() row {
 		uptime.FailureDNS:            at("https://gone.test/"),
 		uptime.FailureConnectTimeout: at("https://" + silent.LocalAddr().String()),
 		uptime.FailureTLSOther:       at(serve3(m.t, good, "other", nil)),
-		uptime.FailureProtocol:       at(serve3(m.t, good, "h3", func(s *quic.Stream) { _, _ = s.Write(frame3(0, []byte("a body without headers"))) })),
+		uptime.FailureProtocol:       at(serve3(m.t, good, "h3", func(a asked3) { _, _ = a.stream.Write(frame3(0, []byte("a body without headers"))) })),
 	})
 	for failure, name := range badCertificates {
 		r[failure] = at(serve3(m.t, certificateOf(m.t, m.lab, name), "h3", nil))
