@@ -47,13 +47,18 @@ func TestPages(t *testing.T) {
 	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
 }
 
-// TestTargetPages runs those of the pages where targets are written, found and changed, on an
-// installation of its own.
-func TestTargetPages(t *testing.T) {
+// TestTargetPages runs those of the pages where targets are written, found and changed.
+func TestTargetPages(t *testing.T) { browseAnew(t, "e2e:targets") }
+
+// TestAccountPages runs those of people, their ways in and their keys.
+func TestAccountPages(t *testing.T) { browseAnew(t, "e2e:accounts") }
+
+// browseAnew runs scripts on an installation of their own.
+func browseAnew(t *testing.T, scripts string) {
 	t.Parallel()
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
-	s.browse("e2e:targets", labForPages(t)...)
+	s.browse(scripts, labForPages(t)...)
 }
 
 // labForPages starts what pages have watched, and gives it as the browser tests' environment.
