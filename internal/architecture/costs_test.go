@@ -36,7 +36,9 @@ type bench struct {
 		Plain  float64 `json:"plain_mb"`
 		TLS    float64 `json:"tls_mb"`
 	}
-	Pace *struct {
+	Beside *besideHanging
+	Error  *measuringError
+	Pace   *struct {
 		measuredAt
 		Targets int
 		Every   int     `json:"interval_s"`
@@ -209,6 +211,12 @@ func (b bench) figures() (all []figure) {
 	if h := b.Hanging; h != nil {
 		all = append(all, atMost(fmt.Sprintf("memory of the engine with %d checks that nobody answers", h.Checks), h.Plain, 250, "%.0f MB", h.measuredAt),
 			atMost("… after a TLS handshake", h.TLS, 450, "%.0f MB", h.measuredAt))
+	}
+	if h := b.Beside; h != nil {
+		all = append(all, h.figure())
+	}
+	if e := b.Error; e != nil {
+		all = append(all, e.figure())
 	}
 	if p := b.Pace; p != nil {
 		what := fmt.Sprintf("start jitter p99, %d targets every %d s", p.Targets, p.Every)

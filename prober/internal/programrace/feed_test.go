@@ -4,6 +4,7 @@ package programrace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,23 +18,35 @@ import (
 // own instant of its second, and trims what is settled.
 type feeding struct {
 	f         *fleet
-	link      string
-	interval  time.Duration // of a target's checks: they are at rate × interval targets
-	rate      atomic.Int64  // checks a second, from the next second on
+	visits    []uptime.Check // what is done at the targets, in turn: they have URL, timeout and spec
+	also      []uptime.Check // besides, a check of each of these targets in every second
+	named     bool           // each of these has a link of its own, which ends in nameOf
+	interval  time.Duration  // of a target's checks: they are at rate × interval targets
+	rate      atomic.Int64   // checks a second, from the next second on
 	published atomic.Int64
 	next      int64 // second
 	stop      chan struct{}
 	over      sync.WaitGroup
 }
 
-// feed publishes everything from the second after the clock's tick, and goes on by itself.
+// feed has checks of a link published at a rate.
 func (f *fleet) feed(link string, rate int, interval time.Duration) *feeding {
+	f.t.Helper()
+	return f.begin(&feeding{visits: []uptime.Check{visitOf(link)}, interval: interval}, rate)
+}
+
+func visitOf(link string) uptime.Check {
+	return uptime.Check{Interval: wholeInterval, SpecVersion: 1, Regions: []string{region}, Kind: uptime.KindHTTP, URL: link, Timeout: 5 * time.Second}
+}
+
+// begin publishes everything from the second after the clock's tick, and goes on by itself.
+func (f *fleet) begin(w *feeding, rate int) *feeding {
 	f.t.Helper()
 	clock, err := f.publisher.Clock(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	w := &feeding{f: f, link: link, interval: interval, next: clock.Tick + 1, stop: make(chan struct{})}
+	w.f, w.next, w.stop = f, clock.Tick+1, make(chan struct{})
 	w.rate.Store(int64(rate))
 	w.catchUp()
 	w.over.Go(w.run)
@@ -85,14 +98,35 @@ func (w *feeding) catchUp() {
 // second makes a second's checks: evenly in time, and over the targets.
 func (w *feeding) second(second int64, rate int) []uptime.Check {
 	turns := int64(w.interval / time.Second)
-	checks := make([]uptime.Check, rate)
-	for i := range checks {
-		checks[i] = uptime.Check{
-			TargetID: int64(i)*turns + second%turns + 1, ScheduledAt: time.UnixMilli(second*1000 + int64(i)*1000/int64(rate)).UTC(),
-			Interval: w.interval, SpecVersion: 1, Regions: []string{region}, Kind: uptime.KindHTTP, URL: w.link, Timeout: 5 * time.Second,
+	checks := make([]uptime.Check, 0, rate+len(w.also))
+	at := func(i, of int) time.Time { return time.UnixMilli(second*1000 + int64(i)*1000/int64(of)).UTC() }
+	for i := range rate {
+		check := w.visits[i%len(w.visits)]
+		check.TargetID, check.ScheduledAt, check.Interval = int64(i)*turns+second%turns+1, at(i, rate), w.interval
+		checks = append(checks, check)
+	}
+	for i, check := range w.also {
+		check.ScheduledAt = at(i, len(w.also))
+		if w.named {
+			check.URL += nameOf(check.TargetID, second)
+			check.SpecVersion = second // else the prober would visit the link that it knows
 		}
+		checks = append(checks, check)
 	}
 	return checks
+}
+
+// nameOf tells a check from all others.
+func nameOf(target, second int64) string { return fmt.Sprintf("%d-%d", target, second) }
+
+// steady are targets that are checked every second, with ids above those of all others.
+func steady(n int, link string) (list []uptime.Check) {
+	for i := range n {
+		check := visitOf(link)
+		check.TargetID = int64(10_000_000 + i)
+		list = append(list, check)
+	}
+	return list
 }
 
 func sortBy[E any](list []E, key func(E) float64) {

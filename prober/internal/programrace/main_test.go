@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 // TestProgram measures every part, or those that -run names, and writes them down.
 func TestProgram(t *testing.T) {
 	doc := racetrack.Read(t)
+	t.Run("HangingBeside", func(t *testing.T) { doc.Beside = hangBeside(t); doc.Write(t) })
+	t.Run("Error", func(t *testing.T) { doc.Error = measureErrors(t); doc.Write(t) })
 	t.Run("Pace", func(t *testing.T) { doc.Pace = keepPace(t); doc.Write(t) })
 	t.Run("Whole", func(t *testing.T) { doc.Whole = runWhole(t); doc.Write(t) })
 	t.Run("Overload", func(t *testing.T) { doc.Overload = offerMore(t, doc.Whole); doc.Write(t) })

@@ -23,6 +23,8 @@ type Document struct {
 	Command  string     `json:"command"`
 	Engine   *Engines   `json:"engine,omitempty"`
 	Hanging  *Hanging   `json:"hanging,omitempty"`
+	Beside   *Beside    `json:"beside,omitempty"`
+	Error    *Accuracy  `json:"error,omitempty"`
 	Whole    *Wholes    `json:"whole,omitempty"`
 	Overload *Overloads `json:"overload,omitempty"`
 	Pace     *Pace      `json:"pace,omitempty"`
@@ -67,6 +69,30 @@ type Hanging struct {
 	Checks  int     `json:"checks"`
 	PlainMB float64 `json:"plain_mb"` // most resident memory of the process
 	TLSMB   float64 `json:"tls_mb"`   // … after the handshake
+}
+
+// Beside is how late a prober begins healthy checks while others hang.
+type Beside struct {
+	Stamp
+	Hanging   int     `json:"hanging"` // visits under way at once, at least, all the while
+	TLS       float64 `json:"tls"`     // share of them that hang after a handshake
+	Rate      int     `json:"rate"`    // healthy checks a second
+	Checks    int     `json:"checks"`  // healthy ones in all
+	NotUp     int     `json:"not_up"`  // of them, with what has no row
+	P50       float64 `json:"lateness_p50_ms"`
+	P99       float64 `json:"lateness_p99_ms"`
+	Most      float64 `json:"lateness_most_ms"` // early or late
+	HangingUS float64 `json:"cpu_us"`           // of the prober a check that hangs
+	PeakMB    float64 `json:"peak_mb"`
+}
+
+// Accuracy is how exactly a busy prober measures.
+type Accuracy struct {
+	Stamp
+	AnswerMS float64 `json:"answer_ms"`    // that the server takes
+	Rate     float64 `json:"rate"`         // of other checks a second, half of them over TLS
+	Busy     float64 `json:"busy_percent"` // of the prober's core
+	Errors
 }
 
 // Wholes are figures of the prober's program, from the stream to the acknowledgement.

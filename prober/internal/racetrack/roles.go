@@ -9,7 +9,7 @@ import (
 )
 
 // Role plays the role that this process is to play instead of running tests, if any: one
-// of roles, the server, or bare sockets.
+// of roles, a server, or bare sockets.
 func Role(roles map[string]func() int) (code int, played bool) {
 	name := os.Getenv("RACE_ROLE")
 	switch play, known := roles[name]; {
@@ -19,6 +19,10 @@ func Role(roles map[string]func() int) (code int, played bool) {
 		return play(), true
 	case name == "server":
 		return serve(), true
+	case name == "timed":
+		return serveTimed(), true
+	case name == "hole":
+		return serveNothing(), true
 	case name == BareSockets:
 		return Saturate(bare), true
 	}

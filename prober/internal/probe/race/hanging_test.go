@@ -3,18 +3,14 @@
 package race
 
 import (
-	"bufio"
 	"context"
 	"crypto/x509"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/internal/lab"
 	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/prober/internal/lean"
 	"github.com/probefleet/probefleet/prober/internal/probe"
@@ -25,22 +21,13 @@ import (
 func hangMany(t *testing.T) *racetrack.Hanging {
 	t.Helper()
 	out := &racetrack.Hanging{Stamp: racetrack.NewStamp(), Checks: int(racetrack.Number("HANGING", 10_000))}
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		t.Fatal(err)
-	}
-	if want := uint64(out.Checks) + 256; files.Max < want {
-		t.Fatalf("%d checks in flight need %d open files in each of two processes, and this machine allows %d: raise it with ulimit -Hn", out.Checks, want, files.Max)
-	}
 	for i, into := range []*float64{&out.PlainMB, &out.TLSMB} {
-		roots := filepath.Join(t.TempDir(), "roots.pem")
-		hole := racetrack.Play(t, racetrack.Others, "hole", "RACE_ROOTS="+roots) // another: this one would have to keep the ends of both
-		sites := hole.Line(t)
-		p := racetrack.Play(t, racetrack.Measured, "hanging", "RACE_URL="+sites[i], "RACE_ROOTS="+roots, fmt.Sprint("RACE_CHECKS=", out.Checks))
+		hole := racetrack.StartHole(t, out.Checks)
+		site := []string{hole.Plain, hole.Secure}[i]
+		p := racetrack.Play(t, racetrack.Measured, "hanging", "RACE_URL="+site, "RACE_ROOTS="+hole.Roots, fmt.Sprint("RACE_CHECKS=", out.Checks))
 		racetrack.Within(t, 2*time.Minute, "all checks have a connection", func() bool {
-			hole.Say("how many?")
-			n, _ := strconv.Atoi(hole.Line(t)[i])
-			return n >= out.Checks
+			plain, secure := hole.Taken(t)
+			return []int{plain, secure}[i] >= out.Checks
 		})
 		rested := testusage.CPUSoFar(t, p.PID)
 		racetrack.Within(t, time.Minute, "all checks wait", func() bool {
@@ -50,37 +37,11 @@ func hangMany(t *testing.T) *racetrack.Hanging {
 			return rested-before < 200*time.Millisecond
 		})
 		*into = racetrack.Round(testusage.MemoryOf(t, p.PID, "VmHWM"))
-		t.Logf("%d checks of %s hang: %.0f MB at most, %.0f now", out.Checks, sites[i], *into, racetrack.Round(testusage.MemoryOf(t, p.PID, "VmRSS")))
+		t.Logf("%d checks of %s hang: %.0f MB at most, %.0f now", out.Checks, site, *into, racetrack.Round(testusage.MemoryOf(t, p.PID, "VmRSS")))
 		p.Over()
 		hole.Over()
 	}
 	return out
-}
-
-// serveNothing is a process with the lab's black holes. It answers each line with how many
-// connections they have taken.
-func serveNothing() int {
-	l, err := lab.Start("127.0.0.1:0")
-	if err != nil {
-		return racetrack.Fail(err)
-	}
-	defer l.Close()
-	if err := os.WriteFile(os.Getenv("RACE_ROOTS"), l.Authority(), 0o600); err != nil {
-		return racetrack.Fail(err)
-	}
-	plain, err := l.Addr("black-hole")
-	if err != nil {
-		return racetrack.Fail(err)
-	}
-	secure, err := l.Addr("black-hole-tls")
-	if err != nil {
-		return racetrack.Fail(err)
-	}
-	fmt.Println("http://"+plain+"/", "https://"+secure+"/")
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		fmt.Println(l.ConnectionsTo("black-hole"), l.ConnectionsTo("black-hole-tls"))
-	}
-	return 0
 }
 
 // hang is a process with an engine and nothing else: 2,000 checks begin a second, as evenly

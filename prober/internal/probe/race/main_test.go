@@ -13,7 +13,7 @@ import (
 // process of its own, pinned to a core.
 func TestMain(m *testing.M) {
 	roles := map[string]func() int{
-		"hole": serveNothing, "hanging": hang,
+		"hanging":  hang,
 		"engine":   func() int { return racetrack.Saturate(visitors(engine)) },
 		"net/http": func() int { return racetrack.Saturate(visitors(netHTTP)) },
 	}
