@@ -62,23 +62,24 @@ func decoder(headers http.Header, body io.Reader, most int64) (decoded io.Reader
 	return body, release, nil
 }
 
-// lazy opens a decoder at the first byte, for an empty body has no coding to undo.
+// lazy opens a decoder at the first byte, for an empty body has no coding to undo. One that
+// cannot be opened fails at every Read: what reads may try again, with bytes it took before.
 type lazy struct {
 	from  io.Reader
 	open  func(io.Reader) (io.Reader, error)
 	inner io.Reader
+	err   error // of opening it
 }
 
 func (l *lazy) Read(p []byte) (int, error) {
-	if l.inner == nil {
+	if l.inner == nil && l.err == nil {
 		from := bufio.NewReaderSize(l.from, 512)
-		_, err := from.Peek(1)
-		if err != nil {
-			return 0, err
+		if _, l.err = from.Peek(1); l.err == nil {
+			l.inner, l.err = l.open(from)
 		}
-		if l.inner, err = l.open(from); err != nil {
-			return 0, err
-		}
+	}
+	if l.err != nil {
+		return 0, l.err
 	}
 	return l.inner.Read(p)
 }
