@@ -27,8 +27,8 @@ type strainWatch struct {
 	due      atomic.Int64 // when the next beat should come; -1: nobody watches
 	strained atomic.Int64 // newest instant at which the limit was exceeded; -1: never
 	late     [strainWindow]bool
-	next     int // in late
-	count    int // of those that are late
+	next     int          // in late
+	count    atomic.Int64 // of those that are late
 }
 
 func newStrainWatch(base time.Time) *strainWatch {
@@ -66,7 +66,7 @@ func (w *strainWatch) beat(due, now int64) int64 {
 		}
 		w.note(now-due > int64(strainLimit))
 	}
-	if w.count > 1 {
+	if w.count.Load() > 1 {
 		w.strained.Store(now)
 	}
 	return due
@@ -74,21 +74,22 @@ func (w *strainWatch) beat(due, now int64) int64 {
 
 func (w *strainWatch) note(late bool) {
 	if w.late[w.next] {
-		w.count--
+		w.count.Add(-1)
 	}
 	if late {
-		w.count++
+		w.count.Add(1)
 	}
 	w.late[w.next] = late
 	w.next = (w.next + 1) % strainWindow
 }
 
-// since says whether the process was strained at any time since mark, also when the beat
-// that will notice it has not come yet.
+// since says whether the process was strained at any time since mark, also when the beats
+// that will notice it have not come yet: what delays them has delayed this, too.
 func (w *strainWatch) since(mark int64) bool {
 	if w.strained.Load() >= mark {
 		return true
 	}
 	due := w.due.Load()
-	return due >= 0 && int64(time.Since(w.base))-due > int64(strainBeat+strainLimit)
+	over := int64(time.Since(w.base)) - due - int64(strainLimit) - 1
+	return due >= 0 && over >= 0 && w.count.Load()+1+over/int64(strainBeat) > 1
 }

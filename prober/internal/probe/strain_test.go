@@ -79,6 +79,14 @@ func TestStrainIsSeenBeforeItsBeat(t *testing.T) {
 		if w.due.Add(-1); !w.since(mark) {
 			t.Error("late by more, and nobody says so")
 		}
+		w.count.Add(1) // one was late within the second
+		w.due.Store(mark - int64(strainLimit))
+		if w.since(mark) {
+			t.Error("the second is late by no more than the limit")
+		}
+		if w.due.Add(-1); !w.since(mark) {
+			t.Error("the second is late, and nobody says so")
+		}
 		cancel()
 		synctest.Wait()
 	})
