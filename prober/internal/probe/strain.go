@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -16,16 +18,19 @@ const (
 // measures is not exact: a phase ends when the goroutine that waits for it runs again, so
 // what delays goroutines is measured as if it were the target.
 //
-// A goroutine that wants to run every ten milliseconds stands for all: how late it comes
-// is how late they come, whether they wait for a processor of Go's or the process for one
-// of the machine's. Of the hundred instants in a second at which it wanted to run, those
-// it slept through included, one may be met more than two milliseconds late. With a second
-// one the 99th percentile is over the limit, and every visit under way within that second
-// is marked saturated (uptime.Seen). It costs a hundred wake-ups a second.
+// A byte that is sent through the kernel every ten milliseconds stands for all: how late it is
+// read is how late answers are, whether they wait for a processor of Go's or the process for one
+// of the machine's. A timer alone would not do: Go looks at timers between any two goroutines,
+// and at what has come through the kernel when no other wants to run, or ten milliseconds later.
+// Of the hundred that are due in a second, those that were slept through included, one may be
+// read more than two milliseconds late. With a second one the 99th percentile is over the limit,
+// and every visit under way within that second is marked saturated (uptime.Seen). It costs a
+// hundred wake-ups a second.
 type strainWatch struct {
-	base     time.Time    // all times below are monotonic ns since base
-	due      atomic.Int64 // when the next beat should come; -1: nobody watches
-	strained atomic.Int64 // newest instant at which the limit was exceeded; -1: never
+	wire     func() (send func(), came <-chan int64, end func()) // of a beat
+	base     time.Time                                           // all times below are monotonic ns since base
+	due      atomic.Int64                                        // when the next beat should come; -1: nobody watches
+	strained atomic.Int64                                        // newest instant at which the limit was exceeded; -1: never
 	late     [strainWindow]bool
 	next     int          // in late
 	count    atomic.Int64 // of those that are late
@@ -33,13 +38,18 @@ type strainWatch struct {
 
 func newStrainWatch(base time.Time) *strainWatch {
 	w := &strainWatch{base: base}
+	w.wire = w.pipe
 	w.due.Store(-1)
 	w.strained.Store(-1)
 	return w
 }
 
+func (w *strainWatch) now() int64 { return int64(time.Since(w.base)) }
+
 func (w *strainWatch) run(ctx context.Context) {
-	due := int64(time.Since(w.base)) + int64(strainBeat)
+	send, came, end := w.wire()
+	defer end()
+	due := w.now() + int64(strainBeat)
 	w.due.Store(due)
 	defer w.due.Store(-1)
 	timer := time.NewTimer(strainBeat)
@@ -49,12 +59,33 @@ func (w *strainWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			now := int64(time.Since(w.base))
-			due = w.beat(due, now)
+			send()
+		case at := <-came:
+			due = w.beat(due, at)
 			w.due.Store(due)
-			timer.Reset(time.Duration(due - now))
+			timer.Reset(time.Duration(due - w.now()))
 		}
 	}
+}
+
+// pipe sends beats through the kernel, and says when each was read. Without a descriptor left
+// for that it is when it was sent.
+func (w *strainWatch) pipe() (send func(), came <-chan int64, end func()) {
+	at := make(chan int64, 1) // there is one beat at a time
+	from, to, err := os.Pipe()
+	if err != nil {
+		return func() { at <- w.now() }, at, func() {}
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for beat := make([]byte, 1); ; {
+			if _, err := from.Read(beat); err != nil {
+				return
+			}
+			at <- w.now()
+		}
+	})
+	return func() { _, _ = to.Write([]byte{0}) }, at, func() { _, _ = to.Close(), from.Close(); reading.Wait() }
 }
 
 // beat judges the instant due, and those after it that have gone by, and gives the next.
@@ -90,6 +121,6 @@ func (w *strainWatch) since(mark int64) bool {
 		return true
 	}
 	due := w.due.Load()
-	over := int64(time.Since(w.base)) - due - int64(strainLimit) - 1
+	over := w.now() - due - int64(strainLimit) - 1
 	return due >= 0 && over >= 0 && w.count.Load()+1+over/int64(strainBeat) > 1
 }
