@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	strainBeat   = 10 * time.Millisecond
-	strainWindow = 100                  // beats: one second
-	strainLimit  = 2 * time.Millisecond // that the 99th percentile of the window may be late
+	strainBeat    = 2500 * time.Microsecond
+	strainWindow  = 400                  // beats: one second
+	strainLimit   = 2 * time.Millisecond // that the 99th percentile of the window may be late
+	strainAllowed = strainWindow / 100   // beats that may be later than that
 )
 
 // strainWatch judges whether this process is so busy, or its machine, that what it
 // measures is not exact: a phase ends when the goroutine that waits for it runs again, so
 // what delays goroutines is measured as if it were the target.
 //
-// A byte that is sent through the kernel every ten milliseconds stands for all: how late it is
+// A byte that is sent through the kernel every 2.5 milliseconds stands for all: how late it is
 // read is how late answers are, whether they wait for a processor of Go's or the process for one
 // of the machine's. A timer alone would not do: Go looks at timers between any two goroutines,
 // and at what has come through the kernel when no other wants to run, or ten milliseconds later.
-// Of the hundred that are due in a second, those that were slept through included, one may be
-// read more than two milliseconds late. With a second one the 99th percentile is over the limit,
-// and every visit under way within that second is marked saturated (uptime.Seen). It costs a
-// hundred wake-ups a second.
+// Of the four hundred that are due in a second, those that were slept through included, four may
+// be read more than two milliseconds late. With a fifth one the 99th percentile is over the limit,
+// and every visit under way within that second is marked saturated (uptime.Seen). Fewer would
+// cost less, and miss more of such seconds by chance.
 type strainWatch struct {
 	wire     func() (send func(), came <-chan int64, end func()) // of a beat
 	base     time.Time                                           // all times below are monotonic ns since base
@@ -97,7 +98,7 @@ func (w *strainWatch) beat(due, now int64) int64 {
 		}
 		w.note(now-due > int64(strainLimit))
 	}
-	if w.count.Load() > 1 {
+	if w.count.Load() > strainAllowed {
 		w.strained.Store(now)
 	}
 	return due
@@ -122,5 +123,5 @@ func (w *strainWatch) since(mark int64) bool {
 	}
 	due := w.due.Load()
 	over := w.now() - due - int64(strainLimit) - 1
-	return due >= 0 && over >= 0 && w.count.Load()+1+over/int64(strainBeat) > 1
+	return due >= 0 && over >= 0 && w.count.Load()+1+over/int64(strainBeat) > strainAllowed
 }
