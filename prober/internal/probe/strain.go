@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	strainBeat    = 2500 * time.Microsecond
-	strainWindow  = 400                  // beats: one second
+	strainBeat    = 5 * time.Millisecond
+	strainWindow  = 200                  // beats: one second
 	strainLimit   = 2 * time.Millisecond // that the 99th percentile of the window may be late
 	strainAllowed = strainWindow / 100   // beats that may be later than that
 )
@@ -19,14 +19,15 @@ const (
 // measures is not exact: a phase ends when the goroutine that waits for it runs again, so
 // what delays goroutines is measured as if it were the target.
 //
-// A byte that is sent through the kernel every 2.5 milliseconds stands for all: how late it is
+// A byte that is sent through the kernel every five milliseconds stands for all: how late it is
 // read is how late answers are, whether they wait for a processor of Go's or the process for one
 // of the machine's. A timer alone would not do: Go looks at timers between any two goroutines,
 // and at what has come through the kernel when no other wants to run, or ten milliseconds later.
-// Of the four hundred that are due in a second, those that were slept through included, four may
-// be read more than two milliseconds late. With a fifth one the 99th percentile is over the limit,
+// Of the two hundred that are due in a second, those that were slept through included, two may
+// be read more than two milliseconds late. With a third one the 99th percentile is over the limit,
 // and every visit under way within that second is marked saturated (uptime.Seen). Fewer would
-// cost less, and miss more of such seconds by chance.
+// miss more of such seconds by chance, more would wake an idle machine for nothing: these take it
+// a hundredth of a core.
 type strainWatch struct {
 	wire     func() (send func(), came <-chan int64, end func()) // of a beat
 	base     time.Time                                           // all times below are monotonic ns since base
