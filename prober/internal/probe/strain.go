@@ -11,8 +11,8 @@ import (
 const (
 	strainBeat    = 5 * time.Millisecond
 	strainWindow  = 200                  // beats: one second
-	strainLimit   = 2 * time.Millisecond // that the 99th percentile of the window may be late
-	strainAllowed = strainWindow / 100   // beats that may be later than that
+	strainLimit   = 2 * time.Millisecond // that the 99th percentile of visits may be off
+	strainAllowed = strainWindow / 200   // beats that may be later: a visit waits twice at least, to connect and for the answer
 )
 
 // strainWatch judges whether this process is so busy, or its machine, that what it
@@ -23,9 +23,9 @@ const (
 // read is how late answers are, whether they wait for a processor of Go's or the process for one
 // of the machine's. A timer alone would not do: Go looks at timers between any two goroutines,
 // and at what has come through the kernel when no other wants to run, or ten milliseconds later.
-// Of the two hundred that are due in a second, those that were slept through included, two may
-// be read more than two milliseconds late. With a third one the 99th percentile is over the limit,
-// and every visit under way within that second is marked saturated (uptime.Seen). Fewer would
+// Of the two hundred that are due in a second, those that were slept through included, one may
+// be read more than two milliseconds late. With a second one a hundredth of visits, which wait twice
+// each, would be, and every visit under way within that second is marked saturated (uptime.Seen). Fewer would
 // miss more of such seconds by chance, more would wake an idle machine for nothing: these take it
 // a hundredth of a core.
 type strainWatch struct {

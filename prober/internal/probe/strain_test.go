@@ -13,7 +13,7 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-func TestStrainIsTheNinetyNinthPercentile(t *testing.T) {
+func TestStrainIsAHundredthOfVisits(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	cases := []struct {
