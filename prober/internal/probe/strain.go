@@ -23,11 +23,11 @@ const (
 // read is how late answers are, whether they wait for a processor of Go's or the process for one
 // of the machine's. A timer alone would not do: Go looks at timers between any two goroutines,
 // and at what has come through the kernel when no other wants to run, or ten milliseconds later.
-// Of the two hundred that are due in a second, those that were slept through included, one may
-// be read more than two milliseconds late. With a second one a hundredth of visits, which wait twice
-// each, would be, and every visit under way within that second is marked saturated (uptime.Seen). Fewer would
-// miss more of such seconds by chance, more would wake an idle machine for nothing: these take it
-// a hundredth of a core.
+// Of the two hundred that are due in a second, those that were slept through included, one may be
+// read more than two milliseconds late. With a second one a hundredth of visits would be, which wait
+// twice each, and every visit under way within that second is marked saturated (uptime.Seen). Fewer
+// beats would miss more of such seconds by chance, more would wake an idle machine for nothing: these
+// take it a hundredth of a core.
 type strainWatch struct {
 	wire     func() (send func(), came <-chan int64, end func()) // of a beat
 	base     time.Time                                           // all times below are monotonic ns since base
