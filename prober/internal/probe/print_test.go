@@ -84,8 +84,9 @@ func TestPrintIsRepeatedEachWeek(t *testing.T) {
 				stored = append(stored, at)
 			}
 		}
-		if len(stored) != 6 {
-			t.Fatalf("stored %d times in five weeks", len(stored))
+		// At first, and at five ends of its weeks; the last of them may come within the hour after the last visit.
+		if len(stored) < 5 || len(stored) > 6 || at.Sub(stored[len(stored)-1]) > printAgain+time.Hour {
+			t.Fatalf("stored %d times in five weeks, last %v before their end", len(stored), at.Sub(stored[len(stored)-1]))
 		}
 		for i := 2; i < len(stored); i++ {
 			if gap := stored[i].Sub(stored[i-1]); (gap - printAgain).Abs() > time.Hour {
