@@ -37,7 +37,7 @@ func measureErrors(t *testing.T) *racetrack.Accuracy {
 	idle := f.visits(timed, w.also, from, to)
 
 	rate := 1000
-	for range 2 { // the first may be far off
+	for range 3 { // the first may be far off, and more checks cost less each
 		w.rate.Store(int64(rate))
 		cpu, _ := p.window(errorSettle*time.Second, errorSettle*time.Second)
 		rate = min(int(busyShare*1e6/cpu)-errorTargets, 3*rate)
@@ -59,7 +59,7 @@ func measureErrors(t *testing.T) *racetrack.Accuracy {
 	if marked > len(idle)/10 {
 		t.Errorf("%d of %d results are marked while there is next to nothing to do: others use this core", marked, len(idle))
 	}
-	if out.Busy < 50 || out.Busy > 85 {
+	if out.Busy < 60 || out.Busy > 80 {
 		t.Errorf("the prober's core was busy for %v %%: the figures would be those of another load", out.Busy)
 	}
 	return out

@@ -20,9 +20,13 @@ export default function Conflict({ now, of: { replaced, kept } }: { now: Target;
     queryFn: () => revisionsOf(now.id, null),
   });
   const last = data?.items[0];
-  const known = last && Date.parse(last.at) >= Date.parse(now.updated_at);
+  const known = last !== undefined && Date.parse(last.at) >= Date.parse(now.updated_at);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each version that is found is said
   useEffect(() => box.current?.focus(), [now]);
+  // Who it was makes it longer, and comes later.
+  useEffect(() => {
+    if (known && document.activeElement === box.current) box.current?.scrollIntoView({ block: "end" });
+  }, [known]);
   return (
     <div ref={box} className="banner bad" role="alert" tabIndex={-1} data-conflict={now.spec_version}>
       <div className="stack conflict">

@@ -243,11 +243,6 @@ function TargetForm({ found, onClose }: { found: Target | null; onClose: () => v
     <form ref={form} onSubmit={(event) => void save(event)} noValidate>
       <AskFirst when={entered} />
       <div className="dialog-body">
-        {clash && target && (
-          <Suspense>
-            <Conflict now={target} of={clash} />
-          </Suspense>
-        )}
         {errors.form && (
           <div className="banner bad" role="alert" tabIndex={-1}>
             <p>{errors.form}</p>
@@ -325,6 +320,11 @@ function TargetForm({ found, onClose }: { found: Target | null; onClose: () => v
             : t(saving ? "Saving" : target ? "Save changes" : "Start watching")}
         </button>
       </div>
+      {clash && target && (
+        <Suspense>
+          <Conflict now={target} of={clash} />
+        </Suspense>
+      )}
     </form>
   );
 }
