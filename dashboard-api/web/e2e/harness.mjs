@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
+import { afterEach } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -219,12 +220,27 @@ export async function invited(browser, email, name, role = "editor") {
   return state;
 }
 
+const opened = [];
+
+// A test that fails says what there was to see then, in words: pictures stay on the machine it failed on.
+afterEach(async ({ name, passed }) => {
+  for (const { page, trouble } of opened.splice(0)) {
+    if (passed || page.isClosed()) continue;
+    const seen = await page
+      .evaluate(() => `focus on ${document.activeElement?.cloneNode().outerHTML}\n${document.body.innerText}`)
+      .catch((error) => error.message);
+    console.log([`${name}: ${page.url()}`, ...trouble, seen.slice(0, 2_000)].join("\n"));
+    await shoot(page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
+  }
+});
+
 /** A page of a browser that is signed in, at a path. */
 export async function openPage(browser, storageState, path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const trouble = watchPage(page);
+  opened.push({ page, trouble });
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
 }
@@ -355,7 +371,7 @@ async function inMode(browser, storageState, pages, { name: mode, ...options }) 
       say(error.message.split("\n")[0]);
       await shoot(page, `${name}-${mode}-failed`);
     }
-    for (const line of trouble) say(line);
+    for (const line of new Set(trouble)) say(line);
     await page.close();
   }
   await context.close();

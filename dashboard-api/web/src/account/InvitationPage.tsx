@@ -5,6 +5,7 @@ import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
+import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import { type AccountErrors, accountErrors } from "./errors";
@@ -38,10 +39,10 @@ export function InvitationPage() {
       await navigate({ to: "/", replace: true });
     } catch (error) {
       const found: AccountErrors = error instanceof ApiError ? accountErrors(error.problem) : { form: String(error) };
-      setErrors(found.token ? { ...found, form: found.token } : found);
       setBusy(false);
-      requestAnimationFrame(() =>
-        form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
+      focusAfter(
+        () => setErrors(found.token ? { ...found, form: found.token } : found),
+        () => firstProblem(form.current),
       );
     }
   };

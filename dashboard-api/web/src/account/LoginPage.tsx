@@ -6,6 +6,7 @@ import { api } from "../api/endpoints";
 import type { Session } from "../api/types";
 import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
+import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import type { AccountErrors } from "./errors";
@@ -27,7 +28,7 @@ export function LoginPage() {
   const [challenge, setChallenge] = useState(() => new URLSearchParams(location.hash.slice(1)).get("challenge"));
   useEffect(() => {
     document.title = titleOf("/login");
-    form.current?.querySelector<HTMLElement>("[role=alert]")?.focus(); // what the way back from the provider brought
+    firstProblem(form.current)?.focus(); // what the way back from the provider brought
   }, []);
 
   const attempt = async (way: () => Promise<Session | undefined>) => {
@@ -43,10 +44,12 @@ export function LoginPage() {
       queries.setQueryData(["session"], session);
       await navigate({ href: localPath(next), replace: true });
     } catch (error) {
-      setErrors(signInErrors(error));
-      if (error instanceof ApiError && error.problem.code === "bad_challenge") setChallenge(null);
-      requestAnimationFrame(() =>
-        form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
+      focusAfter(
+        () => {
+          setErrors(signInErrors(error));
+          if (error instanceof ApiError && error.problem.code === "bad_challenge") setChallenge(null);
+        },
+        () => firstProblem(form.current),
       );
     } finally {
       setBusy(false);

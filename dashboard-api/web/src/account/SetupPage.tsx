@@ -6,6 +6,7 @@ import { api } from "../api/endpoints";
 import { sessionQuery } from "../app/Gate";
 import { titleOf } from "../app/titles";
 import { Field } from "../ui/Field";
+import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { AccountPage } from "./AccountPage";
 import { type AccountErrors, accountErrors } from "./errors";
@@ -66,10 +67,10 @@ function OwnerForm({ onDone }: { onDone: () => void }) {
       const problem = error instanceof ApiError ? error.problem : null;
       const found = problem ? accountErrors(problem) : { form: String(error) };
       if (linked && found.token) found.form = found.token;
-      setErrors({ ...found, done: problem?.status === 409 });
       setBusy(false);
-      requestAnimationFrame(() =>
-        form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus(),
+      focusAfter(
+        () => setErrors({ ...found, done: problem?.status === 409 }),
+        () => firstProblem(form.current),
       );
     }
   };

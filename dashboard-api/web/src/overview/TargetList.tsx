@@ -69,16 +69,19 @@ export function TargetList({
     onHold(inside.current.pointer || inside.current.focus);
   };
 
-  const step = useCallback(
-    (by: 1 | -1) => {
-      const at = currentLine();
-      const next = stepFrom(lines, current() && at < lines.length ? at : -1, by);
-      rows.scrollToIndex(next, { align: "auto" });
-      const focus = () => list.current?.querySelector<HTMLElement>(`[data-at="${next}"] [data-row]`)?.focus();
-      requestAnimationFrame(() => requestAnimationFrame(focus));
-    },
-    [lines, rows],
-  );
+  const wanted = useRef(-1); // the line that takes the focus as soon as it is there
+  const focusWanted = () => {
+    const row = list.current?.querySelector<HTMLElement>(`[data-at="${wanted.current}"] [data-row]`);
+    row?.focus();
+    if (row) wanted.current = -1;
+  };
+  useLayoutEffect(focusWanted);
+  const step = (by: 1 | -1) => {
+    const at = currentLine();
+    wanted.current = stepFrom(lines, current() && at < lines.length ? at : -1, by);
+    rows.scrollToIndex(wanted.current, { align: "auto" });
+    focusWanted();
+  };
   const pick = (range: boolean) => () => {
     if (current()) actions?.onSelect(current(), range, groupAt(groups, currentLine())?.tag);
   };

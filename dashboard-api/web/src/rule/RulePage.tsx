@@ -10,6 +10,7 @@ import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
+import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { Comparison } from "./Comparison";
 import { RuleFields } from "./RuleFields";
@@ -66,17 +67,16 @@ function RuleForm({ target }: { target: Target }) {
   const navigate = useNavigate();
   const toast = useToast();
 
-  const refuse = (found: RuleErrors) => {
-    setErrors(found);
-    requestAnimationFrame(() => {
-      form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus();
-    });
-  };
+  const refuse = (found: RuleErrors) =>
+    focusAfter(
+      () => setErrors(found),
+      () => firstProblem(form.current),
+    );
   const onError = (error: unknown) =>
     refuse(error instanceof ApiError ? ruleErrorsOf(error.problem) : { form: String(error) });
   const replay = useMutation({
     mutationFn: (policy: Policy) => api.replay(target.id, policy, days),
-    onSuccess: () => requestAnimationFrame(() => result.current?.focus()),
+    onSuccess: () => result.current?.focus(),
     onError,
   });
   const save = useMutation({

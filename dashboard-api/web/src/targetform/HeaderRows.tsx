@@ -1,6 +1,7 @@
 import { Plus, X } from "lucide-react";
 import { useRef } from "react";
 import { Field } from "../ui/Field";
+import { focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { keeps, Tick } from "./controls";
 import type { Errors } from "./form";
@@ -89,9 +90,9 @@ export function HeaderRows({
         className="btn request-add"
         disabled={rows.length >= MOST_HEADERS}
         onClick={() => {
-          onChange([...rows, newRow(rows)]);
-          requestAnimationFrame(() =>
-            group.current?.querySelector<HTMLElement>(".request-header:last-of-type input")?.focus(),
+          focusAfter(
+            () => onChange([...rows, newRow(rows)]),
+            () => group.current?.querySelector<HTMLElement>(".request-header:last-of-type input"),
           );
         }}
       >

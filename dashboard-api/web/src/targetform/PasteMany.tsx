@@ -7,6 +7,7 @@ import { inTurn } from "../overview/selection";
 import { AskFirst } from "../ui/AskFirst";
 import { CloseButton } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { TagInput } from "../ui/TagInput";
 import { t } from "../words/t";
 import { addLines } from "./adding";
@@ -65,10 +66,11 @@ export default function PasteMany({
     there: lines.length,
   });
 
-  const refuse = (found: Errors & { lines?: string }) => {
-    setErrors(found);
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
-  };
+  const refuse = (found: Errors & { lines?: string }) =>
+    focusAfter(
+      () => setErrors(found),
+      () => firstProblem(form.current),
+    );
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
@@ -92,8 +94,10 @@ export default function PasteMany({
       went.set(line.no, { ...line, is, why });
       setOutcome([...went.values()]);
     };
-    setOutcome([...went.values()]);
-    requestAnimationFrame(() => stopper.current?.focus());
+    focusAfter(
+      () => setOutcome([...went.values()]),
+      () => stopper.current,
+    );
     const settings = { ...parsed.body, ...(place.tags.length > 0 && { tags: place.tags }) };
     await addLines(
       sent,
@@ -111,12 +115,16 @@ export default function PasteMany({
     setBusy(false);
     end();
     if (left.length === 0) return onClose();
-    requestAnimationFrame(() => summary.current?.focus());
+    summary.current?.focus();
   };
   const mend = () => {
-    setText((old) => only(old, new Set(left.map((line) => line.no))));
-    setOutcome(null);
-    requestAnimationFrame(() => form.current?.querySelector("textarea")?.focus());
+    focusAfter(
+      () => {
+        setText((old) => only(old, new Set(left.map((line) => line.no))));
+        setOutcome(null);
+      },
+      () => form.current?.querySelector("textarea"),
+    );
   };
 
   const count = (is: Standing) => (outcome ?? judged).filter((line) => line.is === is).length;

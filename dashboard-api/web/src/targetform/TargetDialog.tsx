@@ -11,6 +11,7 @@ import { ruleDraftOf } from "../rule/rule";
 import { AskFirst } from "../ui/AskFirst";
 import { CloseButton, Dialog } from "../ui/Dialog";
 import { ErrorNote } from "../ui/ErrorNote";
+import { firstProblem } from "../ui/focusAfter";
 import { useChanged } from "../ui/useChanged";
 import { t } from "../words/t";
 import { AssertionSection } from "./AssertionSection";
@@ -108,7 +109,7 @@ function TargetForm({ found, onClose }: { found: Target | null; onClose: () => v
   // Once they are marked: those of the time before are still marked until then.
   useEffect(() => {
     if (Object.keys(errors).length === 0 && Object.keys(atRows).length === 0) return;
-    form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus();
+    firstProblem(form.current)?.focus();
   }, [errors, atRows]);
 
   const refuseBy = (error: unknown) =>

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
+import { firstProblem } from "./focusAfter";
 import type { Problems } from "./problems";
 
 /** What is wrong with a form; the first field that is takes the focus, as soon as it is marked. */
@@ -11,7 +12,7 @@ export function useProblems(): {
   const [problems, refuse] = useState<Problems>({});
   useEffect(() => {
     if (Object.keys(problems).length === 0) return;
-    form.current?.querySelector<HTMLElement>("[aria-invalid=true], [role=alert]")?.focus();
+    firstProblem(form.current)?.focus();
   }, [problems]);
   return { form, problems, refuse };
 }
