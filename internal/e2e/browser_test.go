@@ -50,6 +50,9 @@ func TestPages(t *testing.T) {
 // TestTargetPages runs those of the pages where targets are written, found and changed.
 func TestTargetPages(t *testing.T) { browseAnew(t, "e2e:targets") }
 
+// TestIncidentPages runs those of what went wrong: rules, incidents, evidence, channels, the past.
+func TestIncidentPages(t *testing.T) { browseAnew(t, "e2e:incidents") }
+
 // TestAccountPages runs those of people, their ways in and their keys.
 func TestAccountPages(t *testing.T) { browseAnew(t, "e2e:accounts") }
 

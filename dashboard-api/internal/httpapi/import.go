@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/probefleet/probefleet/internal/spec"
 	"github.com/probefleet/probefleet/internal/targetstore"
@@ -22,7 +23,8 @@ const (
 	maxImport      = 10_000  // targets of one file
 	maxImportBody  = 8 << 20 // and its size
 	importPatience = time.Minute
-	askAgainEvery  = 100 // targets, between two looks at whether the caller still may
+	importWaits    = 10 * time.Second // for the one before it
+	askAgainEvery  = 100              // targets, between two looks at whether the caller still may
 
 	rehearsalWithin = 5 * time.Minute
 )
@@ -92,8 +94,8 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 	}); p != nil {
 		return nil, p
 	}
-	if !a.importing.TryAcquire(1) {
-		return nil, problem(http.StatusServiceUnavailable, codeUnavailable, "another import is under way: try again").retryAfter(retryWhenDown)
+	if p := importTurn(ctx, a.importing); p != nil {
+		return nil, p
 	}
 	run, err := a.newImport(ctx, lines)
 	if err != nil {
@@ -123,6 +125,16 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 		}
 		_ = out.write(map[string]importEnd{"complete": end}) // who has left is told nothing
 	}}, nil
+}
+
+// importTurn waits for the import before, which is over soon if it is one that a person judges.
+func importTurn(ctx context.Context, importing *semaphore.Weighted) *Problem {
+	ctx, cancel := context.WithTimeout(ctx, importWaits)
+	defer cancel()
+	if importing.Acquire(ctx, 1) != nil {
+		return problem(http.StatusServiceUnavailable, codeUnavailable, "another import is under way: try again").retryAfter(retryWhenDown)
+	}
+	return nil
 }
 
 // importAnswer writes lines, each sent at once.

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/semaphore"
 )
 
 type importLineJSON struct {
@@ -72,6 +75,27 @@ func (b *bench) importing(body string, dry bool) ([]string, importEndJSON) {
 	b.Helper()
 	body = strings.Replace(body, "{", fmt.Sprintf(`{"dry_run":%t,`, dry), 1)
 	return imported(b.T, b.do("POST", importPath, body, as(editorKey)))
+}
+
+func TestAnImportWaitsForTheOneBefore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		takes time.Duration
+		want  int
+	}{{importWaits - time.Second, 0}, {importWaits + time.Second, http.StatusServiceUnavailable}} {
+		synctest.Test(t, func(t *testing.T) {
+			one := semaphore.NewWeighted(1)
+			one.TryAcquire(1)
+			time.AfterFunc(c.takes, func() { one.Release(1) })
+			got := 0
+			if p := importTurn(t.Context(), one); p != nil {
+				got = p.Status
+			}
+			if got != c.want {
+				t.Errorf("the one before takes %s: %d, want %d", c.takes, got, c.want)
+			}
+		})
+	}
 }
 
 func asCSV(lines ...string) string {

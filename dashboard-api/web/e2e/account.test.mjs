@@ -36,9 +36,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-test("by keyboard: a second factor is set up, with a wrong password and a wrong code told at their fields", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a second factor is set up, with a wrong password and a wrong code told at their fields", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   await page.getByRole("button", { name: "Set up" }).focus();
   await page.keyboard.press("Enter");
@@ -78,9 +76,7 @@ test("by keyboard: a second factor is set up, with a wrong password and a wrong 
   await context.close();
 });
 
-test("signing in asks for a code: a wrong one is told, the app's and a recovery code count once", {
-  timeout: 120_000,
-}, async () => {
+test("signing in asks for a code: a wrong one is told, the app's and a recovery code count once", async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/login?next=/settings/account");
   await enter(page, email, settings.password);
   await page.getByLabel("Code").waitFor();
@@ -116,7 +112,7 @@ test("signing in asks for a code: a wrong one is told, the app's and a recovery 
   await again.context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     [
       "account",
@@ -138,7 +134,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("sessions: this one is marked, another is signed out, then all others", { timeout: 90_000 }, async () => {
+test("sessions: this one is marked, another is signed out, then all others", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   const rows = page.locator("[data-session]");
   await rows.nth(2).waitFor();
@@ -157,9 +153,7 @@ test("sessions: this one is marked, another is signed out, then all others", { t
   await context.close();
 });
 
-test("the second factor ends with the password, the password changes, the name is saved", {
-  timeout: 90_000,
-}, async () => {
+test("the second factor ends with the password, the password changes, the name is saved", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   await page.getByRole("button", { name: "Turn off" }).click();
   await page.locator("dialog input").fill(settings.password);

@@ -52,7 +52,7 @@ const card = (page, name) => page.getByRole("region", { name, exact: true });
 const alerts = (page) => card(page, "Alerts");
 const revisions = (page) => card(page, "Changes of its settings");
 
-test("where nobody would be told it is said, with the way to the rules", { timeout: 60_000 }, async () => {
+test("where nobody would be told it is said, with the way to the rules", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${quietly.id}`);
   const rule = { enabled: true, tags: [], target_ids: [shop.id] };
   let rules = [rule];
@@ -69,9 +69,7 @@ test("where nobody would be told it is said, with the way to the rules", { timeo
   await context.close();
 });
 
-test("who is told of an incident is on the target's page: what did not arrive and why, what waits, and what nobody needs any more", {
-  timeout: 180_000,
-}, async () => {
+test("who is told of an incident is on the target's page: what did not arrive and why, what waits, and what nobody needs any more", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
   const answers = [];
   page.on("response", async (response) => {
@@ -98,9 +96,7 @@ test("who is told of an incident is on the target's page: what did not arrive an
   await context.close();
 });
 
-test("what was changed of a target is told as it is changed, with who did it; secrets only that they were", {
-  timeout: 90_000,
-}, async () => {
+test("what was changed of a target is told as it is changed, with who did it; secrets only that they were", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
   const answers = [];
   page.on("response", async (response) => {
@@ -141,7 +137,7 @@ test("what was changed of a target is told as it is changed, with who did it; se
   await context.close();
 });
 
-test("who may only look sees both", { timeout: 60_000 }, async () => {
+test("who may only look sees both", async () => {
   const viewer = await invited(browser, `alerts-${run}@example.com`, "Vera", "viewer");
   const { context, page, trouble } = await openPage(browser, viewer, `/targets/${shop.id}`);
   await alerts(page).locator("[data-result]").first().waitFor();
@@ -151,7 +147,7 @@ test("who may only look sees both", { timeout: 60_000 }, async () => {
   await context.close();
 });
 
-test("both in every mode: nothing moves above them, nothing overflows", { timeout: 180_000 }, async () => {
+test("both in every mode: nothing moves above them, nothing overflows", async () => {
   const ready = async (page) => {
     await alerts(page).locator("[data-result], .pad").first().waitFor();
     await revisions(page).locator("li").first().waitFor();

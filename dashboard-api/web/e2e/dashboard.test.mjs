@@ -60,7 +60,7 @@ async function firstTick(page, id, seconds) {
   });
 }
 
-test("set-up: the owner and the first addresses, three required fields", { timeout: 120_000 }, async () => {
+test("set-up: the owner and the first addresses, three required fields", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const page = await context.newPage();
   const session = await fetch(new URL("/api/v1/session", settings.base));
@@ -100,9 +100,7 @@ test("set-up: the owner and the first addresses, three required fields", { timeo
   await context.close();
 });
 
-test("keyboard only: c, URL, interval 10 s, Enter; the first live result within its slot + 2 s", {
-  timeout: 90_000,
-}, async () => {
+test("keyboard only: c, URL, interval 10 s, Enter; the first live result within its slot + 2 s", async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await pill(page, "live");
@@ -153,9 +151,7 @@ const asAtFirst = (page) =>
     await route.fulfill({ response, json: { ...(await response.json()), total: 0 } });
   });
 
-test("who is signed in goes on with the set-up until something is watched; an address that is down says so, and why", {
-  timeout: 180_000,
-}, async () => {
+test("who is signed in goes on with the set-up until something is watched; an address that is down says so, and why", async () => {
   const { context, page, trouble } = await signedIn();
   await page.goto(new URL("/setup", settings.base).href);
   await page.locator(`[data-row="${watched.id}"]`).waitFor();
@@ -175,9 +171,7 @@ test("who is signed in goes on with the set-up until something is watched; an ad
   await context.close();
 });
 
-test("the network is cut: pill, resume, no missing tick", {
-  timeout: 60_000 + settings.cutSeconds * 1000,
-}, async () => {
+test("the network is cut: pill, resume, no missing tick", async () => {
   const { context, page } = await signedIn();
   await page.goto(proxy.url);
   await pill(page, "live");
@@ -200,7 +194,7 @@ test("the network is cut: pill, resume, no missing tick", {
   await context.close();
 });
 
-test("only what is live is cut: a stream takes over, then polling, then it resumes", { timeout: 180_000 }, async () => {
+test("only what is live is cut: a stream takes over, then polling, then it resumes", async () => {
   const { context, page } = await signedIn();
   await page.goto(proxy.url);
   await pill(page, "live");
@@ -222,9 +216,7 @@ test("only what is live is cut: a stream takes over, then polling, then it resum
   await context.close();
 });
 
-test("cut off, no page says that all is well: of when it is stands there, and green is gone", {
-  timeout: 240_000,
-}, async () => {
+test("cut off, no page says that all is well: of when it is stands there, and green is gone", async () => {
   const { context, page } = await signedIn();
   const main = page.locator("main");
   const old = main.getByText("could not be refreshed").first();
@@ -262,7 +254,7 @@ test("cut off, no page says that all is well: of when it is stands there, and gr
   await context.close();
 });
 
-test("what failed while it was maintained stays told as such when that is over", { timeout: 150_000 }, async () => {
+test("what failed while it was maintained stays told as such when that is over", async () => {
   const { context, page } = await signedIn();
   const target = await must("POST", "/targets", { url: `${lab.url}/status/503?worked-on=${run}`, interval_s: 10 });
   const { id } = await must("POST", "/maintenance-windows", {
@@ -286,7 +278,7 @@ test("what failed while it was maintained stays told as such when that is over",
   await context.close();
 });
 
-test("pause and resume; delete can be undone, and is done when it is not", { timeout: 90_000 }, async () => {
+test("pause and resume; delete can be undone, and is done when it is not", async () => {
   const { context, page } = await signedIn();
   const target = await must("POST", "/targets", { url: `${lab.url}/n/gone-${run}`, interval_s: 60 });
   await page.goto(settings.base.href);
@@ -317,7 +309,7 @@ test("pause and resume; delete can be undone, and is done when it is not", { tim
   await context.close();
 });
 
-test("the server's errors land on their fields, and nothing is stored", { timeout: 60_000 }, async () => {
+test("the server's errors land on their fields, and nothing is stored", async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await page.getByRole("button", { name: "Add target" }).click();
@@ -357,7 +349,7 @@ test("the server's errors land on their fields, and nothing is stored", { timeou
   await context.close();
 });
 
-test("search, filters and keys", { timeout: 60_000 }, async () => {
+test("search, filters and keys", async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await page.locator("[data-row]").first().waitFor();
@@ -380,7 +372,7 @@ test("search, filters and keys", { timeout: 60_000 }, async () => {
   await context.close();
 });
 
-test("names of other people run no script", { timeout: 60_000 }, async () => {
+test("names of other people run no script", async () => {
   const { context, page } = await signedIn();
   const name = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`;
   const target = await must("POST", "/targets", {
@@ -397,9 +389,7 @@ test("names of other people run no script", { timeout: 60_000 }, async () => {
   await context.close();
 });
 
-test("every page in every mode: no errors, no overflow, axe 0", {
-  timeout: 600_000,
-}, async () => {
+test("every page in every mode: no errors, no overflow, axe 0", async () => {
   down.target = await must("POST", "/targets", {
     url: `${lab.url}/status/503?run=${run}`,
     name: `Failing shop ${run}`,
@@ -522,7 +512,7 @@ test("every page in every mode: no errors, no overflow, axe 0", {
   await context.close();
 });
 
-test("every mode finds what is wrong with a page", { timeout: 120_000 }, async () => {
+test("every mode finds what is wrong with a page", async () => {
   const seed = () => {
     const main = document.querySelector("main");
     main.insertAdjacentHTML("beforeend", "<button></button><p style='width:3000px'>wide</p>");

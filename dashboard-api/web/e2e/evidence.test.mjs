@@ -63,9 +63,7 @@ const openCheck = (page) => page.locator(".log-row").last().click();
 const part = (page, name) =>
   page.locator(".seen-part").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
-test("a check that failed shows its hops, what failed, the answer and a command; and no secret", {
-  timeout: 90_000,
-}, async () => {
+test("a check that failed shows its hops, what failed, the answer and a command; and no secret", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`, {
     permissions: ["clipboard-read", "clipboard-write"],
   });
@@ -111,9 +109,7 @@ test("a check that failed shows its hops, what failed, the answer and a command;
   await context.close();
 });
 
-test("where nothing can be kept it is said, and nothing is asked for; what fails can be tried again", {
-  timeout: 90_000,
-}, async () => {
+test("where nothing can be kept it is said, and nothing is asked for; what fails can be tried again", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
   let asked = 0;
   page.on("request", (request) => {
@@ -152,9 +148,7 @@ test("where nothing can be kept it is said, and nothing is asked for; what fails
   await context.close();
 });
 
-test("uptime over 24 hours, 7, 30 and 90 days says how long it was down, and what it rests on", {
-  timeout: 90_000,
-}, async () => {
+test("uptime over 24 hours, 7, 30 and 90 days says how long it was down, and what it rests on", async () => {
   const uptime = async (days) => {
     const from = new Date(Date.now() - days * 86_400_000).toISOString();
     return must("GET", `/targets/${shop.id}/uptime?from=${from}`);
@@ -187,9 +181,7 @@ async function drag(page, from, to) {
   await page.mouse.up();
 }
 
-test("a range that is dragged across the chart is in the address; the cards and the log follow it, and Escape leads back", {
-  timeout: 120_000,
-}, async () => {
+test("a range that is dragged across the chart is in the address; the cards and the log follow it, and Escape leads back", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
   const asked = [];
   page.on("request", (request) => {
@@ -230,9 +222,7 @@ test("a range that is dragged across the chart is in the address; the cards and 
   await context.close();
 });
 
-test("percentiles in place of phases, and the region of the histogram, are in the address and stay there", {
-  timeout: 90_000,
-}, async () => {
+test("percentiles in place of phases, and the region of the histogram, are in the address and stay there", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
   const performance = page.getByRole("region", { name: "Response time" });
   await performance.getByText("Mean of each phase").waitFor();
@@ -273,7 +263,7 @@ test("percentiles in place of phases, and the region of the histogram, are in th
   await context.close();
 });
 
-test("by keyboard: a range of two fields, and what cannot be shown is said", { timeout: 90_000 }, async () => {
+test("by keyboard: a range of two fields, and what cannot be shown is said", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}?range=6h`, {
     timezoneId: "UTC",
   });
@@ -308,9 +298,7 @@ test("by keyboard: a range of two fields, and what cannot be shown is said", { t
   await context.close();
 });
 
-test("checks of another day have their date; the bar and the matrix go by the chosen zone", {
-  timeout: 90_000,
-}, async () => {
+test("checks of another day have their date; the bar and the matrix go by the chosen zone", async () => {
   const hour = new Date().getUTCHours();
   const { context, page, trouble } = await openPage(browser, state, "/settings", {
     timezoneId: `Etc/GMT${hour < 12 ? "" : "+"}${hour - 12}`, // it is noon: today lasts for the test
@@ -348,7 +336,7 @@ test("checks of another day have their date; the bar and the matrix go by the ch
   await context.close();
 });
 
-test("where the system chooses the colours, the squares of the year are told apart", { timeout: 60_000 }, async () => {
+test("where the system chooses the colours, the squares of the year are told apart", async () => {
   const { context, page } = await openPage(browser, state, `/targets/${good.id}`, { forcedColors: "active" });
   const keys = page.locator(".year-legend li");
   await keys.first().waitFor();
@@ -364,7 +352,7 @@ test("where the system chooses the colours, the squares of the year are told apa
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const name = (of) => `CN=${of},O=Example Trust Services and Sons Limited,C=AT`;
   const certificate = (of, issuer, not_after) => ({
     subject: name(of),

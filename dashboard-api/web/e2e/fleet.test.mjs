@@ -77,7 +77,7 @@ const letters = async () => (await must("GET", "/dead-letters")).items;
 const live = async () =>
   (await must("GET", "/fleet")).regions.find((one) => one.live && one.region !== region && one.probers.length > 0);
 
-test("how a prober itself is: its clock, its canaries, its start", { timeout: 150_000 }, async () => {
+test("how a prober itself is: its clock, its canaries, its start", async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     const card = page.getByRole("region", { name: `Region ${name}`, exact: true });
@@ -100,7 +100,7 @@ test("how a prober itself is: its clock, its canaries, its start", { timeout: 15
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
 });
 
-test("a prober is drained, after what that means was said, and resumed", { timeout: 240_000 }, async () => {
+test("a prober is drained, after what that means was said, and resumed", async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const who = probers[0].name;
   const held = []; // visits that are not answered yet
@@ -163,9 +163,7 @@ test("a prober is drained, after what that means was said, and resumed", { timeo
   slow.close();
 });
 
-test("a new region: what to run there, its name judged, and one that is there already", {
-  timeout: 150_000,
-}, async () => {
+test("a new region: what to run there, its name judged, and one that is there already", async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     await page.getByRole("button", { name: "Add a region" }).click();
@@ -188,7 +186,7 @@ test("a new region: what to run there, its name judged, and one that is there al
   assert.deepEqual(await inEveryMode(browser, state, [["add-region", "/fleet", open]]), []);
 });
 
-test("dead letters: what lies there, and one is replayed", { timeout: 180_000 }, async () => {
+test("dead letters: what lies there, and one is replayed", async () => {
   assert.ok(settings.redisURL, "REDIS_URL is not set: the Redis of the installation");
   const alive = (await until("a region that lives", live)).region;
   const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/dead", interval_s: 300, regions: [alive] });
@@ -219,7 +217,7 @@ test("dead letters: what lies there, and one is replayed", { timeout: 180_000 },
   await context.close();
 });
 
-test("more dead letters than one page has are looked through", { timeout: 180_000 }, async () => {
+test("more dead letters than one page has are looked through", async () => {
   const MOST = 100; // of one page
   const { region: name } = await until("a region that lives", live);
   for (let n = 1; n <= MOST + 1; n++) {
@@ -248,7 +246,7 @@ test("more dead letters than one page has are looked through", { timeout: 180_00
   await until("none in the API", async () => (await letters()).length === 0);
 });
 
-test("by keyboard: a silent region is retired, after what that means was said", { timeout: 150_000 }, async () => {
+test("by keyboard: a silent region is retired, after what that means was said", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const card = page.getByRole("region", { name: `Region ${region}`, exact: true });
   await card.getByText("silent").waitFor({ timeout: 90_000 });
@@ -285,7 +283,7 @@ test("by keyboard: a silent region is retired, after what that means was said", 
   await context.close();
 });
 
-test("a prober that has ended is forgotten, after asking", { timeout: 150_000 }, async () => {
+test("a prober that has ended is forgotten, after asking", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const { name } = await until("the prober of before", prober);
   const forget = page.getByRole("button", { name: `Forget ${name}` });
@@ -309,9 +307,7 @@ test("a prober that has ended is forgotten, after asking", { timeout: 150_000 },
   await context.close();
 });
 
-test("a new region: what the page says is run, its first prober appears, and checks from there", {
-  timeout: 120_000,
-}, async () => {
+test("a new region: what the page says is run, its first prober appears, and checks from there", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const site = createServer((_, response) => response.end("ok"));
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));

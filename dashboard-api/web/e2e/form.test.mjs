@@ -44,9 +44,7 @@ const panel = (page) => page.getByRole("region", { name: "Test", exact: true });
 const ended = (page) => page.locator("[data-test=ended]").waitFor({ timeout: 30_000 });
 const seen = (page, region) => page.locator(`dialog details[data-region=${region}]`);
 
-test("by keyboard: a new target is tested before it is saved, by region and phase; nothing is saved by that", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a new target is tested before it is saved, by region and phase; nothing is saved by that", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).first().waitFor();
   await page.locator("[data-link=live]").first().waitFor();
@@ -85,9 +83,7 @@ test("by keyboard: a new target is tested before it is saved, by region and phas
   await context.close();
 });
 
-test("by keyboard: a saved target gets an assertion that fails, the test shows it with what was seen, it is saved", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a saved target gets an assertion that fails, the test shows it with what was seen, it is saved", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${added.id}`);
   const edit = page.getByRole("button", { name: "Edit" });
   await edit.waitFor();
@@ -149,7 +145,7 @@ test("by keyboard: a saved target gets an assertion that fails, the test shows i
   await context.close();
 });
 
-test("mistakes stand at their assertion; what was not touched stays as it was", { timeout: 90_000 }, async () => {
+test("mistakes stand at their assertion; what was not touched stays as it was", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${added.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   const dialog = page.getByRole("dialog", { name: "Edit target" });
@@ -180,9 +176,7 @@ test("mistakes stand at their assertion; what was not touched stays as it was", 
   await context.close();
 });
 
-test("what the server has against a test stands at its field, and a visit that fails says why", {
-  timeout: 90_000,
-}, async () => {
+test("what the server has against a test stands at its field, and a visit that fails says why", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).first().click();
   const dialog = page.getByRole("dialog", { name: "Add target" });
@@ -207,9 +201,7 @@ test("what the server has against a test stands at its field, and a visit that f
   await context.close();
 });
 
-test("a saved target is tested with its stored secrets, from its page and from the form", {
-  timeout: 90_000,
-}, async () => {
+test("a saved target is tested with its stored secrets, from its page and from the form", async () => {
   const target = await must("POST", "/targets", {
     url: `${site.url}/secret-${run}`,
     name: `Secret ${run}`,
@@ -257,7 +249,6 @@ const fold = (dialog, name) => dialog.getByRole("button", { name, exact: true })
 const unverified = "The certificate is not verified: whoever answers is believed.";
 
 test("by keyboard: a mail server with STARTTLS is tested, saved and edited; that nobody verifies it is said", {
-  timeout: 120_000,
   ...without(smtp),
 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
@@ -363,7 +354,6 @@ test("by keyboard: a mail server with STARTTLS is tested, saved and edited; that
 });
 
 test("a question of DNS is put together by fields, tested, saved and edited; its rule is set with it", {
-  timeout: 120_000,
   ...without(dns),
 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
@@ -424,7 +414,7 @@ test("a question of DNS is put together by fields, tested, saved and edited; its
   await context.close();
 });
 
-test("where nothing live gets through, the outcome is asked for", { timeout: 90_000 }, async () => {
+test("where nothing live gets through, the outcome is asked for", async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, storageState: state });
   const page = await context.newPage();
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => socket.close());
@@ -441,7 +431,7 @@ test("where nothing live gets through, the outcome is asked for", { timeout: 90_
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 240_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const wrong = await inEveryMode(browser, state, [
     [
       "form-tested",

@@ -24,6 +24,9 @@ export const settings = {
   cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
 };
 
+// How long things are waited for that come at once: two cores are shared by two installations and their browsers.
+const patienceMs = 30_000;
+
 const shots = fileURLToPath(new URL("./shots/", import.meta.url));
 const axe = readFileSync(fileURLToPath(new URL("../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
 
@@ -98,7 +101,7 @@ export async function targetByUrl(url) {
 }
 
 /** Waits until `check` gives something truthy; the message says what was awaited. */
-export async function until(what, check, { seconds = 15, everyMs = 100 } = {}) {
+export async function until(what, check, { seconds = patienceMs / 1000, everyMs = 100 } = {}) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const value = await check();
@@ -238,7 +241,7 @@ afterEach(async ({ name, passed }) => {
 export async function openPage(browser, storageState, path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(patienceMs);
   const trouble = watchPage(page);
   opened.push({ page, trouble });
   await page.goto(new URL(path, settings.base).href);
@@ -308,7 +311,7 @@ export const shifted = (page) =>
         new PerformanceObserver((list) => {
           for (const entry of list.getEntries()) if (!entry.hadRecentInput) all.push(entry);
         }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => {
+        const tell = () => {
           const sum = all.reduce((so, { value }) => so + value, 0);
           const said = all
             .sort((a, b) => b.value - a.value)[0]
@@ -317,7 +320,8 @@ export const shifted = (page) =>
                 `${node?.nodeName}.${node?.className} ${from.top}+${from.height} to ${to.top}+${to.height}`,
             );
           resolve(sum > 0.1 ? `moved by ${sum.toFixed(2)} while it was loaded: ${said.join(", ")}` : "");
-        }, 100);
+        };
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(tell, 100))); // what was just changed moves with the next frame
       }),
   );
 
@@ -349,7 +353,7 @@ async function inMode(browser, storageState, pages, { name: mode, ...options }) 
   const context = await browser.newContext({ ...options, storageState });
   for (const [name, path, ready] of pages) {
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(patienceMs);
     const trouble = watchPage(page);
     const say = (what) => found.push(`${name} ${mode}: ${what}`);
     try {

@@ -53,9 +53,7 @@ const address = async (page, label) =>
       .innerText()
   ).trim();
 
-test("a heartbeat is added: cron, zone by search, grace; mistakes land on their fields", {
-  timeout: 90_000,
-}, async () => {
+test("a heartbeat is added: cron, zone by search, grace; mistakes land on their fields", async () => {
   const { context, page, trouble } = await signedIn();
   await page.goto(settings.base.href);
   await page.getByRole("button", { name: "Add target" }).first().click();
@@ -104,7 +102,7 @@ test("a heartbeat is added: cron, zone by search, grace; mistakes land on their 
   await context.close();
 });
 
-test("an edit to a period is stored, and what is expected follows", { timeout: 60_000 }, async () => {
+test("an edit to a period is stored, and what is expected follows", async () => {
   const { context, page } = await signedIn();
   await page.goto(new URL(`/targets/${job.id}`, settings.base).href);
   await page.getByRole("button", { name: "Edit" }).click();
@@ -120,9 +118,7 @@ test("an edit to a period is stored, and what is expected follows", { timeout: 6
   await context.close();
 });
 
-test("when a ping is expected is told by the server's clock, not by one that is fast", {
-  timeout: 60_000,
-}, async () => {
+test("when a ping is expected is told by the server's clock, not by one that is fast", async () => {
   const { context, page, trouble } = await signedIn();
   await page.addInitScript(() => {
     const now = Date.now;
@@ -143,9 +139,7 @@ test("when a ping is expected is told by the server's clock, not by one that is 
   await context.close();
 });
 
-test("addresses are copied and pinged; pings show at once; a new address ends the old one", {
-  timeout: 120_000,
-}, async () => {
+test("addresses are copied and pinged; pings show at once; a new address ends the old one", async () => {
   const { context, page, trouble } = await signedIn();
   await page.goto(new URL(`/targets/${job.id}`, settings.base).href);
   await page.getByRole("heading", { name: "Ping addresses" }).waitFor();
@@ -165,15 +159,15 @@ test("addresses are copied and pinged; pings show at once; a new address ends th
   assert.ok(line.includes(`${success}/start`) && line.includes(`${success}/$?`), line);
 
   assert.equal(await ping(`${success}/start`), 200);
-  await page.getByText("started, its end was not told yet").waitFor({ timeout: 15_000 });
+  await page.getByText("started, its end was not told yet").waitFor();
   assert.equal(await ping(success, "backed up 41 files\nall is well"), 200);
-  await page.locator(".verdict[data-state=up]").waitFor({ timeout: 15_000 });
-  await page.locator(".log-row").first().waitFor({ timeout: 15_000 });
+  await page.locator(".verdict[data-state=up]").waitFor();
+  await page.locator(".log-row").first().waitFor();
   await page.getByText("What came along with the last ping").click();
   await page.getByText("backed up 41 files").first().waitFor();
   assert.equal(await ping(`${success}/3`, "disk full"), 200);
-  await page.locator(".verdict[data-state=down]").waitFor({ timeout: 15_000 });
-  await page.getByText("Failed, exit code 3").waitFor({ timeout: 15_000 });
+  await page.locator(".verdict[data-state=down]").waitFor();
+  await page.getByText("Failed, exit code 3").waitFor();
   await until("both pings in the log", async () => (await page.locator(".log-row").count()) >= 2);
 
   await page.getByRole("button", { name: "New address" }).click();
@@ -181,14 +175,12 @@ test("addresses are copied and pinged; pings show at once; a new address ends th
   await until("another address", async () => (await address(page, "success address")) !== success);
   assert.equal(await ping(success), 404);
   assert.equal(await ping(await address(page, "success address")), 200);
-  await page.locator(".verdict[data-state=up]").waitFor({ timeout: 15_000 });
+  await page.locator(".verdict[data-state=up]").waitFor();
   assert.deepEqual(trouble, []);
   await context.close();
 });
 
-test("its pages in every mode: no errors, no overflow, axe 0", {
-  timeout: 120_000,
-}, async () => {
+test("its pages in every mode: no errors, no overflow, axe 0", async () => {
   const pages = [
     ["heartbeat-target", `/targets/${job.id}`, async (page) => page.locator(".log-row").first().waitFor()],
     [

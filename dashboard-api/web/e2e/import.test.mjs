@@ -50,7 +50,7 @@ async function judge(page) {
   await page.locator("[data-import=judged]").waitFor();
 }
 
-test("a table is judged, imported, and changes nothing the second time", { timeout: 120_000 }, async () => {
+test("a table is judged, imported, and changes nothing the second time", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings");
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Import and export" }).click();
   await page.getByRole("button", { name: "See what would change" }).click();
@@ -93,7 +93,7 @@ test("a table is judged, imported, and changes nothing the second time", { timeo
   await context.close();
 });
 
-test("an export is a file that can be chosen again", { timeout: 60_000 }, async () => {
+test("an export is a file that can be chosen again", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/transfer");
   for (const [name, has] of [
     ["CSV", `,There ${run},http,`],
@@ -119,7 +119,7 @@ test("an export is a file that can be chosen again", { timeout: 60_000 }, async 
   await context.close();
 });
 
-test("in every mode: nothing overflows, no violation", { timeout: 120_000 }, async () => {
+test("in every mode: nothing overflows, no violation", async () => {
   const found = await inEveryMode(browser, state, [
     ["transfer", "/settings/transfer", (page) => page.getByRole("heading", { name: "Import", exact: true }).waitFor()],
     [

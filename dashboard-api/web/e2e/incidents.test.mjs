@@ -48,9 +48,7 @@ async function signedIn(path, prepare = async () => {}) {
   return { context, page, trouble };
 }
 
-test("an incident comes to the open list by itself, with the count in the navigation", {
-  timeout: 180_000,
-}, async () => {
+test("an incident comes to the open list by itself, with the count in the navigation", async () => {
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
   watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
   const shows = async (word) =>
@@ -72,7 +70,7 @@ test("an incident comes to the open list by itself, with the count in the naviga
   await context.close();
 });
 
-test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_000 }, async () => {
+test("by keyboard: j to the incident, a note, and acknowledged", async () => {
   const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}&state=open`);
   await page.locator(`[data-incident="${incident.id}"]`).waitFor();
   await page.keyboard.press("j");
@@ -105,9 +103,7 @@ test("by keyboard: j to the incident, a note, and acknowledged", { timeout: 60_0
   await context.close();
 });
 
-test("what changed comes late, and is much: the timeline and its form stay where they are", {
-  timeout: 60_000,
-}, async () => {
+test("what changed comes late, and is much: the timeline and its form stay where they are", async () => {
   let show;
   const shown = new Promise((resolve) => {
     show = resolve;
@@ -134,9 +130,7 @@ test("what changed comes late, and is much: the timeline and its form stay where
   await context.close();
 });
 
-test("readers of a status page are told of it, and its timeline says what, where and by whom", {
-  timeout: 90_000,
-}, async () => {
+test("readers of a status page are told of it, and its timeline says what, where and by whom", async () => {
   told = await must("POST", "/status-pages", {
     slug: `told-${run}`,
     title: `Readers ${run}`,
@@ -184,9 +178,7 @@ test("readers of a status page are told of it, and its timeline says what, where
   await context.close();
 });
 
-test("by keyboard: a post that is there already tells of the incident, and then of none", {
-  timeout: 60_000,
-}, async () => {
+test("by keyboard: a post that is there already tells of the incident, and then of none", async () => {
   const update = `Written before anybody looked, ${run}.`;
   later = await must("POST", `/status-pages/${told.id}/posts`, {
     title: `Slow ${run}`,
@@ -224,7 +216,7 @@ test("by keyboard: a post that is there already tells of the incident, and then 
   await context.close();
 });
 
-test("the target's page tells of its incidents", { timeout: 60_000 }, async () => {
+test("the target's page tells of its incidents", async () => {
   const { context, page, trouble } = await signedIn(`/targets/${watched.id}`);
   const section = page.getByRole("region", { name: "Incidents", exact: true });
   await section.locator(`[data-incident="${incident.id}"]`).waitFor();
@@ -235,7 +227,7 @@ test("the target's page tells of its incidents", { timeout: 60_000 }, async () =
   await context.close();
 });
 
-test("on paper an incident and its target have no navigation and no buttons", { timeout: 60_000 }, async () => {
+test("on paper an incident and its target have no navigation and no buttons", async () => {
   const screenOnly = () =>
     [...document.querySelectorAll("nav, button:not(.log-row), .btn, .back, textarea, form")]
       .filter((node) => node.checkVisibility())
@@ -258,9 +250,7 @@ test("on paper an incident and its target have no navigation and no buttons", { 
   }
 });
 
-test("by keyboard: maintenance is planned, shown before it is saved, removed and taken back", {
-  timeout: 60_000,
-}, async () => {
+test("by keyboard: maintenance is planned, shown before it is saved, removed and taken back", async () => {
   const { context, page, trouble } = await signedIn("/maintenance");
   await page.getByRole("heading", { level: 1, name: "Maintenance" }).waitFor();
   await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
@@ -299,9 +289,7 @@ test("by keyboard: maintenance is planned, shown before it is saved, removed and
   await context.close();
 });
 
-test("by keyboard: maintenance of every target with a tag is planned, and the list says which tags", {
-  timeout: 60_000,
-}, async () => {
+test("by keyboard: maintenance of every target with a tag is planned, and the list says which tags", async () => {
   const { context, page, trouble } = await signedIn("/maintenance");
   await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
   await page.keyboard.press("c");
@@ -331,7 +319,7 @@ test("by keyboard: maintenance of every target with a tag is planned, and the li
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const long = "a-tag-that-is-as-long-as-a-tag-may-be-"; // 40 characters with what follows
   await must("POST", "/maintenance-windows", {
     name: `Many racks ${run}`,

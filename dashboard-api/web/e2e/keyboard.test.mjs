@@ -22,7 +22,7 @@ after(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test("without a mouse: add, test, save, incident, delete, undo", { timeout: 240_000 }, async () => {
+test("without a mouse: add, test, save, incident, delete, undo", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   const press = (key) => page.keyboard.press(key);
   const enter = async (what) => {

@@ -33,7 +33,7 @@ const call = (method, path, body) =>
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
 
-test("by keyboard: a key with two rights is made, shown once, and may just that", { timeout: 90_000 }, async () => {
+test("by keyboard: a key with two rights is made, shown once, and may just that", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/keys");
   await page.locator("[data-key]").first().waitFor();
   await page.keyboard.press("c");
@@ -69,7 +69,7 @@ test("by keyboard: a key with two rights is made, shown once, and may just that"
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     ["keys", "/settings/keys", (page) => page.locator("[data-key]", { hasText: name }).waitFor()],
     [
@@ -90,7 +90,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("a key that is revoked is refused, and the audit log says who did it", { timeout: 90_000 }, async () => {
+test("a key that is revoked is refused, and the audit log says who did it", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/keys");
   await page
     .locator("[data-key]", { hasText: name })

@@ -60,7 +60,7 @@ const [wide, narrow] = [
 ];
 
 for (const code of codes) {
-  test(`${code}: every page speaks it and fits`, { timeout: 240_000 }, async () => {
+  test(`${code}: every page speaks it and fits`, async () => {
     const { context, page, trouble } = await openPage(browser, state, "/", { locale: code, viewport: wide });
     for (const path of paths()) {
       await page.setViewportSize(wide);
@@ -85,7 +85,7 @@ for (const code of codes) {
   });
 }
 
-test("a language is chosen in the settings, and stays", { timeout: 60_000 }, async () => {
+test("a language is chosen in the settings, and stays", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings", { locale: "en-US" });
   await page.getByLabel("Language").selectOption({ label: "Deutsch" });
   await page.waitForFunction(() => document.documentElement.lang === "de");

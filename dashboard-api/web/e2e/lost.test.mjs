@@ -60,9 +60,7 @@ async function holdAfter(page, path, method, free) {
   return { release, asked: () => asked };
 }
 
-test("by keyboard: a dialog in which something was entered asks first, one without does not", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a dialog in which something was entered asks first, one without does not", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   const form = page.getByRole("dialog", { name: "Add target", exact: true });
   await page.locator("[data-row]").first().waitFor();
@@ -106,7 +104,7 @@ test("by keyboard: a dialog in which something was entered asks first, one witho
   await context.close();
 });
 
-test("so do those of channels, rules and maintenance", { timeout: 90_000 }, async () => {
+test("so do those of channels, rules and maintenance", async () => {
   const channel = await must("POST", "/channels", {
     name: `Lost ${run}`,
     webhook: { url: "http://127.0.0.1:9/lost", secret: `a signing key ${run}` },
@@ -141,9 +139,7 @@ async function clash(page, { id }) {
   await page.locator("[data-conflict]").waitFor();
 }
 
-test("what somebody else changed meanwhile is shown, and saved over with what they left alone", {
-  timeout: 90_000,
-}, async () => {
+test("what somebody else changed meanwhile is shown, and saved over with what they left alone", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${targets.Dog.id}`);
   await clash(page, targets.Dog);
   const box = page.locator("[data-conflict]:focus");
@@ -173,9 +169,7 @@ test("what somebody else changed meanwhile is shown, and saved over with what th
   await context.close();
 });
 
-test("many lines that are being added: Escape asks, and what was not added is told afterwards", {
-  timeout: 90_000,
-}, async () => {
+test("many lines that are being added: Escape asks, and what was not added is told afterwards", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).first().click();
   await page.getByRole("button", { name: "Many addresses" }).click();
@@ -211,7 +205,7 @@ test("many lines that are being added: Escape asks, and what was not added is to
   await context.close();
 });
 
-test("an import that runs is not left without being asked", { timeout: 60_000 }, async () => {
+test("an import that runs is not left without being asked", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/transfer");
   await page.getByLabel("Or paste it").fill(`url,active\n${lab.url}/imported-${run},false`);
   await page.getByRole("button", { name: "See what would change" }).click();
@@ -231,7 +225,7 @@ test("an import that runs is not left without being asked", { timeout: 60_000 },
   await context.close();
 });
 
-test("a key that is shown once does not go with Escape alone", { timeout: 60_000 }, async () => {
+test("a key that is shown once does not go with Escape alone", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/keys");
   await page.getByRole("button", { name: "Make a key" }).first().click();
   await page.locator("dialog").getByLabel("Name", { exact: true }).fill(`Lost ${run}`);
@@ -255,9 +249,7 @@ test("a key that is shown once does not go with Escape alone", { timeout: 60_000
   await context.close();
 });
 
-test("what is selected and not shown is told, can be dropped, and is deleted only after a question", {
-  timeout: 90_000,
-}, async () => {
+test("what is selected and not shown is told, can be dropped, and is deleted only after a question", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/?q=${run}&sort=name`);
   for (const name of ["Ant", "Bee"]) await page.getByRole("checkbox", { name: `Select ${name} ${run}` }).check();
   const bar = page.getByRole("region", { name: "Selected targets" });
@@ -282,9 +274,7 @@ test("what is selected and not shown is told, can be dropped, and is deleted onl
   await context.close();
 });
 
-test("a message with a way back stays for ten seconds, and as long as the pointer is on it", {
-  timeout: 60_000,
-}, async () => {
+test("a message with a way back stays for ten seconds, and as long as the pointer is on it", async () => {
   const name = `Fox ${run}`;
   const { id } = await must("POST", "/targets", { url: `${lab.url}/fox-${run}`, name, active: false });
   const { context, page, trouble } = await openPage(browser, state, `/?q=${run}`);
@@ -309,7 +299,7 @@ test("a message with a way back stays for ten seconds, and as long as the pointe
   await context.close();
 });
 
-test("who signs out within the seconds of a message has deleted what it says", { timeout: 60_000 }, async () => {
+test("who signs out within the seconds of a message has deleted what it says", async () => {
   const own = await signIn(browser); // this session ends here
   const { context, page, trouble } = await openPage(browser, own, `/targets/${targets.Bee.id}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -322,7 +312,7 @@ test("who signs out within the seconds of a message has deleted what it says", {
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 240_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   let deleted = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [
@@ -360,7 +350,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("in every mode: two who change a target at once", { timeout: 120_000 }, async () => {
+test("in every mode: two who change a target at once", async () => {
   let opened = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [

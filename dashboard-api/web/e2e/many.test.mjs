@@ -37,7 +37,7 @@ const read = (target) => must("GET", `/targets/${target.id}`);
 const all = async (what, is) =>
   until(what, async () => (await Promise.all(targets.map(read))).every(is), { seconds: 20 });
 
-test("by keyboard: j and x, with Shift to the last, paused at once and taken back", { timeout: 90_000 }, async () => {
+test("by keyboard: j and x, with Shift to the last, paused at once and taken back", async () => {
   const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
   await page.locator(`[data-row="${targets[2].id}"]`).waitFor();
   const focus = (i) => page.locator(`[data-row="${targets[i].id}"]:focus`).waitFor();
@@ -63,7 +63,7 @@ test("by keyboard: j and x, with Shift to the last, paused at once and taken bac
   await context.close();
 });
 
-test("an edit of many shows what changes before it does; deleting can be taken back", { timeout: 90_000 }, async () => {
+test("an edit of many shows what changes before it does; deleting can be taken back", async () => {
   const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
   await page.getByRole("checkbox", { name: `Select Ant ${run}` }).check();
   await page.getByRole("button", { name: "Select all 3 matching" }).click();
@@ -87,7 +87,7 @@ test("an edit of many shows what changes before it does; deleting can be taken b
   await context.close();
 });
 
-test("a filter is saved under a name, and opened by it", { timeout: 60_000 }, async () => {
+test("a filter is saved under a name, and opened by it", async () => {
   const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
   await page.getByRole("button", { name: "Saved views" }).click();
   await page.getByRole("menuitem", { name: "Save this filter and order" }).click();
@@ -101,7 +101,7 @@ test("a filter is saved under a name, and opened by it", { timeout: 60_000 }, as
   await context.close();
 });
 
-test("the palette finds targets, pages and actions; ? lists the keys", { timeout: 60_000 }, async () => {
+test("the palette finds targets, pages and actions; ? lists the keys", async () => {
   const { context, page, trouble } = await signedIn("/fleet");
   await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -126,9 +126,7 @@ test("the palette finds targets, pages and actions; ? lists the keys", { timeout
   await context.close();
 });
 
-test("where a range begins before what is kept, it says so; the last label of the time is whole", {
-  timeout: 90_000,
-}, async () => {
+test("where a range begins before what is kept, it says so; the last label of the time is whole", async () => {
   const { context, page, trouble } = await signedIn("/settings");
   const kept = "2026-01-31T12:00:00.000Z";
   // As a server answers that has dropped older figures: it is made to keep them for years.
@@ -153,7 +151,7 @@ test("where a range begins before what is kept, it says so; the last label of th
   await context.close();
 });
 
-test("t tests a target now, and its figures are there as tables and files", { timeout: 90_000 }, async () => {
+test("t tests a target now, and its figures are there as tables and files", async () => {
   const from = new Date(Date.now() - 86_400_000).toISOString();
   const stored = async () => (await must("GET", `/targets/${targets[0].id}/uptime?from=${from}&by=day`)).checks > 0;
   await until("results are stored", stored, { seconds: 60, everyMs: 1_000 });
@@ -173,7 +171,7 @@ test("t tests a target now, and its figures are there as tables and files", { ti
   await context.close();
 });
 
-test("the first rows and all counts are there before the snapshot is", { timeout: 60_000 }, async () => {
+test("the first rows and all counts are there before the snapshot is", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
   const trouble = watchPage(page);
@@ -212,7 +210,7 @@ test("the first rows and all counts are there before the snapshot is", { timeout
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     [
       "overview-selected",

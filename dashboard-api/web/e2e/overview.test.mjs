@@ -31,7 +31,7 @@ async function watch(name, status, regions) {
 const strip = (page) => page.getByRole("region", { name: "Open incidents" });
 const open = async () => (await must("GET", "/incidents?state=open&limit=100")).items;
 
-test("open incidents stand above the list as they open, three at most", { timeout: 180_000 }, async () => {
+test("open incidents stand above the list as they open, three at most", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.locator("[data-link=live]").waitFor();
   await page.evaluate(() => {
@@ -104,7 +104,7 @@ async function certify(page, ends) {
   });
 }
 
-test("rows show uptime as the target's page does, and how long certificates last", { timeout: 240_000 }, async () => {
+test("rows show uptime as the target's page does, and how long certificates last", async () => {
   const run = Date.now();
   const names = ["Mixed", "Unmeasured", "Fine certificate", "Old certificate", "Ended certificate"];
   const [mixed, unmeasured, fine, old, ended] = await Promise.all(

@@ -44,9 +44,7 @@ async function choose(page, item) {
   await page.getByRole("menuitem", { name: item }).click();
 }
 
-test("a passkey: registered, signed in with, renamed, blocked when there is a copy of it, removed", {
-  timeout: 180_000,
-}, async () => {
+test("a passkey: registered, signed in with, renamed, blocked when there is a copy of it, removed", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   const device = await plugIn(context, page);
   const rows = page.locator("[data-passkey]");
@@ -103,7 +101,7 @@ test("a passkey: registered, signed in with, renamed, blocked when there is a co
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const account = async (page) => {
     await page.locator("[data-passkey]").getByText("The old laptop").waitFor();
     await page.locator("[data-session]").first().waitFor();
@@ -129,7 +127,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("a passkey is removed with the password", { timeout: 60_000 }, async () => {
+test("a passkey is removed with the password", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/account");
   await choose(page, "Remove");
   await page.locator("dialog input").fill(settings.password);

@@ -84,9 +84,7 @@ after(async () => {
   server?.close();
 });
 
-test("a target as known at an instant: down then, without what came later, and back to live", {
-  timeout: 90_000,
-}, async () => {
+test("a target as known at an instant: down then, without what came later, and back to live", async () => {
   const { context, page: tab, trouble } = await openPage(browser, state, `/targets/${target.id}?at=${bad}`);
   await tab.locator(".verdict[data-state=down]").waitFor();
   await tab.getByRole("status").getByText("not live", { exact: false }).waitFor();
@@ -104,7 +102,7 @@ test("a target as known at an instant: down then, without what came later, and b
   await context.close();
 });
 
-test("by keyboard: a status page as known at an instant, its post not yet said", { timeout: 90_000 }, async () => {
+test("by keyboard: a status page as known at an instant, its post not yet said", async () => {
   const { context, page: tab, trouble } = await openPage(browser, state, `/settings/pages/${page}?at=${bad}`);
   await tab.getByRole("heading", { name: "Acme status: down" }).waitFor();
   await tab.locator(".known-component", { hasText: "Shop" }).getByText("Down", { exact: true }).waitFor();
@@ -122,9 +120,7 @@ test("by keyboard: a status page as known at an instant, its post not yet said",
   await context.close();
 });
 
-test("what changed: each region, the good check and the bad one, and the software that was replaced", {
-  timeout: 90_000,
-}, async () => {
+test("what changed: each region, the good check and the bad one, and the software that was replaced", async () => {
   const { context, page: tab, trouble } = await openPage(browser, state, `/incidents/${incident.id}`);
   const card = tab.getByRole("region", { name: "What changed" });
   await card.locator("[data-region]").first().waitFor();
@@ -147,7 +143,7 @@ test("what changed: each region, the good check and the bad one, and the softwar
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 240_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     ["past-target", `/targets/${target.id}?at=${bad}`, (tab) => tab.locator(".verdict[data-state=down]").waitFor()],
     [

@@ -58,9 +58,7 @@ const is = async (page, no, standing) => {
   return line(page, no).innerText();
 };
 
-test("by keyboard: many lines are judged, the good ones added, the others stay to be mended", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: many lines are judged, the good ones added, the others stay to be mended", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).waitFor();
   await page.locator("[data-row]").first().waitFor();
@@ -114,9 +112,7 @@ test("by keyboard: many lines are judged, the good ones added, the others stay t
   await context.close();
 });
 
-test("more lines than are taken at once, and none that can be added, are said on the field", {
-  timeout: 60_000,
-}, async () => {
+test("more lines than are taken at once, and none that can be added, are said on the field", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).click();
   await paste(page, Array.from({ length: 501 }, (_, i) => `a${i}.example`).join("\n"));
@@ -131,9 +127,7 @@ test("more lines than are taken at once, and none that can be added, are said on
   await context.close();
 });
 
-test("by keyboard: the request has a secret header, which arrives, stays with an edit, and is never shown", {
-  timeout: 120_000,
-}, async () => {
+test("by keyboard: the request has a secret header, which arrives, stays with an edit, and is never shown", async () => {
   const heard = [];
   const server = createServer((request, response) => {
     heard.push({ at: request.url, method: request.method, key: request.headers["x-key"] });
@@ -199,7 +193,7 @@ test("by keyboard: the request has a secret header, which arrives, stays with an
   server.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   let shown = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [

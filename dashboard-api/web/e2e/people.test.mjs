@@ -34,9 +34,7 @@ const person = async () => (await must("GET", "/users?limit=1000")).items.find((
 const openInvitations = async () =>
   (await must("GET", "/invitations?limit=1000")).items.filter((one) => one.state === "open");
 
-test("by keyboard: somebody is invited, the link is shown once, an address that is none is told", {
-  timeout: 60_000,
-}, async () => {
+test("by keyboard: somebody is invited, the link is shown once, an address that is none is told", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/people");
   await page.locator("[data-member]").first().waitFor();
   await page.keyboard.press("c");
@@ -71,7 +69,7 @@ test("by keyboard: somebody is invited, the link is shown once, an address that 
   await context.close();
 });
 
-test("an invitation that is revoked opens nothing", { timeout: 60_000 }, async () => {
+test("an invitation that is revoked opens nothing", async () => {
   const made = await must("POST", "/invitations", { role: "editor" });
   const { context, page, trouble } = await openPage(browser, state, "/settings/people");
   const entry = page.locator(`[data-invitation="${made.id}"]`);
@@ -91,9 +89,7 @@ test("an invitation that is revoked opens nothing", { timeout: 60_000 }, async (
   await other.context.close();
 });
 
-test("the page of an invitation: its mistakes, in every mode, and the account it makes", {
-  timeout: 120_000,
-}, async () => {
+test("the page of an invitation: its mistakes, in every mode, and the account it makes", async () => {
   const path = new URL(link).pathname + new URL(link).hash;
   for (const { name: mode, ...options } of modes) {
     const { context, page, trouble } = await openPage(browser, undefined, path, options);
@@ -125,7 +121,7 @@ test("the page of an invitation: its mistakes, in every mode, and the account it
   await context.close();
 });
 
-test("another role, with what it ends; the only owner stays; removal says what goes", { timeout: 90_000 }, async () => {
+test("another role, with what it ends; the only owner stays; removal says what goes", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/people");
   const row = page.locator("[data-member]", { hasText: email });
   await row.getByText("Viewer").waitFor();
@@ -155,7 +151,7 @@ test("another role, with what it ends; the only owner stays; removal says what g
   await context.close();
 });
 
-test("who is disabled is signed out at once and cannot come in, until enabled again", { timeout: 90_000 }, async () => {
+test("who is disabled is signed out at once and cannot come in, until enabled again", async () => {
   const theirs = await openPage(browser, undefined, "/login");
   await enter(theirs.page, email, settings.password);
   await theirs.page.getByRole("link", { name: "Settings" }).waitFor();
@@ -194,7 +190,7 @@ test("who is disabled is signed out at once and cannot come in, until enabled ag
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   await must("POST", "/invitations", {
     role: "viewer",
     email: `a.very.long.address.of.somebody-${run}@a.long.domain.example.com`,
@@ -221,7 +217,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("who is removed is gone", { timeout: 60_000 }, async () => {
+test("who is removed is gone", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/people");
   const row = page.locator("[data-member]", { hasText: email });
   await row.getByRole("button", { name: "Actions for Ann" }).click();

@@ -22,9 +22,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-test("by the provider to where one wanted to go, and by it once more for what needs a fresh sign-in", {
-  timeout: 90_000,
-}, async () => {
+test("by the provider to where one wanted to go, and by it once more for what needs a fresh sign-in", async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/settings/account");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   assert.deepEqual(await axeViolations(page), []);
@@ -59,7 +57,7 @@ test("by the provider to where one wanted to go, and by it once more for what ne
   await context.close();
 });
 
-test("who may not come in by the provider is told so on the login page", { timeout: 60_000 }, async () => {
+test("who may not come in by the provider is told so on the login page", async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/login");
   await page.getByRole("button", { name: "Continue with Example Ltd" }).click();
   await page.getByLabel("Who are you?").fill("bob"); // of a domain that may not come in

@@ -92,7 +92,7 @@ const drawn = (page) =>
     );
   });
 
-test("cut off, a page says that nothing is known, until it is answered again", { timeout: 180_000 }, async () => {
+test("cut off, a page says that nothing is known, until it is answered again", async () => {
   const { context, page, asked } = await opened(`/s/${slug}`);
   await banner(page, "up");
   await until("it reads by a websocket", () => asked.socket === 1 && asked.poll > 0);
@@ -144,7 +144,7 @@ test("cut off, a page says that nothing is known, until it is answered again", {
   await say("up");
 });
 
-test("the same from right to left", { timeout: 90_000 }, async () => {
+test("the same from right to left", async () => {
   const { context, page } = await opened(`/s/${slug}?lang=ar`, { viewport: { width: 390, height: 844 } });
   await banner(page, "up");
   proxy.cut();
@@ -157,7 +157,7 @@ test("the same from right to left", { timeout: 90_000 }, async () => {
   await context.close();
 });
 
-test("an old document out of a cache is not believed", { timeout: 90_000 }, async () => {
+test("an old document out of a cache is not believed", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
@@ -191,7 +191,7 @@ test("an old document out of a cache is not believed", { timeout: 90_000 }, asyn
   await context.close();
 });
 
-test("what changed, but cannot be loaded, is not known", { timeout: 90_000 }, async () => {
+test("what changed, but cannot be loaded, is not known", async () => {
   const { context, page, asked } = await opened(`/s/${slug}`);
   await until("it reads by a websocket", () => asked.socket === 1 && asked.poll > 0);
   await page.route(`**/s/${slug}`, (route) => route.fulfill({ status: 503, body: "" }));
@@ -208,9 +208,7 @@ test("what changed, but cannot be loaded, is not known", { timeout: 90_000 }, as
   await say("up");
 });
 
-test("without websockets a stream of events brings what changes, without any of the two asking does", {
-  timeout: 180_000,
-}, async () => {
+test("without websockets a stream of events brings what changes, without any of the two asking does", async () => {
   proxy.cutSockets();
   const { context, page, asked, trouble } = await opened(`/s/${slug}`);
   await banner(page, "up");

@@ -19,7 +19,7 @@ after(async () => {
   await browser?.close();
 });
 
-test("an open overview says that a region fell silent, and that it is back", { timeout: 150_000 }, async () => {
+test("an open overview says that a region fell silent, and that it is back", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   const banner = page.getByText(`Region ${region} stopped reporting`, { exact: false });
   await page.locator("[data-link=live]").waitFor();

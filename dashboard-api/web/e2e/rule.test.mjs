@@ -30,7 +30,7 @@ async function signedIn(options = {}) {
   return { context, page, trouble: watchPage(page) };
 }
 
-test("a target fails for a while, and recovers", { timeout: 180_000 }, async () => {
+test("a target fails for a while, and recovers", async () => {
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
   watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
   const shows = async (word) =>
@@ -48,9 +48,7 @@ test("a target fails for a while, and recovers", { timeout: 180_000 }, async () 
   await until("it is up again", () => shows("up"), { seconds: 60 });
 });
 
-test("by keyboard: another rule is tried, a mistake is told at its field, and the rule is used", {
-  timeout: 120_000,
-}, async () => {
+test("by keyboard: another rule is tried, a mistake is told at its field, and the rule is used", async () => {
   const { context, page, trouble } = await signedIn();
   await page.goto(new URL(`/targets/${watched.id}`, settings.base).href);
   await page.getByRole("link", { name: "Rule", exact: true }).focus();
@@ -97,7 +95,7 @@ test("by keyboard: another rule is tried, a mistake is told at its field, and th
   await context.close();
 });
 
-test("incidents open by the rule that was used", { timeout: 180_000 }, async () => {
+test("incidents open by the rule that was used", async () => {
   const incidents = async () => (await must("GET", `/incidents?target_id=${watched.id}`)).items;
   const afterMs = (incident) => Date.parse(incident.opened_at) - Date.parse(incident.began_at);
   const [before] = await incidents();
@@ -115,7 +113,7 @@ test("incidents open by the rule that was used", { timeout: 180_000 }, async () 
   await until("its end", async () => (await incidents())[0].resolved_at, { seconds: 60 });
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 120_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const path = `/targets/${watched.id}/rule`;
   const ready = (page) => page.getByLabel("Failing results in a row").waitFor();
   const found = await inEveryMode(browser, state, [

@@ -18,9 +18,7 @@ after(() => browser?.close());
 
 const signedIn = (path) => openPage(browser, state, path);
 
-test("by keyboard: a channel is added, a mistake is told at its field, a test shows what was said", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a channel is added, a mistake is told at its field, a test shows what was said", async () => {
   const { context, page, trouble } = await signedIn("/settings/channels");
   await page.getByRole("button", { name: "Add channel" }).first().waitFor();
   await page.keyboard.press("c");
@@ -51,7 +49,7 @@ test("by keyboard: a channel is added, a mistake is told at its field, a test sh
   await context.close();
 });
 
-test("a stored secret is kept when its field is left alone", { timeout: 60_000 }, async () => {
+test("a stored secret is kept when its field is left alone", async () => {
   const { context, page, trouble } = await signedIn(`/settings/channels/${channel.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   assert.equal(await page.getByLabel("Address").inputValue(), "");
@@ -67,7 +65,7 @@ test("a stored secret is kept when its field is left alone", { timeout: 60_000 }
   await context.close();
 });
 
-test("a rule names the channel, is turned off, deleted, and taken back", { timeout: 90_000 }, async () => {
+test("a rule names the channel, is turned off, deleted, and taken back", async () => {
   const { context, page, trouble } = await signedIn("/settings/rules");
   await page.getByRole("button", { name: "Add rule" }).first().waitFor();
   await page.locator("button:enabled", { hasText: "Add rule" }).first().click();
@@ -101,7 +99,7 @@ test("a rule names the channel, is turned off, deleted, and taken back", { timeo
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 180_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     [
       "settings",

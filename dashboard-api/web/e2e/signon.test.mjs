@@ -35,7 +35,7 @@ function ways(page) {
 const depth = (page) => page.evaluate(() => history.length);
 const loginOf = (path) => `/login?next=${encodeURIComponent(path)}`;
 
-test("a deep address, signed out: the login page once, and there in the end", { timeout: 60_000 }, async () => {
+test("a deep address, signed out: the login page once, and there in the end", async () => {
   const deep = `/targets/${target.id}?range=7d`;
   const { context, page, trouble } = await openPage(browser, undefined, "/login");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -53,7 +53,7 @@ test("a deep address, signed out: the login page once, and there in the end", { 
   await context.close();
 });
 
-test("the overview needs no address to come back to", { timeout: 60_000 }, async () => {
+test("the overview needs no address to come back to", async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   assert.equal(page.url(), new URL("/login", settings.base).href);
@@ -64,7 +64,7 @@ test("the overview needs no address to come back to", { timeout: 60_000 }, async
   await context.close();
 });
 
-test("a session that ends while a page is open: the login page once, and back", { timeout: 90_000 }, async () => {
+test("a session that ends while a page is open: the login page once, and back", async () => {
   const deep = `/targets/${target.id}?range=24h`;
   const { context, page, trouble } = await openPage(browser, undefined, loginOf(deep));
   await enter(page, email, settings.password);

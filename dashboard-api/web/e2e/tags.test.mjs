@@ -39,9 +39,7 @@ const read = async (target) => must("GET", `/targets/${target.id}`);
 const offered = (page, name) => page.locator("dialog .picker-list [role=option]", { hasText: name });
 const row = (page, target) => page.locator(`li:has([data-row="${target.id}"])`);
 
-test("by keyboard: a target is added with tags, one of them suggested, and what it depends on", {
-  timeout: 90_000,
-}, async () => {
+test("by keyboard: a target is added with tags, one of them suggested, and what it depends on", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.locator("[data-row]").first().waitFor();
   await page.keyboard.press("c");
@@ -77,7 +75,7 @@ test("by keyboard: a target is added with tags, one of them suggested, and what 
   await context.close();
 });
 
-test("tags are in the rows, narrow the list, are in the address and in the palette", { timeout: 90_000 }, async () => {
+test("tags are in the rows, narrow the list, are in the address and in the palette", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByLabel("Filter by tag").selectOption("network");
   await row(page, router).getByText("network").waitFor();
@@ -97,7 +95,7 @@ test("tags are in the rows, narrow the list, are in the address and in the palet
   await context.close();
 });
 
-test("an edit of many adds a tag and takes one off, and can be taken back", { timeout: 90_000 }, async () => {
+test("an edit of many adds a tag and takes one off, and can be taken back", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/?tag=${tag}`);
   await page.getByRole("checkbox", { name: `Select Router ${run}` }).check();
   await page.getByRole("button", { name: "Select all 2 matching" }).click();
@@ -118,7 +116,7 @@ test("an edit of many adds a tag and takes one off, and can be taken back", { ti
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", { timeout: 480_000 }, async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   const found = await inEveryMode(browser, state, [
     ["overview-tags", `/?tag=${tag}`, (page) => row(page, shop).getByText("prod").waitFor()],
     [
@@ -143,7 +141,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", { t
   assert.deepEqual(found, []);
 });
 
-test("the parent is taken off, and itself is never offered", { timeout: 60_000 }, async () => {
+test("the parent is taken off, and itself is never offered", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${router.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   const depends = page.getByRole("combobox", { name: "Depends on" });

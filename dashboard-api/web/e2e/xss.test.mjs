@@ -169,7 +169,7 @@ async function open(t, path) {
   return ran(t, path);
 }
 
-test("there are enough of them, and the watch sees them where they are let through", { timeout: 600_000 }, async () => {
+test("there are enough of them, and the watch sees them where they are let through", async () => {
   assert.ok(payloads.length >= 60, `${payloads.length}`);
   const t = await tab();
   const seen = { ran: 0, kept: 0 };
@@ -191,7 +191,7 @@ test("there are enough of them, and the watch sees them where they are let throu
   assert.ok(seen.ran >= 10 && seen.kept >= 10, JSON.stringify(seen));
 });
 
-test("on the public page", { timeout: 600_000 }, async () => {
+test("on the public page", async () => {
   page = await must("POST", "/status-pages", {
     slug: "corpus",
     title: oneLine[0],
@@ -251,7 +251,7 @@ test("on the public page", { timeout: 600_000 }, async () => {
   assert.deepEqual(trouble, []);
 });
 
-test("in the dashboard", { timeout: 900_000 }, async () => {
+test("in the dashboard", async () => {
   trouble = [];
   const ids = [];
   for (const [i, name] of oneLine.entries()) {
@@ -309,7 +309,7 @@ test("in the dashboard", { timeout: 900_000 }, async () => {
   assert.deepEqual(trouble, []);
 });
 
-test("what servers answer, in the dashboard", { timeout: 600_000 }, async () => {
+test("what servers answer, in the dashboard", async () => {
   trouble = [];
   const texts = some(4);
   let fine = true;
