@@ -38,7 +38,7 @@ deps: build ## install what the tests need: redis-server, postgresql, chromium, 
 	@deploy/install-test-deps.sh
 	@bin/probefleet engine fetch
 
-test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 40 minutes on two cores)
+test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 80 minutes on two cores)
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
