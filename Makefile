@@ -66,7 +66,7 @@ bench: ## benchmarks of the hot paths
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/ ./internal/recorder/ ./internal/spool/
 
 bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PROFILE=folder, PART=Engine|Hanging|HangingBeside|Error|Pace|Whole|Overload)
-	$(GO) test -count=1 -v -p 1 -timeout 35m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
+	$(GO) test -count=1 -v -p 1 -timeout 50m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 bench-history: ## every question of the history at 10, 25, 50 and 100 million results; writes docs/bench-history.json (ROWS=50 of the main table, GROWTH=10,25,50,100, DIR=folder to keep and to go on in; TARGETS DAYS BATCH RUNS)

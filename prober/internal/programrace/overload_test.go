@@ -12,7 +12,7 @@ import (
 const (
 	overloadFactor = 1.3
 	overloadExpiry = 60 * time.Second // of a check whose interval is short
-	overloadLength = 45 * time.Second // in which the stores merge more than once: 15 s were 89 to 98 % over HTTP
+	overloadLength = 45 * time.Second // in which the stores merge more than once: in 15 s, where they may not, everything looks cheaper
 	overloadRounds = 3
 )
 
@@ -53,7 +53,7 @@ func settleMost(f *fleet, s racetrack.Server, of racetrack.Whole) float64 {
 	defer p.stop()
 	w := f.feed(s.Link(of.What), int(aboveCapacity*1e6/racetrack.Median(of.CPUUS)), wholeInterval)
 	defer w.end()
-	_, most := p.window(wholeInterval+3*time.Second, 2*windowLength)
+	_, most := p.window(wholeInterval+3*time.Second, overloadLength)
 	return racetrack.Round(most)
 }
 
@@ -70,9 +70,11 @@ func expireSome(f *fleet, s racetrack.Server, what string, rate float64) (out ra
 	defer p.stop()
 	racetrack.Within(t, 2*time.Minute, "the prober has come to checks that are still worth it", func() bool { return p.sample().rows("up") > rate/overloadFactor })
 	<-time.After(5 * time.Second)
+	profiled := p.profile("overload-" + what)
 	before := p.sample()
 	<-time.After(overloadLength)
 	after := p.sample()
+	<-profiled
 	w.end()
 	per := func(n func(sample) float64) float64 {
 		return racetrack.Round((n(after) - n(before)) / after.at.Sub(before.at).Seconds())
