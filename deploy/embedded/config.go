@@ -68,6 +68,7 @@ var usersConfig = template.Must(template.New("users").Funcs(escaping).Parse(`<cl
       <async_insert>0</async_insert>
       <poll_interval>1</poll_interval>
       <max_memory_usage>{{.QueryMemory}}</max_memory_usage>
+      <max_threads_min_free_memory_per_thread>0</max_threads_min_free_memory_per_thread>
       <do_not_merge_across_partitions_select_final>1</do_not_merge_across_partitions_select_final>
     </default>
     <bootstrap><max_sessions_for_user>1</max_sessions_for_user></bootstrap>

@@ -3,6 +3,8 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,6 +117,22 @@ func TestFsyncIsOnUnlessThrownAway(t *testing.T) {
 		if got := one[string](t, conn, "SELECT value FROM system.settings WHERE name = 'async_insert'"); got != "0" {
 			t.Errorf("async_insert = %s, want 0", got)
 		}
+	}
+}
+
+// TestLittleMemoryTakesNoThreads: of itself the engine gives a question one thread for each GiB that is free, and
+// where it has little, or holds much already, that is one.
+func TestLittleMemoryTakesNoThreads(t *testing.T) {
+	t.Parallel()
+	if runtime.NumCPU() < 2 {
+		t.Skip("one core, one thread")
+	}
+	conn := connect(t, startClickHouse(t, embedded.Options{MaxMemory: 1 << 30}).URL())
+	execute(t, conn, "CREATE TABLE numbers (n UInt64) ENGINE = MergeTree ORDER BY n")
+	execute(t, conn, "INSERT INTO numbers SELECT number FROM numbers(2000000)")
+	const plan = "SELECT arrayStringConcat(groupArray(explain), '\n') FROM (EXPLAIN PIPELINE SELECT sum(n) FROM numbers)"
+	if got := one[string](t, conn, plan); !strings.Contains(got, "AggregatingTransform × ") {
+		t.Errorf("two million rows are added up by one thread:\n%s", got)
 	}
 }
 

@@ -27,7 +27,7 @@ type longHistory struct {
 	Bytes            struct{ Raw, Hourly, Daily float64 } `json:"bytes_per_row"`
 	Aims             map[string]runTimes
 	Sizes            []historySize
-	Hour             runTimes
+	Hours            struct{ Hour, Bare runTimes }
 	Rebuild          struct {
 		Days, Hours, Seconds float64
 		Resumed              bool
@@ -121,7 +121,7 @@ func (h longHistory) tables() string {
 	}{{"a result", h.Bytes.Raw, 16}, {"an hour of a series", h.Bytes.Hourly, 34}, {"a day of a series", h.Bytes.Daily, 44}} {
 		fmt.Fprintf(&text, "| bytes on disk of %s | %.1f | ≤ %g | %s |\n", one.what, one.measured, one.at, met(one.measured <= one.at))
 	}
-	fmt.Fprintf(&text, "| computing an hour of all series again, most | %.2f s | ≤ 1 s | %s |\n", h.Hour.Most/1000, met(h.Hour.Most <= 1000))
+	fmt.Fprintf(&text, "| computing an hour of all series again, most (reading its rows alone: %.2f s) | %.2f s | ≤ 1 s | %s |\n", h.Hours.Bare.Most/1000, h.Hours.Hour.Most/1000, met(h.Hours.Hour.Most <= 1000))
 	fmt.Fprintf(&text, "| computing %.0f days again, of which %.0f hours have results, interrupted once | %.0f s | resumable | %s |\n", h.Rebuild.Days, h.Rebuild.Hours, h.Rebuild.Seconds, met(h.Rebuild.Resumed))
 	return text.String()
 }
@@ -156,7 +156,7 @@ func TestHistoryTables(t *testing.T) {
 		}
 		h.Sizes = append(h.Sizes, size)
 	}
-	h.Bytes.Raw, h.Bytes.Hourly, h.Hour.Most = 15.3, 35, 400
+	h.Bytes.Raw, h.Bytes.Hourly, h.Hours.Hour.Most, h.Hours.Bare.Most = 15.3, 35, 400, 300
 	text := h.tables()
 	for _, line := range []string{
 		"| p50 / p95 in ms | 10 M rows | 50 M rows | aim | | growth | of the machine's time | rows alone |\n",
@@ -165,7 +165,7 @@ func TestHistoryTables(t *testing.T) {
 		"| 90-day daily uptime of 200 targets | 2.0 / 9.0 | 4.0 / 9.0 | ≤ 5 / 15 | **not met** | 2.00 × | 1.00 × | 1.0 / 3.0 |\n",
 		"| 90-day five-phase series of a target | 2.0 / 9.0 | 5.0 / 9.0 | ≤ 5 / 15 | **not met** | 2.50 × | 2.00 × | 1.0 / 3.0 |\n",
 		"| bytes on disk of a result | 15.3 | ≤ 16 | met |\n| bytes on disk of an hour of a series | 35.0 | ≤ 34 | **not met** |\n",
-		"| computing an hour of all series again, most | 0.40 s | ≤ 1 s | met |\n",
+		"| computing an hour of all series again, most (reading its rows alone: 0.30 s) | 0.40 s | ≤ 1 s | met |\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %s in\n%s", line, text)

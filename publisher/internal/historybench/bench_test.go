@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 		at.Rows, at.Loading, at.Computing = rows, loaded, rolled
 		doc.Sizes = append(doc.Sizes, at)
 		if rows == s.rows {
-			doc.Hour = step(t, p, size("compute hours again"), func() latency { return b.computeHours(t, older) })
+			doc.Hours = step(t, p, size("compute hours again"), func() hours { return b.computeHours(t, older) })
 			doc.Rebuild = step(t, p, size("rebuild 30 days"), func() rebuilding { return b.rebuild(t, older) })
 		}
 		newer = older

@@ -28,7 +28,7 @@ type document struct {
 	Bytes   bytes              `json:"bytes_per_row"`
 	Aims    map[string]latency `json:"aims"`
 	Sizes   []answers          `json:"sizes"`
-	Hour    latency            `json:"hour"`    // computing one again
+	Hours   hours              `json:"hours"`   // of all series
 	Rebuild rebuilding         `json:"rebuild"` // of all days that results are kept of
 	Took    map[string]float64 `json:"took_s"`
 }

@@ -101,6 +101,10 @@ func bareResults(what string, ids []int64, from time.Time) string {
 	return fmt.Sprintf(`SELECT %s FROM results FINAL WHERE target_id IN (%s) AND scheduled_at >= fromUnixTimestamp64Milli(%d, 'UTC')`, what, list(ids), from.UnixMilli())
 }
 
+func bareHour(at time.Time) string {
+	return fmt.Sprintf(`SELECT %s FROM results FINAL WHERE scheduled_at >= fromUnixTimestamp(%d) AND scheduled_at < fromUnixTimestamp(%d)`, stepSum, at.Unix(), at.Add(time.Hour).Unix())
+}
+
 func bareRollups(table, what, which string, ids []int64, from, to time.Time) string {
 	return fmt.Sprintf(`SELECT %s FROM %s FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d)`, what, table, which, list(ids), from.Unix(), to.Unix())
 }

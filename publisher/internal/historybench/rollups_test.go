@@ -165,12 +165,18 @@ func (c *counting) RecomputeDay(ctx context.Context, r resultstore.Rollup) (resu
 	return done, err
 }
 
+// hours are how long an hour of all series takes.
+type hours struct {
+	Hour latency `json:"hour"` // computed again
+	Bare latency `json:"bare"` // the columns that takes, read and added up, in turns with it
+}
+
 // computeHours computes random hours that are long over again, one after the other.
-func (b *bench) computeHours(t *testing.T, from time.Time) latency {
+func (b *bench) computeHours(t *testing.T, from time.Time) hours {
 	const some = 20
 	rng := rand.New(rand.NewPCG(3, 3))
 	first, last := from.Truncate(time.Hour).Add(time.Hour), b.End.Truncate(time.Hour).Add(-time.Hour)
-	var took []time.Duration
+	var took, bare []time.Duration
 	for range some {
 		at := first.Add(time.Duration(rng.Int64N(max(1, int64(last.Sub(first)/time.Hour)))) * time.Hour)
 		began := time.Now()
@@ -179,11 +185,16 @@ func (b *bench) computeHours(t *testing.T, from time.Time) latency {
 		if want := int64(b.targets * (len(regions()) + 1)); err == nil && done.Rows != want {
 			err = fmt.Errorf("the hour %v has %d rows, want %d", at, done.Rows, want)
 		}
+		if err == nil {
+			began = time.Now()
+			err = b.ask([]string{bareHour(at)})
+			bare = append(bare, time.Since(began))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	found := latencyOf(took)
+	found := hours{latencyOf(took), latencyOf(bare)}
 	t.Logf("  an hour of %d series: %+v", b.targets*len(regions()), found)
 	return found
 }
