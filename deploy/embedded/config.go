@@ -20,6 +20,9 @@ const (
 	Database = "probefleet"
 
 	defaultMemory = 2560 << 20
+	// threadMemory has to be free for each thread of a question: several times what one takes. The engine's own
+	// 1 GiB would leave one thread to nearly all of them, and without a limit those of a large machine are too many.
+	threadMemory = 256 << 20
 )
 
 // The engine is sized for one machine that has other work: small caches, few
@@ -68,7 +71,7 @@ var usersConfig = template.Must(template.New("users").Funcs(escaping).Parse(`<cl
       <async_insert>0</async_insert>
       <poll_interval>1</poll_interval>
       <max_memory_usage>{{.QueryMemory}}</max_memory_usage>
-      <max_threads_min_free_memory_per_thread>0</max_threads_min_free_memory_per_thread>
+      <max_threads_min_free_memory_per_thread>{{.ThreadMemory}}</max_threads_min_free_memory_per_thread>
       <do_not_merge_across_partitions_select_final>1</do_not_merge_across_partitions_select_final>
     </default>
     <bootstrap><max_sessions_for_user>1</max_sessions_for_user></bootstrap>
@@ -122,6 +125,7 @@ func writeConfig(c child) error {
 		"PasswordHash": hex.EncodeToString(hash[:]),
 		"MaxMemory":    c.maxMemory,
 		"QueryMemory":  c.maxMemory * 3 / 4,
+		"ThreadMemory": threadMemory,
 		"Fsync":        fsync,
 		"Engines":      tableEngines(),
 	}

@@ -120,9 +120,9 @@ func TestFsyncIsOnUnlessThrownAway(t *testing.T) {
 	}
 }
 
-// TestLittleMemoryTakesNoThreads: of itself the engine gives a question one thread for each GiB that is free, and
+// TestLittleMemoryIsEnoughForThreads: of itself the engine gives a question one thread for each GiB that is free, and
 // where it has little, or holds much already, that is one.
-func TestLittleMemoryTakesNoThreads(t *testing.T) {
+func TestLittleMemoryIsEnoughForThreads(t *testing.T) {
 	t.Parallel()
 	if runtime.NumCPU() < 2 {
 		t.Skip("one core, one thread")
