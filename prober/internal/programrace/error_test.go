@@ -13,7 +13,7 @@ import (
 const (
 	errorTargets = 100 // of the timed server, each checked every second
 	errorIdle    = 8   // seconds in which they are all there is
-	errorBusy    = 20  // seconds beside other checks
+	errorBusy    = 120 // seconds beside other checks: of few results without a mark one more or less decides
 	errorSettle  = 4   // seconds in which the CPU of a check is found out
 )
 
