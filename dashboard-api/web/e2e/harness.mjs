@@ -299,6 +299,10 @@ export async function tabTo(page, what, most = 60) {
   throw new Error(`${what} was not reached with ${most} tabs`);
 }
 
+/** Waits until what was just changed has been drawn: what the test scrolls in the same frame would count as moved by the page. */
+export const drawn = (page) =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
 /**
  * What moved by itself while the page was loaded, when it is more than the Core Web Vitals call
  * good (0.1 in all): how much, and what moved most.

@@ -40,13 +40,21 @@ func measureErrors(t *testing.T) *racetrack.Accuracy {
 	for range 3 { // the first may be far off, and more checks cost less each
 		w.rate.Store(int64(rate))
 		cpu, _ := p.window(errorSettle*time.Second, errorSettle*time.Second)
-		rate = min(int(busyShare*1e6/cpu)-errorTargets, 3*rate)
+		rate = min(busyRate(cpu), 3*rate)
 		t.Logf("%.1f µs CPU a check: %d a second", cpu, rate)
 	}
 	w.rate.Store(int64(rate))
 	<-time.After(wholeInterval)
 	before := p.sample()
-	from, to = seconds(t, errorBusy, func() {})
+	last := before
+	from, to = seconds(t, errorBusy, func() {
+		if time.Since(last.at) < errorSettle*time.Second {
+			return
+		}
+		now := p.sample()
+		w.rate.Store(int64(busyRate(last.cpuTo(now)))) // the machine is faster now, or slower
+		last = now
+	})
 	after := p.sample()
 	w.end()
 	busy := f.visits(timed, w.also, from, to)
@@ -64,6 +72,9 @@ func measureErrors(t *testing.T) *racetrack.Accuracy {
 	}
 	return out
 }
+
+// busyRate is how many checks a second, of so many µs each, keep a core as busy as it is meant to be.
+func busyRate(cpuUS float64) int { return max(int(busyShare*1e6/cpuUS)-errorTargets, 0) }
 
 // visits sets the rows of steady targets beside what the timed server noted about them.
 func (f *fleet) visits(timed racetrack.TimedServer, targets []uptime.Check, from, to time.Time) (all []racetrack.Visit) {

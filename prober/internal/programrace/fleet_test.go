@@ -182,6 +182,11 @@ func (s sample) all() float64 {
 
 func (s sample) settled() float64 { return s.series["probefleet_prober_acked_total"] }
 
+// cpuTo is what each check cost that was settled until a later sample, in µs of CPU.
+func (s sample) cpuTo(later sample) float64 {
+	return float64((later.cpu - s.cpu).Microseconds()) / (later.settled() - s.settled())
+}
+
 // lateness is the quantile of how late checks began between two samples, in ms: within its
 // bucket of the prober's histogram it is taken to lie evenly.
 func (s sample) lateness(from sample, quantile float64) float64 {

@@ -136,5 +136,5 @@ func (p *prober) window(pause, length time.Duration) (cpu, rate float64) {
 	if n == 0 {
 		p.t.Fatal("nothing was settled")
 	}
-	return float64((p.last.cpu - p.first.cpu).Microseconds()) / n, n / p.last.at.Sub(p.first.at).Seconds()
+	return p.first.cpuTo(p.last), n / p.last.at.Sub(p.first.at).Seconds()
 }

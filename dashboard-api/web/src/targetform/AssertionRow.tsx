@@ -127,6 +127,7 @@ function Outcome({ judged }: { judged: Judged | null }) {
         ))}
       </ul>
     );
+  if (judged.of === "waiting") return <p className="judged waiting">{t("Testing")}</p>;
   return (
     <p className={`judged ${judged.of}`}>
       {judged.of === "passed" ? <Check size={16} aria-hidden /> : <CircleHelp size={16} aria-hidden />}

@@ -7,7 +7,8 @@ import { t } from "../words/t";
 import { AssertionRow } from "./AssertionRow";
 import type { AssertionProps } from "./AssertionSection";
 import { begun, kindOf, MOST, rulesFor, withRow } from "./assertions";
-import { judgedOf } from "./visit";
+import { type FormTest, isRunning } from "./useFormTest";
+import { type Judged, judgedOf } from "./visit";
 import "../styles/assertions.css";
 
 /** The assertions one below the other, each with what the last test says of it. */
@@ -48,7 +49,7 @@ export default function AssertionRows({ url, rows, added, problem, problems, tes
             rules={rules}
             offered={offered}
             problems={problems[row.key] ?? {}}
-            judged={tested && test?.check ? judgedOf(test.check, at) : null}
+            judged={tested ? judged(test, at) : null}
             onChange={(of) => onChange(rows.map((one) => (one.key === row.key ? { ...one, of } : one)))}
             onRemove={() => {
               onChange(rows.filter((one) => one.key !== row.key));
@@ -77,4 +78,10 @@ export default function AssertionRows({ url, rows, added, problem, problems, tes
       </button>
     </div>
   );
+}
+
+/** While nothing was seen its place is held: nothing moves when it is. */
+function judged(test: FormTest | null, index: number): Judged | null {
+  const seen = test?.check ? judgedOf(test.check, index) : null;
+  return seen ?? (isRunning(test) ? { of: "waiting" } : null);
 }

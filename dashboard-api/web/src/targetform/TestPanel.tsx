@@ -15,7 +15,7 @@ import "../styles/test.css";
 
 const MANY = 3; // regions of which only those with trouble are open by themselves
 
-/** What the last test of the form saw: by region, as it comes in. */
+/** What the last test of the form saw: by region, as it comes in. Nothing that stays moves when it does. */
 export default function TestPanel({
   test,
   target,
@@ -31,18 +31,18 @@ export default function TestPanel({
   const { check, body } = test;
   const regions = check ? regionsOf(check) : [];
   const ended = check !== null && hasEnded(check);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: into view when it begins, and when it has ended
+  // biome-ignore lint/correctness/useExhaustiveDependencies: into view when it begins, and when it is known where from
   useEffect(() => {
     panel.current?.scrollIntoView({ block: "nearest" });
-  }, [body, ended]);
+  }, [body, regions.length]);
   return (
     <section ref={panel} className="test-panel" aria-labelledby={id} data-test={ended ? "ended" : "running"}>
       <h3 id={id}>{t("Test")}</h3>
-      <p role="status">{summary(check, ended)}</p>
-      {test.trouble ? (
-        <p className="problem">{t("The outcome cannot be read: {why}", { why: briefly(test.trouble) })}</p>
-      ) : null}
-      {ended && check.error && check.results.length > 0 && <p className="problem">{check.error}</p>}
+      {changed && <p className="hint">{t("The form has changed since this test.")}</p>}
+      <p className="hint">
+        {t("This tests the form as it stands. Nothing is saved, and nothing enters the history.")}{" "}
+        {sendsStored(target, body) && t("The secrets stored for this target are sent along, as its checks do.")}
+      </p>
       {check && regions.length > 0 && (
         <ul className="test-regions">
           {regions.map(([region, result]) => (
@@ -50,24 +50,32 @@ export default function TestPanel({
               {result ? (
                 <Seen result={result} kind={check.kind} open={regions.length <= MANY || result.status !== "up"} />
               ) : (
-                <p className="test-region muted">
-                  <StateIcon state="no_data" size={16} />
-                  <b>{region}</b>
-                  <span>{waitingWord(check)}</span>
-                </p>
+                <>
+                  <p className="test-region muted">
+                    <StateIcon state="no_data" size={16} />
+                    <b>{region}</b>
+                    <span>{waitingWord(check)}</span>
+                  </p>
+                  {!ended && (
+                    <div aria-hidden className="skeleton test-skeleton" style={{ height: placeOf(test.rows.length) }} />
+                  )}
+                </>
               )}
             </li>
           ))}
         </ul>
       )}
-      {changed && <p className="hint">{t("The form has changed since this test.")}</p>}
-      <p className="hint">
-        {t("This tests the form as it stands. Nothing is saved, and nothing enters the history.")}{" "}
-        {sendsStored(target, body) && t("The secrets stored for this target are sent along, as its checks do.")}
-      </p>
+      <p role="status">{summary(check, ended)}</p>
+      {test.trouble ? (
+        <p className="problem">{t("The outcome cannot be read: {why}", { why: briefly(test.trouble) })}</p>
+      ) : null}
+      {ended && check.error && check.results.length > 0 && <p className="problem">{check.error}</p>}
     </section>
   );
 }
+
+/** As high as the phases to come, and what may not hold. */
+const placeOf = (assertions: number) => `calc(${6 + assertions} * 1lh + 25px)`;
 
 function summary(check: Check | null, ended: boolean): string {
   if (ended && check) return t("Tested: {outcome}.", { outcome: outcome(check).replace(/\.$/, "") });
@@ -100,10 +108,10 @@ function Seen({ result, kind, open }: { result: CheckResult; kind: string; open:
         <span>{statusWords[result.status]}</span>
         {result.total_us > 0 && <span className="num">{latency(result.total_us)}</span>}
       </summary>
-      {(why || result.message) && (
+      {failed.length === 0 && (why || result.message) && (
         <p className="evidence">
           {why && <b>{t("{why}.", { why })} </b>}
-          {failed.length === 0 && result.message}
+          {result.message}
         </p>
       )}
       {failed.length > 0 && (

@@ -41,7 +41,8 @@ export function regionsOf(check: Pick<Check, "regions" | "results">): [string, C
 export type Judged =
   | { of: "passed" }
   | { of: "failed"; seen: { region: string; message: string }[] }
-  | { of: "unjudged" };
+  | { of: "unjudged" }
+  | { of: "waiting" };
 
 /** Null before anything was seen. A visit that failed before assertions were looked at judges none. */
 export function judgedOf(check: Pick<Check, "results">, index: number): Judged | null {
