@@ -10,9 +10,11 @@ import (
 
 const (
 	strainBeat    = 5 * time.Millisecond
-	strainWindow  = 200                  // beats: one second
 	strainLimit   = 2 * time.Millisecond // that the 99th percentile of visits may be off
-	strainAllowed = strainWindow / 200   // beats that may be later: a visit waits twice at least, to connect and for the answer
+	strainSecond  = 200                  // beats of a second,
+	strainAllowed = strainSecond / 200   // of which so many may be later: a visit waits twice at least, to connect and for the answer
+	strainWindow  = 5 * strainSecond     // beats of five seconds,
+	strainLasting = strainWindow / 100   // of which so many may be
 )
 
 // strainWatch judges whether this process is so busy, or its machine, that what it
@@ -27,7 +29,8 @@ const (
 // read more than two milliseconds late. With a second one a hundredth of visits would be, which wait
 // twice each, and every visit under way within that second is marked saturated (uptime.Seen). Fewer
 // beats would miss more of such seconds by chance, more would wake an idle machine for nothing: these
-// take it a hundredth of a core.
+// take it a hundredth of a core. A busy process has seconds that go well by chance, and says nothing
+// by them: while a hundredth of the beats of five seconds were late, so are visits.
 type strainWatch struct {
 	wire     func() (send func(), came <-chan int64, end func()) // of a beat
 	base     time.Time                                           // all times below are monotonic ns since base
@@ -35,7 +38,8 @@ type strainWatch struct {
 	strained atomic.Int64                                        // newest instant at which the limit was exceeded; -1: never
 	late     [strainWindow]bool
 	next     int          // in late
-	count    atomic.Int64 // of those that are late
+	second   atomic.Int64 // how many are late of the newest strainSecond,
+	lasting  atomic.Int64 // and of all
 }
 
 func newStrainWatch(base time.Time) *strainWatch {
@@ -99,21 +103,30 @@ func (w *strainWatch) beat(due, now int64) int64 {
 		}
 		w.note(now-due > int64(strainLimit))
 	}
-	if w.count.Load() > strainAllowed {
+	if w.tooMany(0) {
 		w.strained.Store(now)
 	}
 	return due
 }
 
 func (w *strainWatch) note(late bool) {
+	if w.late[(w.next+strainWindow-strainSecond)%strainWindow] {
+		w.second.Add(-1)
+	}
 	if w.late[w.next] {
-		w.count.Add(-1)
+		w.lasting.Add(-1)
 	}
 	if late {
-		w.count.Add(1)
+		w.second.Add(1)
+		w.lasting.Add(1)
 	}
 	w.late[w.next] = late
 	w.next = (w.next + 1) % strainWindow
+}
+
+// tooMany says whether the limit is exceeded if so many more beats are late.
+func (w *strainWatch) tooMany(more int64) bool {
+	return w.second.Load()+more > strainAllowed || w.lasting.Load()+more > strainLasting
 }
 
 // since says whether the process was strained at any time since mark, also when the beats
@@ -124,5 +137,5 @@ func (w *strainWatch) since(mark int64) bool {
 	}
 	due := w.due.Load()
 	over := w.now() - due - int64(strainLimit) - 1
-	return due >= 0 && over >= 0 && w.count.Load()+1+over/int64(strainBeat) > strainAllowed
+	return due >= 0 && over >= 0 && w.tooMany(1+over/int64(strainBeat))
 }
