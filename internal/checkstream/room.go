@@ -11,11 +11,13 @@ type Room struct {
 // less is what is left after taking entries over.
 func (r Room) less(entries []Entry) Room {
 	for _, e := range entries {
-		switch {
-		case e.Gone: // there is nothing to try
-		case e.Deliveries > 2:
+		before := e.Deliveries - 1
+		if e.Gone { // nobody took it
+			before = e.Deliveries
+		}
+		if before > 1 {
 			r.Alone--
-		default:
+		} else {
 			r.Entries--
 		}
 	}

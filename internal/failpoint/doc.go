@@ -25,7 +25,7 @@ package failpoint
 // its statechart, docs/statechart.md.
 func Names() []string {
 	return []string{
-		"reading.waiting", "reading.measured", "reading.stored", "reading.failing", "reading.released",
+		"reading.waiting", "reading.measured", "reading.stored", "reading.failing",
 		"waiting.probing", "waiting.measured", "waiting.released",
 		"probing.measured", "probing.released",
 		"measured.recording", "measured.released",

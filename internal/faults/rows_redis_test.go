@@ -70,7 +70,6 @@ func pendingTrimmed(r *rig, t *trial) {
 	mustBe := nobodyElses()
 	// The neighbour has some: a read that waited when it froze was answered.
 	trimmed := words(redis.do("EVAL", pendingOf, 1, checksKey, "eu", many, "1", victim.name, neighbour.name))
-	victim.click.mend(t)
 	neighbour.thaw()
 	if t.number%2 == 1 {
 		victim.up(t) // it finds them itself

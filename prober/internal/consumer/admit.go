@@ -23,7 +23,6 @@ const (
 	actRecord                // no probe: its row says why
 	actSettle                // no probe and no row
 	actFail                  // a dead letter, after its row if the slot is known
-	actLeave                 // it stays pending: somebody else knows its slot
 )
 
 // ruling is the admission's answer for one entry.
@@ -41,8 +40,8 @@ func admit(e checkstream.Entry, o *Options, now time.Time, slots *slotMemory) ru
 		return ruling{action: actSettle}
 	case e.Gone:
 		at, known := slots.at(e)
-		if !known { // its exact slot is not in the id: a neighbour states it that has seen the target, or the publisher once it has expired
-			return ruling{action: actLeave, remark: "entry was trimmed before it was settled, its slot is unknown here"}
+		if !known { // its exact slot is not in the id: the ledger's sweep will state it
+			return ruling{action: actSettle, remark: "entry was trimmed before it was settled, its slot is unknown here"}
 		}
 		gone := uptime.Check{TargetID: e.TargetID, ScheduledAt: at}
 		return ruling{action: actRecord, row: gone.Missed(o.Region, uptime.ReasonTrimmed, o.Name), remark: "entry was trimmed before it was settled"}

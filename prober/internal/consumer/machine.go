@@ -69,9 +69,8 @@ type edge struct {
 var statechart = [...]edge{
 	{reading, admitted, waiting, "reading.waiting", "to be probed at its slot"},
 	{reading, explained, measured, "reading.measured", "not probed: it expired or was trimmed, and its row says so"},
-	{reading, owesNothing, stored, "reading.stored", "no row is due: deleted target, or another region"},
+	{reading, owesNothing, stored, "reading.stored", "no row is due: deleted target, another region, or a slot nobody can name"},
 	{reading, hopeless, failing, "reading.failing", "unreadable, or five deliveries that nobody survived"},
-	{reading, dropped, released, "reading.released", "it was trimmed and its slot cannot be named here: a neighbour states it, or the publisher"},
 
 	{waiting, slotCame, probing, "waiting.probing", "the slot has come: the visit begins"},
 	{waiting, explained, measured, "waiting.measured", "it had expired before it could begin, since this process stood still, or its host had no place for it or wants to be left alone"},

@@ -48,8 +48,6 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 		c.acks.add(f)
 	case actFail:
 		c.fail(hopeless, f, r.dead, r.row)
-	case actLeave: // and is not handed out to us again
-		c.flights.move(dropped, f)
 	}
 }
 

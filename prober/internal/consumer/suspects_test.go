@@ -98,8 +98,8 @@ func TestHangingSuspectDelaysOnlyItsKind(t *testing.T) {
 	})
 }
 
-// A check that is not for this region gets no row from here when its body is gone: who states it knows its regions.
-func TestGoneEntryOfAnotherRegionIsLeft(t *testing.T) {
+// A check that is not for this region is owed no row here, also when its body is gone.
+func TestGoneEntryOfAnotherRegionIsSettledWithoutARow(t *testing.T) {
 	t.Parallel()
 	var slots slotMemory
 	options := &Options{Region: "eu"}
@@ -112,7 +112,7 @@ func TestGoneEntryOfAnotherRegionIsLeft(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	admit(elsewhere, options, now, &slots)
-	if got := admit(gone, options, now, &slots); got.action != actLeave {
+	if got := admit(gone, options, now, &slots); got.action != actSettle {
 		t.Errorf("%+v", got)
 	}
 }
