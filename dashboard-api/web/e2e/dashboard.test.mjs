@@ -76,7 +76,7 @@ test("set-up: the owner and the first addresses, three required fields", async (
     await page.getByLabel("E-mail").fill(settings.email);
     await page.getByLabel("Password").fill("short");
     await page.keyboard.press("Enter");
-    await page.getByText("at least 8 characters", { exact: false }).first().waitFor();
+    await page.locator(".problem", { hasText: "at least 8 characters" }).waitFor(); // the hint says so from the first
     await page.getByLabel("Password").fill(settings.password);
     await page.keyboard.press("Enter");
     await page.getByLabel("URLs").waitFor();
