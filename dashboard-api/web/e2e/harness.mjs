@@ -371,8 +371,8 @@ async function inMode(browser, storageState, pages, { name: mode, ...options }) 
       await shoot(page, `${name}-${mode}`, true);
       if (options.viewport.width < 400) {
         await page.setViewportSize({ ...options.viewport, width: 360 });
-        await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 3 }).catch(
-          async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
+        await until("charts to follow the width", async () => (await overflow(page)) <= 0).catch(async () =>
+          say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
         );
       }
     } catch (error) {

@@ -109,7 +109,7 @@ test("an export is a file that can be chosen again", async () => {
     await page.getByLabel("File", { exact: true }).setInputFiles(path);
     await page.waitForFunction((length) => document.querySelector("textarea")?.value.length === length, content.length);
     await page.getByRole("button", { name: "See what would change" }).click();
-    await page.getByText("0 would be created, 0 changed,").first().waitFor();
+    await page.locator("[data-import=judged]", { hasText: "0 would be created, 0 changed," }).waitFor();
     assert.equal(await page.locator("tr[data-outcome=refused]").count(), 0);
   }
   await page.getByLabel("Or paste it").fill('{"targets":[');

@@ -242,7 +242,7 @@ test("on paper an incident and its target have no navigation and no buttons", as
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 690, height: 980 }); // a sheet within its margins
     assert.deepEqual(await page.evaluate(screenOnly), []);
-    assert.equal(await overflow(page), 0);
+    await until("the chart follows the sheet", async () => (await overflow(page)) === 0);
     await page.getByRole("heading", { level: 1, name: `Shop ${run}` }).waitFor();
     await shoot(page, `paper-${name}`, true);
     assert.deepEqual(trouble, []);

@@ -72,7 +72,7 @@ for (const code of codes) {
       for (const viewport of [wide, narrow]) {
         await page.setViewportSize(viewport);
         const where = `${path} in ${code}, ${viewport.width} pixels wide`;
-        await until(`${where}: fits`, async () => (await overflow(page)) <= 0, { seconds: 3 });
+        await until(`${where}: fits`, async () => (await overflow(page)) <= 0);
         if (["ar", "de"].includes(code)) assert.deepEqual(await axeViolations(page), [], where);
         if (path.startsWith("/targets") || path === "/")
           await shoot(page, `languages-${code}-${viewport.width}${path.replaceAll(/\W+|\d+/g, "-")}`);

@@ -284,15 +284,15 @@ test("a message with a way back stays for ten seconds, and as long as the pointe
   await page.getByRole("menuitem", { name: "Delete" }).click();
   const toast = page.locator(".toast", { hasText: `${name} deleted.` });
   await toast.waitFor();
-  await page.clock.fastForward(8_000);
+  await page.clock.fastForward(6_000);
   await toast.hover();
   await page.clock.fastForward(60_000);
   assert.equal((await api("GET", `/targets/${id}`)).status, 200);
   await toast.waitFor();
   await page.mouse.move(0, 0);
-  await page.clock.fastForward(8_000);
+  await page.clock.fastForward(6_000);
   await toast.waitFor();
-  await page.clock.fastForward(3_000);
+  await page.clock.fastForward(5_000);
   await gone(toast);
   await until("it is deleted", async () => (await api("GET", `/targets/${id}`)).status === 404);
   assert.deepEqual(trouble, []);

@@ -59,8 +59,7 @@ test("open incidents stand above the list as they open, three at most", async ()
   await page.goBack();
   await strip(page).waitFor();
   for (const id of made.splice(0)) await must("DELETE", `/targets/${id}`); // they take their incidents along
-  const left = (await open()).length;
-  await until("no line of what is over", async () => (await lines.count()) === Math.min(3, left), { seconds: 30 });
+  await until("no line of what is over", async () => (await lines.count()) === Math.min(3, (await open()).length));
   assert.deepEqual(trouble, []);
   await context.close();
 });

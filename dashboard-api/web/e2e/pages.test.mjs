@@ -218,7 +218,7 @@ test("readers may subscribe once it is chosen; who does is listed, and can be re
   await form.locator("#u").fill("https://hooks.example.com/secret-path");
   await form.locator("#k").fill("0123456789abcdef");
   await form.locator("form button").click();
-  await form.waitForLoadState();
+  await form.locator("#u").waitFor({ state: "detached" });
   await other.close();
 
   await page.reload();

@@ -157,8 +157,8 @@ test("the parent is taken off, and itself is never offered", async () => {
   await page.getByRole("button", { name: "Nothing", exact: true }).click();
   await page.getByRole("button", { name: "Save changes" }).click();
   await until("no parent", async () => (await read(shop)).parent_id === null);
-  for (const target of (await must("GET", `/targets?search=${run}`)).items)
-    await must("DELETE", `/targets/${target.id}`);
   assert.deepEqual(trouble, []);
   await context.close();
+  for (const target of (await must("GET", `/targets?search=${run}`)).items)
+    await must("DELETE", `/targets/${target.id}`);
 });

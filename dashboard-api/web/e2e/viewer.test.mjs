@@ -86,8 +86,10 @@ test("a target and its rule", async () => {
   await keysRest(page);
   await page.getByRole("link", { name: "Rule", exact: true }).click();
   await page.getByText("Read only", { exact: false }).waitFor();
+  const answered = page.waitForResponse(/\/policies:replay/);
   await page.getByRole("button", { name: "Try it" }).click();
-  await page.getByRole("button", { name: "Try it" }).and(page.locator(":enabled")).waitFor(); // viewers may ask
+  assert.ok((await answered).ok(), "viewers may ask");
+  await page.getByRole("button", { name: "Try it" }).and(page.locator(":enabled")).waitFor();
   assert.deepEqual(await offered(page), []);
   assert.deepEqual(trouble, []);
   await context.close();

@@ -351,6 +351,7 @@ test("what servers answer, in the dashboard", async () => {
 
   const t = await tab(state);
   const now = new Date().toISOString();
+  const drawn = () => t.page.waitForFunction(() => !document.querySelector("main .skeleton"));
   const visit = async (path, ready) => {
     trouble.push(...(await open(t, path)));
     await t.page.locator(ready).first().waitFor();
@@ -359,14 +360,14 @@ test("what servers answer, in the dashboard", async () => {
   await visit("/incidents", ".incident");
   for (const { id } of incidents.slice(0, 8)) {
     await visit(`/incidents/${id}`, "h1");
-    await t.page.waitForLoadState("networkidle"); // what changed is asked for by itself
+    await drawn(); // what changed is asked for by itself
     trouble.push(...(await ran(t, `/incidents/${id}`)));
   }
   for (const { id } of targets.filter((_, i) => i % 4 === 0 || i >= texts.length)) {
     await visit(`/targets/${id}`, ".log-row");
     await t.page.locator(".log-row").first().click();
     await t.page.locator(".waterfall").first().waitFor();
-    await t.page.waitForLoadState("networkidle");
+    await drawn();
     trouble.push(...(await ran(t, `/targets/${id}, a check opened`)));
   }
   await visit(`/targets/${targets[0].id}?at=${now}`, ".verdict");

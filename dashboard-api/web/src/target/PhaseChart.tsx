@@ -27,8 +27,11 @@ interface Props {
 }
 
 /** The mean of each phase, stacked, or lines of percentiles, with incidents shaded behind. The same numbers are in the table. */
-export function PhaseChart({ series, from, to, incidents, view, onZoom }: Props) {
+export function PhaseChart({ onZoom, ...drawn }: Props) {
   const host = useRef<HTMLDivElement>(null);
+  const [pressed, setPressed] = useState(false);
+  // A chart that is made anew forgets what is dragged across it: what comes meanwhile is drawn afterwards.
+  const { series, from, to, incidents, view } = useHeld(drawn, pressed);
   const [index, setIndex] = useState<number | null>(null);
   const [theme] = useTheme();
   const dark = useDarkSystem();
@@ -36,6 +39,12 @@ export function PhaseChart({ series, from, to, incidents, view, onZoom }: Props)
   const grid = useMemo(() => onGrid(series, from, to), [series, from, to]);
   const dragged = useRef(onZoom);
   dragged.current = onZoom;
+  useEffect(() => {
+    if (!pressed) return;
+    const release = () => setPressed(false); // listens after the chart, which therefore has its drag first
+    document.addEventListener("mouseup", release);
+    return () => document.removeEventListener("mouseup", release);
+  }, [pressed]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again when the theme changes
   useEffect(() => {
@@ -61,9 +70,16 @@ export function PhaseChart({ series, from, to, incidents, view, onZoom }: Props)
   return (
     <figure className="chart">
       <Legend series={grid} view={view} index={index} incidents={seen} />
-      <div ref={host} className="plot" aria-hidden />
+      <div ref={host} className="plot" aria-hidden onMouseDown={() => setPressed(true)} />
     </figure>
   );
+}
+
+/** The value, or while it is held the last one before. */
+function useHeld<T>(value: T, held: boolean): T {
+  const kept = useRef(value);
+  if (!held) kept.current = value;
+  return kept.current;
 }
 
 /** As high as the chart will be. */
