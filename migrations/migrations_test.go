@@ -39,10 +39,10 @@ func TestUpTwiceAndStatus(t *testing.T) {
 		t.Parallel()
 		url := testbackend.ClickHouse(t)
 		err := migrations.CheckClickHouse(t.Context(), url)
-		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 6: run `probefleet migrate up`" {
+		if _, ok := errors.AsType[*migrations.OutdatedError](err); !ok || err.Error() != "clickhouse schema is at version 0, this program needs 7: run `probefleet migrate up`" {
 			t.Errorf("old schema: %v", err)
 		}
-		run(t, []string{"0001_first.sql", "0002_seen.sql", "0003_history.sql", "0004_marks.sql", "0005_prints.sql", "0006_latest.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_seen.sql", "0003_history.sql", "0004_marks.sql", "0005_prints.sql", "0006_latest.sql", "0007_hours.sql"}, func(report func(string)) error { return migrations.UpClickHouse(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), "", url) })
 		if err := migrations.CheckClickHouse(t.Context(), url); err != nil {
 			t.Error(err)

@@ -29,17 +29,6 @@ type CellQuery struct {
 	Blind map[string]availability.Spans
 }
 
-// RolledUp tells the store when the last run of the rollups began that has finished.
-// Until it is told, rollups are asked only for what results are not kept of.
-func (s *Store) RolledUp(at time.Time) { s.rolledUp.Store(at.UnixMilli()) }
-
-// rolled is the instant up to which rollups are good: what arrives later than rollupAge
-// after its slot is in them with the next run. A clock that was put back since the last
-// run must not make them good for hours that are still to come.
-func (s *Store) rolled() time.Time {
-	return earlier(time.UnixMilli(s.rolledUp.Load()), s.now()).Add(-rollupAge)
-}
-
 const (
 	// A window without cuts is one cut, its beginning: most are, and looking through a list is
 	// a third of what folding a rollup takes.

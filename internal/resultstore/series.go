@@ -110,7 +110,11 @@ func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[st
 	var revised []revisedHour
 	tables, ctx := errgroup.WithContext(ctx)
 	if revisions != nil {
-		tables.Go(func() (err error) {
+		tables.Go(func() error {
+			maybe, err := s.mayBeCorrected(ctx, q.TargetID)
+			if err != nil || !maybe {
+				return err
+			}
 			revised, err = s.revisedHours(ctx, *revisions)
 			return err
 		})

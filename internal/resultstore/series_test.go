@@ -211,3 +211,48 @@ func TestSeriesOfEveryTier(t *testing.T) {
 func of1(rows []uptime.Result) []uptime.Result {
 	return slices.DeleteFunc(slices.Clone(rows), func(r uptime.Result) bool { return r.TargetID != 1 })
 }
+
+// Whose hours were corrected is known as of the last run that was told, and each time asked while none was.
+func TestCorrectionsOfALaterRunAreMarked(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	now := time.Now().UTC().Truncate(time.Second)
+	s.now = func() time.Time { return now }
+	corrected := now.Truncate(hour).Add(-2 * hour)
+	var rows []uptime.Result
+	for i := range 10 {
+		rows = append(rows, up(1, "eu", corrected.Add(time.Duration(i)*time.Minute)), up(2, "eu", corrected.Add(time.Duration(i)*time.Minute)))
+	}
+	insert(t, s, batchOf(rows...))
+	recompute(t, s, Rollup{Bucket: corrected, Version: now.Add(-time.Minute)})
+	marked := func(s *Store, id int64) bool {
+		t.Helper()
+		got, err := s.Series(t.Context(), SeriesQuery{TargetID: id, From: now.Add(-day), To: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(got.RevisedAt, func(at time.Time) bool { return !at.IsZero() })
+	}
+	s.RolledUp(now.Add(-time.Minute))
+	if marked(s, 1) || marked(s, 2) {
+		t.Error("what was not corrected is marked")
+	}
+	late := up(1, "eu", corrected.Add(20*time.Minute))
+	late.IngestedAt = now
+	insert(t, s, batchOf(late))
+	if done := recompute(t, s, Rollup{Bucket: corrected, Version: now, Closed: true}); done.Revised != 2 {
+		t.Fatalf("%d rows were revised", done.Revised)
+	}
+	s.RolledUp(now)
+	if !marked(s, 1) || marked(s, 2) {
+		t.Errorf("after a run that corrected the first of two: %v and %v", marked(s, 1), marked(s, 2))
+	}
+	silent, err := Open(t.Context(), s.url) // nobody told it of a run
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	if !marked(silent, 1) || marked(silent, 2) {
+		t.Errorf("of a run that nobody told: %v and %v", marked(silent, 1), marked(silent, 2))
+	}
+}

@@ -171,23 +171,27 @@ func TestSeriesPlansCoverTheirWindow(t *testing.T) {
 func TestCorrectionsThatAreAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		told   time.Duration // the last run, from the present
+		run    time.Duration // the last one, from the present
+		told   time.Duration // when that was said, likewise
 		never  bool
 		length time.Duration
 		want   string
 	}{
-		"a day":                           {told: -time.Minute, length: day, want: "2026-03-17T11:47:13Z to 2026-03-18T11:00:00Z"},
-		"the last hour":                   {told: -time.Minute, length: 40 * time.Minute, want: ""},
-		"90 days, today from results":     {told: -time.Minute, length: 90 * day, want: "2026-03-18T00:00:00Z to 2026-03-18T11:00:00Z"},
-		"30 days":                         {told: -time.Minute, length: 30 * day, want: ""},
-		"30 days, after an old run":       {told: -4 * time.Minute, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
-		"30 days, after one of tomorrow":  {told: day, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"a day":                           {run: -time.Minute, length: day, want: "2026-03-17T11:47:13Z to 2026-03-18T11:00:00Z"},
+		"the last hour":                   {run: -time.Minute, length: 40 * time.Minute, want: ""},
+		"90 days, today from results":     {run: -time.Minute, length: 90 * day, want: "2026-03-18T00:00:00Z to 2026-03-18T11:00:00Z"},
+		"30 days":                         {run: -time.Minute, length: 30 * day, want: ""},
+		"30 days, after an old run":       {run: -4 * time.Minute, length: 30 * day, want: ""},
+		"30 days, told long ago":          {run: -time.Minute, told: -4 * time.Minute, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
+		"30 days, after one of tomorrow":  {run: day, length: 30 * day, want: "2026-03-18T11:00:00Z to 2026-03-18T11:47:13Z"},
 		"30 days, and nobody said a word": {never: true, length: 30 * day, want: "2026-02-16T12:00:00Z to 2026-03-18T11:47:13Z"},
 	} {
-		s := &Store{now: func() time.Time { return planNow }}
+		now := planNow.Add(c.told)
+		s := &Store{now: func() time.Time { return now }}
 		if !c.never {
-			s.RolledUp(planNow.Add(c.told))
+			s.RolledUp(planNow.Add(c.run))
 		}
+		now = planNow
 		q := SeriesQuery{From: planNow.Add(-c.length), To: planNow}
 		plan, err := planSeries(q, s.keeps())
 		if err != nil {

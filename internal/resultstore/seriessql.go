@@ -48,7 +48,8 @@ FROM results FINAL WHERE ` + seriesOf + slotsFrom + ` GROUP BY region, at`
 FROM corrections WHERE ` + seriesOf + ` AND region != '' AND bucket >= toStartOfHour(fromUnixTimestamp64Milli({raw_from:Int64}, 'UTC')) AND bucket < fromUnixTimestamp64Milli({raw_to:Int64}, 'UTC')
 GROUP BY series, at`
 
-	seriesOf  = `target_id = {id:UInt64} AND ({region:String} = '' OR region = {region:String})`
+	seriesOf  = `target_id = {id:UInt64}` + ofRegion
+	ofRegion  = ` AND region = {region:String}` // left out where all are asked for
 	slotsFrom = ` AND scheduled_at >= fromUnixTimestamp64Milli({raw_from:Int64}, 'UTC') AND scheduled_at < fromUnixTimestamp64Milli({raw_to:Int64}, 'UTC')`
 )
 
@@ -73,16 +74,20 @@ func (p seriesPlan) questions(q SeriesQuery, byRegion bool) (questions []ask, re
 	if byRegion {
 		name = "toString(region)"
 	}
-	of := func(parts ...seriesPart) []any {
+	asked := func(sql string, parts ...seriesPart) ask {
+		if q.Region == "" {
+			sql = strings.ReplaceAll(sql, ofRegion, "")
+		}
 		args := []any{clickhouse.Named("id", uint64(q.TargetID)), clickhouse.Named("region", q.Region), clickhouse.Named("step", p.step.Milliseconds())}
 		for _, part := range parts {
 			args = append(args, millis(string(part.tier)+"_from", part.from), millis(string(part.tier)+"_to", part.to))
 		}
-		return args
+		return ask{sql, args}
 	}
 	if last := p.parts[len(p.parts)-1]; last.tier == TierRaw && last.from.Before(p.corrected) {
 		last.to = earlier(last.to, p.corrected)
-		revisions = &ask{fmt.Sprintf(revisedHours, name), of(last)}
+		revised := asked(fmt.Sprintf(revisedHours, name), last)
+		revisions = &revised
 	}
 	for _, parts := range p.apart() {
 		first, sql := parts[0], ""
@@ -105,7 +110,7 @@ func (p seriesPlan) questions(q SeriesQuery, byRegion bool) (questions []ask, re
 		default:
 			sql = fmt.Sprintf(rolledSteps, first.tier.rollups(), first.tier, name)
 		}
-		questions = append(questions, ask{sql, of(parts...)})
+		questions = append(questions, asked(sql, parts...))
 	}
 	return questions, revisions
 }
@@ -129,10 +134,6 @@ func (p seriesPlan) apart() [][]seriesPart {
 	return [][]seriesPart{{{first.tier, first.from, edge}}, rest}
 }
 
-// rollupsFresh is how old the last run may be that says which hours are not closed, and so
-// cannot have been corrected: later runs may have closed them.
-const rollupsFresh = 3 * time.Minute
-
 // keeps says how far history goes, as far as is known.
 func (s *Store) keeps() keeps {
 	now := s.now()
@@ -140,8 +141,8 @@ func (s *Store) keeps() keeps {
 	have := keeps{raw: now.Add(-kept.Raw), hourly: now.Add(-kept.Hourly)}
 	have.rolled = later(ceilTo(have.raw, hour), s.rolled())
 	have.corrected = now
-	if told := time.UnixMilli(s.rolledUp.Load()); !told.After(now) && now.Sub(told) <= rollupsFresh {
-		have.corrected = told.Add(-CloseAfter).Truncate(hour)
+	if run, known := s.lastRun(); known {
+		have.corrected = run.Add(-CloseAfter).Truncate(hour)
 	}
 	return have
 }

@@ -46,7 +46,9 @@ type Store struct {
 	daily      atomic.Int64                // how long rollups of days are, likewise
 	learned    atomic.Int64                // when that was read, in Unix ns
 	rolledUp   atomic.Int64                // see RolledUp, in Unix ms
-	present    atomic.Int64                // about how many rows Current has
+	told       atomic.Int64                // when that was said, likewise
+	corrected  atomic.Pointer[corrected]
+	present    atomic.Int64 // about how many rows Current has
 }
 
 // ErrSchema is what errors.Is finds in the refusal of a schema that is older than

@@ -70,7 +70,7 @@ func bareLatest90(a asking) []string {
 }
 
 func bare24h(a asking) []string {
-	return []string{bareResults(stepSum, a.targets[:1], a.now.Add(-day)) + " HAVING count() > 0", bareCorrections(a.targets[0], a.now.Add(-day))}
+	return []string{bareResults(stepSum, a.targets[:1], a.now.Add(-day)) + " HAVING count() > 0"}
 }
 
 func bareDailyUptime(a asking) []string {
@@ -87,7 +87,6 @@ func barePhases90d(a asking) []string {
 	return []string{
 		bareRollups("rollup_1d", rolledSum, "NOT empty(region)", id, a.firstDay(), today) + " HAVING count() > 0" + oneThread,
 		bareResults(stepSum, id, today) + oneThread,
-		bareCorrections(a.targets[0], today),
 	}
 }
 
@@ -107,10 +106,6 @@ func bareHour(at time.Time) string {
 
 func bareRollups(table, what, which string, ids []int64, from, to time.Time) string {
 	return fmt.Sprintf(`SELECT %s FROM %s FINAL WHERE %s AND target_id IN (%s) AND bucket >= fromUnixTimestamp(%d) AND bucket < fromUnixTimestamp(%d)`, what, table, which, list(ids), from.Unix(), to.Unix())
-}
-
-func bareCorrections(id int64, from time.Time) string {
-	return fmt.Sprintf(`SELECT toUnixTimestamp(max(revised_at)) FROM corrections WHERE target_id = %d AND NOT empty(region) AND bucket >= toStartOfHour(fromUnixTimestamp(%d))`, id, from.Unix())
 }
 
 func list(ids []int64) string {
