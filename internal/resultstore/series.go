@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // MaxPoints is the largest number of points of a series.
@@ -123,9 +124,13 @@ func (s *Store) steps(ctx context.Context, q SeriesQuery, byRegion bool) (map[st
 	for _, question := range questions {
 		tables.Go(func() error {
 			return s.query(ctx, pageBound, question.sql, question.args, func(rows driver.Rows) error {
+				found, err := question.scan(rows)
+				if err != nil {
+					return err
+				}
 				one.Lock()
 				defer one.Unlock()
-				return scanStep(rows, of)
+				return of(found.region).add(found)
 			})
 		})
 	}
@@ -157,34 +162,63 @@ func (s *Store) revisedHours(ctx context.Context, revisions ask) (revised []revi
 	return revised, err
 }
 
-func scanStep(rows driver.Rows, of func(region string) *Series) error {
+// step is what an answer says of one.
+type step struct {
+	region    string
+	at        int64 // since the Unix epoch, in steps
+	counts    availability.Counts
+	quantiles [3]float64
+	phases    [5]uint64 // sums
+	revised   uint32    // s
+}
+
+func scanStep(rows driver.Rows) (s step, err error) {
+	var quantiles []float64
+	c, p := &s.counts, &s.phases
+	err = rows.Scan(&s.region, &s.at, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed, &quantiles, &p[0], &p[1], &p[2], &p[3], &p[4], &s.revised)
+	copy(s.quantiles[:], quantiles)
+	return s, err
+}
+
+// scanExact reads a row of exactSteps.
+func scanExact(rows driver.Rows) (s step, err error) {
 	var (
-		region                            string
-		step                              int64
-		c                                 availability.Counts
-		quantiles                         []float64
-		dns, connect, tls, wait, transfer uint64
-		revised                           uint32
+		status      uint8
+		n, degraded uint64
+		quantiles   []float64
 	)
-	if err := rows.Scan(&region, &step, &c.Up, &c.Degraded, &c.Down, &c.Unknown, &c.Missed, &quantiles, &dns, &connect, &tls, &wait, &transfer, &revised); err != nil {
-		return err
+	p := &s.phases
+	err = rows.Scan(&s.region, &s.at, &status, &n, &degraded, &quantiles, &p[0], &p[1], &p[2], &p[3], &p[4])
+	switch uptime.Status(status) {
+	case uptime.StatusUp:
+		s.counts.Up, s.counts.Degraded = n-degraded, degraded
+	case uptime.StatusDown:
+		s.counts.Down = n
+	case uptime.StatusUnknown:
+		s.counts.Unknown = n
+	case uptime.StatusMissed:
+		s.counts.Missed = n
 	}
-	s := of(region)
-	i, err := s.index(step)
+	copy(s.quantiles[:], quantiles)
+	return s, err
+}
+
+// add takes over what was found of a step: of exact ones a part.
+func (s *Series) add(found step) error {
+	i, err := s.index(found.at)
 	if err != nil {
 		return err
 	}
-	s.count(i, c)
-	s.revise(i, revised)
-	timed := float64(c.Up + c.Degraded)
+	s.count(i, found.counts)
+	s.revise(i, found.revised)
+	timed := float64(found.counts.Up + found.counts.Degraded)
 	if timed == 0 {
-		return nil // ClickHouse answers quantiles of nothing with 0
+		return nil // ClickHouse answers quantiles of nothing with 0, and failures have no latency
 	}
-	if len(quantiles) != 3 {
-		return fmt.Errorf("series answer has %d quantiles", len(quantiles))
+	s.P50[i], s.P95[i], s.P99[i] = found.quantiles[0], found.quantiles[1], found.quantiles[2]
+	for phase, column := range [][]float64{s.DNS, s.Connect, s.TLS, s.Wait, s.Transfer} {
+		column[i] = float64(found.phases[phase]) / timed
 	}
-	s.P50[i], s.P95[i], s.P99[i] = quantiles[0], quantiles[1], quantiles[2]
-	s.DNS[i], s.Connect[i], s.TLS[i], s.Wait[i], s.Transfer[i] = float64(dns)/timed, float64(connect)/timed, float64(tls)/timed, float64(wait)/timed, float64(transfer)/timed
 	return nil
 }
 
