@@ -51,7 +51,7 @@ func (s *Store) mayBeCorrected(ctx context.Context, id int64) (bool, error) {
 	last := s.corrected.Load()
 	if last == nil || !last.run.Equal(run) {
 		last = &corrected{run, map[int64]bool{}}
-		err := s.query(ctx, pageBound, correctedTargets, []any{seconds("from", s.keeps().raw.UTC().Truncate(hour))}, func(rows driver.Rows) error {
+		err := s.query(ctx, pageBound, correctedTargets, []any{seconds("from", s.keeps().raw.Add(-keptSlack).UTC().Truncate(hour))}, func(rows driver.Rows) error {
 			var id uint64
 			err := rows.Scan(&id)
 			last.targets[int64(id)] = true
