@@ -139,7 +139,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Capacity: capacity, Places: size.Places, Room: runqueue.Room(), ReclaimIdle: cfg.ReclaimIdle,
 		Store:     func() consumer.Store { return storeState(rows.State()) },
 		Permanent: resultstore.IsPermanent,
-		Believe:   canaries.Believe, Canaries: canaries.Word, CanariesSeen: canaries.Seen, LastExit: lastExit(s.LastExit),
+		Believe:   canaries.Believe, Answered: canaries.Answered, Canaries: canaries.Word, CanariesSeen: canaries.Seen, LastExit: lastExit(s.LastExit),
 		Redis:    func(err error) { redisState(err, s.Health) },
 		Clock:    func(skew time.Duration, err error) { clockState(skew, err, s.Health) },
 		Joined:   s.Health.Ready,

@@ -88,13 +88,18 @@ func mutations() []mutation {
 		},
 		{
 			name: "canaries: a bad round while the check was under way", file: "prober/internal/canary/watch.go",
-			old: "case !w.lastBad.IsZero() && !w.lastBad.Before(began):", new: "case false:",
+			old: "case !w.lastBad.IsZero() && !w.lastBad.Before(f.began):", new: "case false:",
 			test: []string{"-run", "BadNews", "./prober/internal/canary"},
 		},
 		{
 			name: "canaries: nobody waits longer than two seconds", file: "prober/internal/canary/watch.go",
 			old: "Patience = 2 * time.Second", new: "Patience = 20 * time.Second",
 			test: []string{"-run", "NobodyWaitsLonger", "./prober/internal/canary"},
+		},
+		{
+			name: "canaries: what goes down is in a hurry", file: "prober/internal/canary/watch.go",
+			old: "case w.urgent:", new: "case false:",
+			test: []string{"-run", "WhatWasNotDown", "./prober/internal/canary"},
 		},
 		{
 			name: "canaries: more than half", file: "prober/internal/canary/watch.go",

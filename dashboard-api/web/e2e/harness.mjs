@@ -3,7 +3,6 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer } from "node:http";
-import { afterEach } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -225,17 +224,21 @@ export async function invited(browser, email, name, role = "editor") {
 
 const opened = [];
 
-// A test that fails says what there was to see then, in words: pictures stay on the machine it failed on.
-afterEach(async ({ name, passed }) => {
-  for (const { page, trouble } of opened.splice(0)) {
-    if (passed || page.isClosed()) continue;
-    const seen = await page
-      .evaluate(() => `focus on ${document.activeElement?.cloneNode().outerHTML}\n${document.body.innerText}`)
-      .catch((error) => error.message);
-    console.log([`${name}: ${page.url()}`, ...trouble, seen.slice(0, 2_000)].join("\n"));
-    await shoot(page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
-  }
-});
+// A test that fails says what there was to see then, in words: pictures stay on the machine it failed on. What
+// measures is no test, and prints nothing but its figures.
+if (process.env.NODE_TEST_CONTEXT) {
+  const { afterEach } = await import("node:test");
+  afterEach(async ({ name, passed }) => {
+    for (const { page, trouble } of opened.splice(0)) {
+      if (passed || page.isClosed()) continue;
+      const seen = await page
+        .evaluate(() => `focus on ${document.activeElement?.cloneNode().outerHTML}\n${document.body.innerText}`)
+        .catch((error) => error.message);
+      console.log([`${name}: ${page.url()}`, ...trouble, seen.slice(0, 2_000)].join("\n"));
+      await shoot(page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
+    }
+  });
+}
 
 /** A page of a browser that is signed in, at a path. */
 export async function openPage(browser, storageState, path, options = {}) {

@@ -61,7 +61,7 @@ type Options struct {
 	Bare bool
 	// Believe judges what failed: see consumer.Options. Nil: everything is believed. Who asked
 	// on demand sees what was seen.
-	Believe func(began time.Time, then func(doubt string))
+	Believe func(target int64, began time.Time, then func(doubt string))
 	// Paused says that no visit may be begun, because this prober is to take nothing on. Nil: it always may.
 	Paused func() bool
 	Lane   Lane
@@ -260,7 +260,7 @@ func (l *Loop) doubt(began time.Time, outcome probe.Outcome) string {
 		return ""
 	}
 	said := make(chan string, 1)
-	l.o.Believe(began, func(doubt string) { said <- doubt })
+	l.o.Believe(0, began, func(doubt string) { said <- doubt })
 	return <-said
 }
 

@@ -257,7 +257,7 @@ func TestConfirmationsAreDoubted(t *testing.T) {
 			lane, began := &fakeLane{waiting: visits(1)}, time.Now()
 			r := run(t, &fakeEngine{busy: true, takes: time.Second}, lane, func(o *Options) {
 				o.Bare = true
-				o.Believe = func(at time.Time, then func(string)) {
+				o.Believe = func(_ int64, at time.Time, then func(string)) {
 					if !at.Equal(began) {
 						t.Errorf("the visit began at %v, not %v", at, began)
 					}
@@ -274,7 +274,7 @@ func TestConfirmationsAreDoubted(t *testing.T) {
 			good := &fakeLane{waiting: visits(1)}
 			r = run(t, &fakeEngine{}, good, func(o *Options) {
 				o.Bare = true
-				o.Believe = func(time.Time, func(string)) { t.Error("a good answer is doubted") }
+				o.Believe = func(int64, time.Time, func(string)) { t.Error("a good answer is doubted") }
 			})
 			synctest.Wait()
 			if got := good.seen().settled; len(got) != 1 || got[0].Status != uptime.StatusUp || got[0].Evidence != nil {

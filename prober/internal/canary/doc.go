@@ -7,10 +7,10 @@
 // is decided as soon as more than half have answered (good), or no longer can (bad): one
 // that is really down, or hangs, suppresses nothing and holds nothing up.
 //
-// Rounds begin every ten seconds; every second while they are bad; and when something
-// failed, at once: two close to each other after two quiet seconds, as a failure takes two
-// looks, and then one a second. (So a region of which many targets really are down asks its
-// canaries once a second.)
+// Rounds begin every ten seconds; every second while they are bad; and when something failed,
+// as soon as its pace allows: one a second for what was down before, and for what was not, at
+// once, up to twenty in two seconds and then two a second. (So a region of which many targets
+// really are down asks its canaries once a second, and twice while others keep going down.)
 //
 // # Which round counts
 //

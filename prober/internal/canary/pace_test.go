@@ -7,7 +7,7 @@ import (
 )
 
 // Canaries are other people's machines: they are visited every ten seconds, every second
-// while they are bad, and at most once a second however much fails.
+// while they are bad, and at most once a second however much fails that was down before.
 func TestPace(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := start(t, 3)
@@ -15,17 +15,19 @@ func TestPace(t *testing.T) {
 		if good, bad := r.rounds(); good != 7 || bad != 0 {
 			t.Errorf("%d good and %d bad rounds in an idle minute", good, bad)
 		}
+		r.known()
+		before, _ := r.rounds()
 		for range 1000 {
-			r.Believe(time.Now(), func(string) {})
+			r.Believe(old, time.Now(), func(string) {})
 			wait(10 * time.Millisecond)
 		}
-		if good, _ := r.rounds(); good < 7+9 || good > 7+11 {
-			t.Errorf("%d rounds in ten seconds in which something failed all the time", good-7)
+		if good, _ := r.rounds(); good < before+9 || good > before+11 {
+			t.Errorf("%d rounds in ten seconds in which something failed all the time", good-before)
 		}
 		wait(25 * time.Second)
 		good, _ := r.rounds()
 		r.down()
-		r.Failed(time.Now())
+		r.Failed(old, time.Now())
 		wait(10*time.Second + time.Millisecond)
 		if again, bad := r.rounds(); again != good || bad != 11 {
 			t.Errorf("%d good and %d bad rounds in ten bad seconds", again-good, bad)
@@ -41,12 +43,12 @@ func TestFailureStartsARound(t *testing.T) {
 		wait(5 * time.Second)
 		began := time.Now()
 		wait(time.Second)
-		r.Failed(began)
+		r.Failed(old, began)
 		wait(time.Millisecond)
 		if good, _ := r.rounds(); good != 2 {
 			t.Errorf("%d rounds", good)
 		}
-		r.Failed(began)
+		r.Failed(old, began)
 		wait(2 * time.Second)
 		if good, _ := r.rounds(); good != 2 {
 			t.Errorf("%d rounds: one had begun since", good)
@@ -54,38 +56,81 @@ func TestFailureStartsARound(t *testing.T) {
 	})
 }
 
-// What a second look saw does not wait because the first one has asked for a round: it has one of its
-// own. After two of them it is one a second again.
-func TestTheSecondLookHasARoundOfItsOwn(t *testing.T) {
+// What goes down is not kept waiting by what is down all the time, nor by the round that its own first look
+// asked for; until it has answered again it is in no hurry any more.
+func TestWhatWasNotDownDoesNotWait(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := start(t, 3)
-		wait(5 * time.Second)
-		fails := func() (took time.Duration) {
+		r.known()
+		others := time.NewTicker(10 * time.Millisecond)
+		defer others.Stop()
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			for {
+				select {
+				case <-others.C:
+					r.Believe(old, time.Now(), func(string) {})
+				case <-over:
+					return
+				}
+			}
+		}()
+		fails := func(target int64) time.Duration {
 			t.Helper()
-			r.Failed(time.Now())
+			r.Failed(target, time.Now())
 			wait(250 * time.Millisecond)
 			ended := time.Now()
-			doubt, took := r.ask(250 * time.Millisecond)
+			doubt, took := r.askOf(target, 250*time.Millisecond)
 			if doubt != "" || !r.beganSince(ended) {
 				t.Errorf("%q after %v", doubt, took)
 			}
 			return took
 		}
-		if took := fails(); took != 0 {
-			t.Errorf("the first failure waited for %v", took)
-		}
-		if took := fails(); took != 500*time.Millisecond {
-			t.Errorf("one that came at once after it waited for %v", took)
-		}
-		good, _ := r.rounds()
-		begun := time.Now()
-		for time.Since(begun) < 10*time.Second {
-			if took := fails(); took > quick {
-				t.Errorf("waited for %v", took)
+		for n := range int64(30) {
+			wait(1900 * time.Millisecond)
+			if took := fails(old + 1 + n); took > brisk().gap {
+				t.Errorf("%d waited for %v", n, took)
 			}
 		}
-		if again, _ := r.rounds(); again-good > 11 {
-			t.Errorf("%d rounds in ten seconds", again-good)
+		wait(300 * time.Millisecond)
+		if took := fails(old + 1); took <= brisk().gap {
+			t.Errorf("one that was down before waited for %v only", took)
+		}
+		wait(time.Second)
+		r.Answered(old + 1)
+		if took := fails(old + 1); took > brisk().gap {
+			t.Errorf("one that had been up again waited for %v", took)
+		}
+	})
+}
+
+// However much goes down, its rounds are twenty in two seconds and two a second from then on.
+func TestPaceOfWhatGoesDown(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := start(t, 3)
+		wait(15 * time.Second)
+		before, _ := r.rounds()
+		count := func(seconds int) (rounds int) {
+			t.Helper()
+			for n := range seconds * 100 {
+				r.Believe(int64(10_000*before+n), time.Now(), func(doubt string) {
+					if doubt != "" {
+						t.Error(doubt)
+					}
+				})
+				wait(10 * time.Millisecond)
+			}
+			now, _ := r.rounds()
+			rounds, before = now-before, now
+			return rounds
+		}
+		if n := count(2); n < 15 || n > brisk().saved+1 {
+			t.Errorf("%d rounds in the first two seconds", n)
+		}
+		count(2) // what is left
+		if n := count(10); n < 19 || n > 21 {
+			t.Errorf("%d rounds in ten seconds", n)
 		}
 	})
 }
@@ -96,7 +141,7 @@ func TestRoundsAreAnnounced(t *testing.T) {
 		r := start(t, 3)
 		for range 600 {
 			wait(100 * time.Millisecond)
-			r.Failed(time.Now()) // rounds every second
+			r.Failed(old, time.Now()) // rounds every second
 		}
 		if good, _ := r.rounds(); len(r.told()) < 6 || len(r.told()) > 7 || good < 50 {
 			t.Fatalf("%d announced of %d", len(r.told()), good)
@@ -109,7 +154,7 @@ func TestRoundsAreAnnounced(t *testing.T) {
 		before := len(r.told())
 		wait(5 * time.Second)
 		r.down()
-		r.Failed(time.Now())
+		r.Failed(old, time.Now())
 		wait(3*time.Second + time.Millisecond)
 		told := r.told()[before:]
 		if len(told) < 4 || told[len(told)-1].Good || !strings.Contains(told[len(told)-1].Said, ": connection refused") {
@@ -131,7 +176,7 @@ func TestAnnouncementIsTriedAgain(t *testing.T) {
 		r.refuse = true
 		r.mu.Unlock()
 		r.down()
-		r.Failed(time.Now())
+		r.Failed(old, time.Now())
 		wait(time.Second)
 		r.up()
 		wait(15 * time.Second) // it is good again, and nobody has heard of it

@@ -124,12 +124,29 @@ func (r *rig) up() {
 	}
 }
 
-// ask lets a check fail now that began a while ago, and gives the doubt and how long it took.
+// old is a target that is down all the time.
+const old = 1
+
+// known has the watch believe that it is down, and waits until rounds are at rest.
+func (r *rig) known() {
+	r.t.Helper()
+	if doubt, _ := r.ask(0); doubt != "" {
+		r.t.Fatal(doubt)
+	}
+	wait(5 * time.Second)
+}
+
+// ask lets a check of it fail now that began a while ago, and gives the doubt and how long it took.
 func (r *rig) ask(ago time.Duration) (doubt string, took time.Duration) {
+	r.t.Helper()
+	return r.askOf(old, ago)
+}
+
+func (r *rig) askOf(target int64, ago time.Duration) (doubt string, took time.Duration) {
 	r.t.Helper()
 	asked := time.Now()
 	answer := make(chan string, 2)
-	r.Believe(asked.Add(-ago), func(doubt string) { answer <- doubt })
+	r.Believe(target, asked.Add(-ago), func(doubt string) { answer <- doubt })
 	doubt = <-answer
 	took = time.Since(asked)
 	synctest.Wait()

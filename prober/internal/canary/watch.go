@@ -16,10 +16,7 @@ import (
 
 const (
 	idle  = 10 * time.Second // between the beginnings of two rounds
-	quick = time.Second      // the same, while they are bad; also on average while something fails
-	// saved is for how many rounds of quiet time there may be rounds at once when something fails: one for a
-	// first look and one for the second, a moment later, which would wait for most of a second otherwise.
-	saved = 2
+	quick = time.Second      // the same, while they are bad
 
 	// Patience is how long a failure waits for a round at most.
 	Patience = 2 * time.Second
@@ -54,19 +51,24 @@ type Watch struct {
 	mu     sync.Mutex
 	sights []Sight   // of each canary, its newest
 	began  time.Time // the newest round
-	spent  time.Time // when there is quiet time for all rounds that have begun
-	wanted bool      // something failed and no round has begun since
-	newest Round     // of those that were decided the one that began last
+	usual  pace
+	brisk  pace
+	wanted bool  // something failed and no round has begun since
+	urgent bool  // the same of something that was not known to
+	newest Round // of those that were decided the one that began last
 
 	lastGood, lastBad time.Time // when the newest good one and the newest bad one were decided
 	badSaid           string    // of the newest bad one
 
 	waiting []failure // in the order they came
 	over    bool      // nobody makes rounds any more
+
+	down standing
 }
 
 // failure is a check that waits to be believed.
 type failure struct {
+	target       int64
 	began, ended time.Time
 	then         func(doubt string)
 }
@@ -95,7 +97,7 @@ func (r *round) impostor(c Canary, addr netip.Addr) error {
 
 // New makes a watch. Run must be running for anything to be believed.
 func New(o Options) *Watch {
-	w := &Watch{o: o, wake: make(chan struct{}, 1), tell: make(chan struct{}, 1), started: time.Now()}
+	w := &Watch{o: o, wake: make(chan struct{}, 1), tell: make(chan struct{}, 1), started: time.Now(), usual: usual(), brisk: brisk()}
 	for _, c := range o.Canaries {
 		w.sights = append(w.sights, Sight{Name: c.String()})
 	}
@@ -164,8 +166,10 @@ func (w *Watch) due() time.Time {
 	switch {
 	case w.failing():
 		return w.began.Add(quick)
+	case w.urgent:
+		return earlier(w.usual.next(), w.brisk.next())
 	case w.wanted || n > 0 && (w.began.Before(w.waiting[n-1].ended) || w.began.Equal(w.newest.Began)):
-		return w.spent.Add(-(saved - 1) * quick) // the newest round is none for whoever failed last, or is decided
+		return w.usual.next() // the newest round is none for whoever failed last, or is decided
 	}
 	return w.began.Add(idle)
 }
@@ -175,11 +179,9 @@ func (w *Watch) failing() bool { return !w.newest.Began.IsZero() && !w.newest.Go
 
 func (w *Watch) begin(ctx context.Context, now time.Time) {
 	r := &round{began: now, behind: map[netip.Addr]string{}}
-	w.began, w.wanted = now, false
-	if w.spent.Before(now) {
-		w.spent = now
-	}
-	w.spent = w.spent.Add(quick)
+	w.began, w.wanted, w.urgent = now, false, false
+	w.usual.took(now)
+	w.brisk.took(now)
 	for i := range w.o.Canaries {
 		w.visits.Go(func() { w.visit(ctx, r, i) })
 	}
@@ -216,15 +218,17 @@ func (w *Watch) visit(ctx context.Context, r *round, i int) {
 // answer tells those who waited what is to be doubted.
 func (w *Watch) answer(judged []failure, doubt string) {
 	for _, f := range judged {
-		w.reply(f.then, doubt)
+		w.reply(f, doubt)
 	}
 }
 
-func (w *Watch) reply(then func(string), doubt string) {
-	if doubt != "" {
+func (w *Watch) reply(f failure, doubt string) {
+	if doubt == "" {
+		w.down.add(f.target)
+	} else {
 		w.metrics.doubted.Inc()
 	}
-	then(doubt)
+	f.then(doubt)
 }
 
 // count takes an answer in, and gives the failures that are judged with it.
@@ -290,11 +294,14 @@ func (w *Watch) changed() {
 	w.o.Log.Warn("canaries do not answer: what fails is not believed", "canaries", w.newest.Said)
 }
 
-// Failed is told that something failed which began at that time: a round begins unless one
-// did since.
-func (w *Watch) Failed(began time.Time) {
+// Failed is told that a look at a target failed which began at that time: a round begins unless
+// one did since. Target 0 is one of which nothing is known.
+func (w *Watch) Failed(target int64, began time.Time) {
+	news := !w.down.has(target)
 	w.mu.Lock()
-	w.wanted = w.wanted || w.began.Before(began)
+	if w.began.Before(began) {
+		w.wanted, w.urgent = true, w.urgent || news
+	}
 	wanted := w.wanted
 	w.mu.Unlock()
 	if wanted && w.On() {
@@ -302,28 +309,34 @@ func (w *Watch) Failed(began time.Time) {
 	}
 }
 
-// Believe judges a check that began at that time and failed just now. It calls then once,
-// after two seconds at the latest, here or from another goroutine, with an empty text or
-// with what is to be doubted. What is called must be quick.
-func (w *Watch) Believe(began time.Time, then func(doubt string)) {
-	if doubt, known := w.judge(began, then); known {
-		w.reply(then, doubt)
+// Answered is told that a target is not down.
+func (w *Watch) Answered(target int64) { w.down.remove(target) }
+
+// Believe judges a check of a target that began at that time and failed just now. It calls then
+// once, after two seconds at the latest, here or from another goroutine, with an empty text or
+// with what is to be doubted. What is called must be quick. Target 0 is one of which nothing is known.
+func (w *Watch) Believe(target int64, began time.Time, then func(doubt string)) {
+	f := failure{target: target, began: began, ended: time.Now(), then: then}
+	if doubt, known := w.judge(f); known {
+		w.reply(f, doubt)
 	}
 }
 
-func (w *Watch) judge(began time.Time, then func(doubt string)) (doubt string, known bool) {
+func (w *Watch) judge(f failure) (doubt string, known bool) {
 	if !w.On() {
 		return "", true
 	}
+	news := !w.down.has(f.target)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.over:
 		return stopped, true
-	case !w.lastBad.IsZero() && !w.lastBad.Before(began):
+	case !w.lastBad.IsZero() && !w.lastBad.Before(f.began):
 		return w.doubt(" while the check was under way"), true
 	}
-	w.waiting = append(w.waiting, failure{began: began, ended: time.Now(), then: then})
+	w.waiting = append(w.waiting, f)
+	w.urgent = w.urgent || news
 	signal(w.wake)
 	return "", false
 }

@@ -89,7 +89,7 @@ func TestStaleGoodNewsIsNotBelieved(t *testing.T) {
 		}
 		r.up()
 		wait(20 * time.Second)
-		r.Failed(time.Now()) // a first look: a round begins, and is good
+		r.Failed(old, time.Now()) // a first look: a round begins, and is good
 		wait(time.Millisecond)
 		good, _ := r.rounds()
 		r.down()
@@ -119,7 +119,7 @@ func TestFailureInTheInstantOfARound(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := start(t, 1)
 		synctest.Wait()
-		if doubt, took := r.ask(0); doubt != "" || took != 0 || value(t, r.metrics.good) != 2 {
+		if doubt, took := r.ask(0); doubt != "" || took != brisk().gap || value(t, r.metrics.good) != 2 {
 			t.Errorf("%q after %v, of %v rounds", doubt, took, value(t, r.metrics.good))
 		}
 	})
@@ -131,7 +131,7 @@ func TestBadNewsOfTheCheckOwnTimeIsNotForgiven(t *testing.T) {
 		r := start(t, 3)
 		wait(time.Second)
 		r.down()
-		r.Failed(time.Now())
+		r.Failed(old, time.Now())
 		wait(100 * time.Millisecond)
 		r.up()
 		wait(5 * time.Second)
@@ -179,7 +179,7 @@ func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
 		began := time.Now()
 		answers := make(chan time.Duration, 200)
 		for range 200 {
-			r.Believe(began, func(doubt string) {
+			r.Believe(old, began, func(doubt string) {
 				if doubt != "" {
 					answers <- time.Since(began)
 				}
@@ -205,10 +205,10 @@ func TestStopAnswersWhoWaits(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := start(t, 0, "hang1.test:443")
 		answers := make(chan string, 2)
-		r.Believe(time.Now(), func(doubt string) { answers <- doubt })
+		r.Believe(old, time.Now(), func(doubt string) { answers <- doubt })
 		synctest.Wait()
 		r.stop()
-		r.Believe(time.Now(), func(doubt string) { answers <- doubt })
+		r.Believe(old, time.Now(), func(doubt string) { answers <- doubt })
 		if len(answers) != 2 || <-answers != stopped || <-answers != stopped {
 			t.Error("somebody still waits, or is believed")
 		}
@@ -238,9 +238,9 @@ func TestNoneBelievesEverything(t *testing.T) {
 		if err := w.Run(t.Context()); err != nil || w.On() || w.Word() != "off" || w.State().On {
 			t.Errorf("%v, %s", err, w.Word())
 		}
-		w.Failed(time.Now())
+		w.Failed(old, time.Now())
 		believed := false
-		w.Believe(time.Now(), func(doubt string) { believed = doubt == "" })
+		w.Believe(old, time.Now(), func(doubt string) { believed = doubt == "" })
 		if !believed {
 			t.Error("not believed at once")
 		}

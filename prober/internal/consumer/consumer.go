@@ -92,9 +92,10 @@ type Options struct {
 	Room      func() int           // visits that may begin now without standing in line for a core; nil: any number
 	Store     func() Store         // the way of the rows, for the heartbeat
 	Permanent func(err error) bool // the recorder's answer for rows that can never be stored
-	// Believe judges a check that began at that time and failed just now: it calls then once,
-	// soon, with an empty text or with why it is not to be believed: see canary.Watch.
-	Believe func(began time.Time, then func(doubt string))
+	// Believe judges a check of a target that began at that time and failed just now: it calls then
+	// once, soon, with an empty text or with why it is not to be believed: see canary.Watch.
+	Believe  func(target int64, began time.Time, then func(doubt string))
+	Answered func(target int64) // told of each that is not down
 	// Busy says whether this prober has visits under way that are not the consumer's: until
 	// they are over it is not drained.
 	Busy   func() bool
@@ -171,7 +172,10 @@ func (o *Options) setDefaults() {
 		o.Permanent = func(error) bool { return false }
 	}
 	if o.Believe == nil {
-		o.Believe = func(_ time.Time, then func(string)) { then("") }
+		o.Believe = func(_ int64, _ time.Time, then func(string)) { then("") }
+	}
+	if o.Answered == nil {
+		o.Answered = func(int64) {}
 	}
 	if o.Canaries == nil {
 		o.Canaries = func() string { return "" }

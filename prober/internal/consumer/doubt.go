@@ -18,7 +18,7 @@ import (
 // no incident.
 func (c *Consumer) believe(f *flight, began time.Time, row uptime.Result) {
 	f.row = row
-	c.o.Believe(began, func(doubt string) {
+	c.o.Believe(row.TargetID, began, func(doubt string) {
 		if doubt != "" {
 			f.row = doubted(&f.row, doubt)
 		}

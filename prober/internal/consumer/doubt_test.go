@@ -159,6 +159,22 @@ func TestOneCanaryThatIsDownSuppressesNothing(t *testing.T) {
 	})
 }
 
+// Who answers is known not to be down any more: when it fails next its prober is in a hurry.
+func TestWhoAnsweredIsTold(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := failingRig(newCanaries(t, 1))
+		told := make(chan int64, 10)
+		r.options.Answered = func(target int64) { told <- target }
+		r.stream.fresh = append(r.stream.fresh, entryIn(200, 3*time.Second), entryIn(100, 4*time.Second), entryIn(1, 5*time.Second))
+		r.start(t)
+		wait(10 * time.Second)
+		if len(told) != 2 || <-told != 100 || <-told != 1 {
+			t.Error("others were told than the one that is degraded and the one that is up")
+		}
+		r.finish(t)
+	})
+}
+
 // Canaries that hang hold up those that failed, for two seconds, and nobody else: not those
 // of the same host, nor those that fail a moment later.
 func TestDoubtHoldsNobodyElseUp(t *testing.T) {

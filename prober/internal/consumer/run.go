@@ -86,6 +86,9 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 				c.believe(f, began, c.visited(f, start, waited, &o))
 				return
 			default:
+				if o.Status.Measured() {
+					c.o.Answered(check.TargetID)
+				}
 				c.land(f, answered, c.visited(f, start, waited, &o))
 			}
 			c.checks.Done()

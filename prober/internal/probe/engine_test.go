@@ -84,7 +84,7 @@ func TestFailedLookIsTold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := options(nil)
 			var told []time.Time
-			o.Failed = func(began time.Time) { told = append(told, began) }
+			o.Failed = func(_ int64, began time.Time) { told = append(told, began) }
 			s := &scripted{ends: ends, took: time.Second}
 			e := newEngine(o, with(s))
 			began := time.Now()
