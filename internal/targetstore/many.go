@@ -23,15 +23,16 @@ type Outcome struct {
 	ID      int64
 	Target  uptime.Target // as it is now; of a dry run as it would be, but for the version
 	Changed bool
-	Err     error // why it stays as it was: ErrNotFound, ErrConflict, *HostRateError or what change said
+	Err     error // why it stays as it was: ErrNotFound, ErrConflict, *HostRateError, of its parent, or what change said
 }
 
 // UpdateMany has change edit many targets, and stores all that it could edit in one transaction:
 // each with a version of its own, as if they had been saved one after the other in the order asked
 // for. One that is refused does not keep the others from being stored; an error is of the
-// transaction, of which nothing is stored then. Only when, from where and for how long it is checked
-// (Active, Interval, Timeout, Regions) is change's to edit: whatever else it does is dropped. The
-// ids must differ. A dry run judges everything and stores nothing.
+// transaction, of which nothing is stored then. Which target it is (Name, URL, Kind) is not change's to
+// edit: what it does to these is dropped; and who is given a parent is given the same one, as what
+// depends on what is judged by what was stored before. The ids must differ. A dry run judges everything
+// and stores nothing.
 func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change func(*uptime.Target) error) ([]Outcome, error) {
 	var outcomes []Outcome
 	err := schedulestore.Change(ctx, s.db, func(tx *gorm.DB, seq int64) error {
@@ -41,7 +42,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 			return err
 		}
 		hosts := hostSums{rate: s.rate, tx: tx}
-		var changed []row
+		var changed, rescheduled, rewritten []row
 		var schedules []uptime.Schedule
 		now := time.Now().UnixMilli()
 		for i, a := range asked {
@@ -63,13 +64,26 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 			if o.Err = change(&edited); o.Err != nil {
 				continue
 			}
-			after := before
-			after.Active, after.IntervalS, after.TimeoutMS = edited.Active, int64(edited.Interval/time.Second), edited.Timeout.Milliseconds()
-			if after.Regions, err = schedulestore.EncodeRegions(edited.Regions); err != nil {
+			edited.ID, edited.Name, edited.URL, edited.Kind = o.ID, before.Name, before.URL, uptime.Kind(before.Kind)
+			edited.SpecVersion, edited.CreatedAt, edited.UpdatedAt = o.Target.SpecVersion, o.Target.CreatedAt, o.Target.UpdatedAt
+			after, err := toRow(edited)
+			if err != nil {
 				return err
+			}
+			after.Host, after.HostSeq = before.Host, before.HostSeq
+			if after.Spec != before.Spec && after.Spec == string(o.Target.Spec.Text()) {
+				after.Spec = before.Spec // the same, written by another release
 			}
 			if after == before {
 				continue
+			}
+			if after.ParentID != before.ParentID {
+				if o.Err = related(ctx, tx, after); o.Err != nil {
+					if !refusal(o.Err) {
+						return o.Err
+					}
+					continue
+				}
 			}
 			after.Host = uptime.HostOf(after.URL)
 			refused, err := hosts.judge(ctx, before, after)
@@ -84,19 +98,27 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 				after.SpecVersion, after.UpdatedAtMS = before.SpecVersion, before.UpdatedAtMS
 			}
 			after.HostSeq = after.SpecVersion
-			if o.Target.Regions, err = schedulestore.DecodeRegions(after.Regions); err != nil {
+			if o.Target, err = after.target(); err != nil {
 				return err
 			}
-			o.Target.Active, o.Target.Interval, o.Target.Timeout = after.Active, time.Duration(after.IntervalS)*time.Second, time.Duration(after.TimeoutMS)*time.Millisecond
-			o.Target.SpecVersion, o.Target.UpdatedAt = after.SpecVersion, time.UnixMilli(after.UpdatedAtMS).UTC()
 			o.Changed = true
 			changed = append(changed, after)
 			schedules = append(schedules, schedule(after, o.Target.Regions))
+			if onlySchedule(before, after) {
+				rescheduled = append(rescheduled, after)
+			} else {
+				rewritten = append(rewritten, after)
+			}
 		}
 		if dry || len(changed) == 0 {
 			return errUnchanged
 		}
-		for chunk := range slices.Chunk(changed, idsPerStatement) {
+		for _, after := range rewritten {
+			if err := write(ctx, tx, there[after.ID], after); err != nil {
+				return err
+			}
+		}
+		for chunk := range slices.Chunk(rescheduled, idsPerStatement) {
 			if err := reschedule(ctx, tx, chunk); err != nil {
 				return err
 			}
@@ -128,7 +150,17 @@ func takeMany(ctx context.Context, tx *gorm.DB, asked []Asked) (map[int64]row, e
 	return there, nil
 }
 
-// reschedule writes what UpdateMany may change of these targets in one statement.
+// onlySchedule says whether the two differ in nothing but what reschedule writes.
+func onlySchedule(before, after row) bool {
+	return before.Spec == after.Spec && before.Policy == after.Policy && before.Tags == after.Tags && before.ParentID == after.ParentID
+}
+
+// refusal says whether it is of the parent that was asked for, and not of the database.
+func refusal(err error) bool {
+	return errors.Is(err, ErrNoParent) || errors.Is(err, ErrParentCycle) || errors.Is(err, ErrParentDepth)
+}
+
+// reschedule writes when, from where and for how long these targets are checked, in one statement.
 func reschedule(ctx context.Context, tx *gorm.DB, rows []row) error {
 	values, fields := make([]string, len(rows)), make([]any, 0, 7*len(rows))
 	for i, r := range rows {

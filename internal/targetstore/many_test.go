@@ -61,7 +61,7 @@ func TestManyAreChangedAtOnce(t *testing.T) {
 			if target.ID == all[700].ID {
 				target.Interval, target.Timeout, target.Regions = all[700].Interval, all[700].Timeout, all[700].Regions
 			}
-			target.Name, target.URL, target.Tags = "of all", "https://elsewhere.example/", nil // none of the business of many
+			target.Name, target.URL, target.Kind = "of all", "tcp://elsewhere.example:1", uptime.KindTCP // none of the business of many
 			return nil
 		}
 		before, err := schedules.Seq(t.Context())
@@ -134,6 +134,58 @@ func TestManyAreChangedAtOnce(t *testing.T) {
 		one, err := store.Update(t.Context(), all[0].ID, 0, func(t *uptime.Target) error { t.Active = true; return nil })
 		if err != nil || one.SpecVersion != next+1 {
 			t.Errorf("the save after them: version %d, want %d (%v)", one.SpecVersion, next+1, err)
+		}
+	})
+}
+
+// What is not of the schedule is stored too, each as a save of its own would have.
+func TestManyAreGivenAParentAndTags(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := targetstore.New(db)
+		router := create(t, store, example("router"))
+		above := create(t, store, example("above"))
+		if _, err := store.Update(t.Context(), router.ID, 0, func(target *uptime.Target) error { target.ParentID = above.ID; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		a, b := create(t, store, example("a")), create(t, store, example("b"))
+		parent := router.ID
+		edit := func(target *uptime.Target) error {
+			target.ParentID, target.Tags, target.Policy, target.Spec.Family = parent, []string{"shop"}, `{"down_after":3}`, uptime.FamilyV4
+			return nil
+		}
+		tagged := func() (n int) {
+			t.Helper()
+			all, err := store.List(t.Context(), targetstore.Filter{Tags: []string{"shop"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		for _, dry := range []bool{true, false} {
+			outcomes, err := store.UpdateMany(t.Context(), askFor(a, router, above, b), dry, edit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, o := range outcomes {
+				if cycle := i == 1 || i == 2; cycle != errors.Is(o.Err, targetstore.ErrParentCycle) || cycle == o.Changed {
+					t.Errorf("dry %v: outcome %d: %+v", dry, i, o)
+				}
+				if got, err := store.Get(t.Context(), o.ID); !dry && o.Changed && (err != nil || cmp.Diff(got, o.Target) != "" || got.ParentID != parent || got.Policy == "" || got.Spec.Family != uptime.FamilyV4) {
+					t.Errorf("outcome %d: %v %s %+v", i, err, cmp.Diff(got, o.Target), got)
+				}
+			}
+			if n, want := tagged(), map[bool]int{true: 0, false: 2}[dry]; n != want {
+				t.Errorf("dry %v: %d have the tag", dry, n)
+			}
+		}
+		if written := versions(t, db, b.SpecVersion); len(written) != 2 {
+			t.Errorf("%d versions of two targets", len(written))
+		}
+		parent = 4711
+		outcomes, err := store.UpdateMany(t.Context(), askFor(a), false, edit)
+		if err != nil || !errors.Is(outcomes[0].Err, targetstore.ErrNoParent) {
+			t.Errorf("a parent that is not there: %+v, %v", outcomes, err)
 		}
 	})
 }

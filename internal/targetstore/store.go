@@ -129,22 +129,27 @@ func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int6
 	}
 	after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
 	after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
-	result := tx.Model(&row{}).Where("id = ?", id).
-		Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
-		Updates(after)
-	if result.Error != nil {
-		return row{}, nameTaken(ctx, result.Error)
-	}
-	if result.RowsAffected != 1 {
-		return row{}, ErrNotFound
+	if err := write(ctx, tx, before, after); err != nil {
+		return row{}, err
 	}
 	if err := s.rate.judge(ctx, tx, before, after); err != nil {
 		return row{}, err
 	}
-	if err := carry(ctx, tx, id, tagsOf(before), t.Tags, time.UnixMilli(after.UpdatedAtMS)); err != nil {
-		return row{}, err
-	}
 	return after, schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)
+}
+
+// write puts a row in place of the one before.
+func write(ctx context.Context, tx *gorm.DB, before, after row) error {
+	result := tx.WithContext(ctx).Model(&row{}).Where("id = ?", after.ID).
+		Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
+		Updates(after)
+	if result.Error != nil {
+		return nameTaken(ctx, result.Error)
+	}
+	if result.RowsAffected != 1 {
+		return ErrNotFound
+	}
+	return carry(ctx, tx, after.ID, tagsOf(before), tagsOf(after), time.UnixMilli(after.UpdatedAtMS))
 }
 
 // Delete removes a target, writes the version that ends its schedule and notes

@@ -2,13 +2,18 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 type batchJSON struct {
@@ -26,6 +31,20 @@ type batchJSON struct {
 			Errors []struct{ Pointer, Code string }
 		}
 	}
+	Before []struct {
+		IDs []int64
+		Set json.RawMessage
+	}
+}
+
+func (b *bench) batch(body string) (answer batchJSON) {
+	b.Helper()
+	got := b.do("POST", "/api/v1/targets:batch", body, as(editorKey))
+	if got.Code != http.StatusOK {
+		b.Fatalf("%s: %d %s", body, got.Code, got.text)
+	}
+	got.into(b, &answer)
+	return answer
 }
 
 func (b batchJSON) changed() (ids []int64) {
@@ -124,6 +143,63 @@ func TestManyTargetsAreChangedAtOnce(t *testing.T) {
 	}
 }
 
+// All that can be the same of many is set, told as it was, and put back by what was told.
+func TestManyArePutBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"tcp://router.example:22","name":"router"}`)
+	b.create(`{"url":"https://a.example/","tags":["old","both"],"expect":{"status":["200"]},"policy":{"down_after":3},"family":"6","parent_id":1}`)
+	b.create(`{"url":"https://b.example/","interval_s":30,"tags":["both"]}`)
+	b.create(`{"url":"https://c.example/","interval_s":30,"tags":["both"]}`)
+	b.create(`{"url":"https://d.example/","active":false}`)
+	first := b.stored()
+	const set = `{"active":false,"interval_s":300,"timeout_ms":2000,"add_tags":["NEW","both"],"remove_tags":["Old"],"expect":{"status":["204"]},"policy":{"up_after":2},"family":"4","parent_id":1}`
+	dry := b.batch(`{"ids":[1,2,3,4,5],"dry_run":true,"set":` + set + `}`)
+	if diff := cmp.Diff(first, b.stored()); diff != "" {
+		t.Fatal(diff)
+	}
+	did := b.batch(`{"ids":[1,2,3,4,5],"set":` + set + `}`)
+	if !slices.Equal(did.changed(), []int64{2, 3, 4, 5}) || len(did.Refused) != 1 || did.Refused[0].ID != 1 { // a tcp target has no status, nor is it its own parent
+		t.Errorf("%+v", did)
+	}
+	for _, target := range b.stored()[1:] {
+		if target.Active || target.Interval != 5*time.Minute || target.Timeout != 2*time.Second || !slices.Equal(target.Tags, []string{"both", "new"}) ||
+			target.ParentID != 1 || target.Spec.Family != uptime.FamilyV4 || target.Policy != `{"up_after":2}` || len(target.Spec.Expect.Status) != 1 || target.Spec.Expect.Status[0].From != 204 {
+			t.Errorf("%+v", target)
+		}
+	}
+	var was []string
+	for _, group := range did.Before {
+		was = append(was, fmt.Sprint(group.IDs)+" "+string(group.Set))
+	}
+	slices.Reverse(was)
+	if diff := cmp.Diff([]string{
+		`[2] {"active":true,"add_tags":["old"],"expect":{"status":["200"]},"family":"6","interval_s":60,"policy":{"down_after":3},"remove_tags":["new"],"timeout_ms":10000}`,
+		`[3 4] {"active":true,"expect":null,"family":null,"interval_s":30,"parent_id":null,"policy":null,"remove_tags":["new"],"timeout_ms":10000}`,
+		`[5] {"expect":null,"family":null,"interval_s":60,"parent_id":null,"policy":null,"remove_tags":["both","new"],"timeout_ms":10000}`,
+	}, was); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(did.Before, dry.Before); diff != "" {
+		t.Errorf("a dry run says something else: %s", diff)
+	}
+	revisions, _ := b.revisions(3)
+	const told = `/active: true → false; /expect/status: null → ["204"]; /family: null → "4"; /interval_s: 30 → 300; /parent: null → "router"; ` +
+		`/policy/up_after: null → 2; /tags: ["both"] → ["both","new"]; /timeout_ms: 10000 → 2000`
+	if len(revisions) == 0 || revisions[0] != told {
+		t.Errorf("the log says %q", revisions)
+	}
+	for _, group := range did.Before {
+		ids, _ := json.Marshal(group.IDs)
+		if back := b.batch(fmt.Sprintf(`{"ids":%s,"set":%s}`, ids, group.Set)); len(back.changed()) != len(group.IDs) {
+			t.Errorf("not put back: %+v", back)
+		}
+	}
+	if diff := cmp.Diff(first, b.stored(), cmpopts.IgnoreFields(uptime.Target{}, "SpecVersion", "UpdatedAt")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestBatchesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -133,11 +209,14 @@ func TestBatchesThatCannotBe(t *testing.T) {
 		`{"set":{"active":true}}`:                            "/ids required",
 		`{"ids":[1,1],"set":{"active":true}}`:                "/ids invalid_parameter",
 		`{"ids":[1],"versions":[1,2],"set":{"active":true}}`: "/versions invalid_parameter",
-		`{"ids":[1]}`:                         "/set required",
-		`{"ids":[1],"set":{}}`:                "/set required",
-		`{"ids":[1],"set":{"name":"all"}}`:    "/set/name unknown_field",
-		`{"ids":["1"],"set":{"active":true}}`: "/ids/0 invalid_type",
-		`{"ids":[` + strings.Repeat("1,", 10_000) + `2],"set":{"active":true}}`: "/ids too_long",
+		`{"ids":[1]}`:                                   "/set required",
+		`{"ids":[1],"set":{}}`:                          "/set required",
+		`{"ids":[1],"set":{"name":"all"}}`:              "/set/name unknown_field",
+		`{"ids":[1],"set":{"tags":["all"]}}`:            "/set/tags unknown_field",
+		`{"ids":[1],"set":{"add_tags":["x","no tag"]}}`: "/set/add_tags/1 invalid_text",
+		`{"ids":[1],"set":{"remove_tags":["a"` + strings.Repeat(`,"a"`, 20) + `]}}`: "/set/remove_tags too_long",
+		`{"ids":["1"],"set":{"active":true}}`:                                       "/ids/0 invalid_type",
+		`{"ids":[` + strings.Repeat("1,", 10_000) + `2],"set":{"active":true}}`:     "/ids too_long",
 	} {
 		got := b.do("POST", "/api/v1/targets:batch", body, as(editorKey))
 		if p := got.problem(t); got.Code < 400 || len(p.Errors) == 0 || p.Errors[0].Pointer+" "+p.Errors[0].Code != want {

@@ -124,7 +124,7 @@ func revisionOf(before, after uptime.Target, parents func(int64) string) []revis
 	return changes
 }
 
-// rescheduled is revisionOf for what UpdateMany changes, at a price that 10,000 targets can pay.
+// rescheduled is revisionOf for the schedule alone, at a price that 10,000 targets can pay.
 func rescheduled(before, after uptime.Target) []revisionChange {
 	var changes []revisionChange
 	if before.Active != after.Active {
@@ -205,18 +205,12 @@ func concealed(s uptime.Spec) map[string]string {
 }
 
 // parentsOf gives what the parents of a target before and after a change are called.
-func (a *api) parentsOf(ctx context.Context, before, after uptime.Target) func(int64) string {
-	names := map[int64]string{}
-	if before.ParentID != after.ParentID {
-		var err error
-		if names, err = a.parentNames(ctx, []uptime.Target{before, after}); err != nil { // the change has happened: it is told by their ids
-			return func(id int64) string {
-				if id == 0 {
-					return ""
-				}
-				return targetObject(id)
-			}
+func (a *api) parentsOf(ctx context.Context, changed ...uptime.Target) func(int64) string {
+	names, err := a.parentNames(ctx, changed)
+	return func(id int64) string {
+		if err != nil && id != 0 { // the change has happened: it is told by their ids
+			return targetObject(id)
 		}
+		return names[id]
 	}
-	return func(id int64) string { return names[id] }
 }

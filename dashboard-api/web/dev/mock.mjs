@@ -119,13 +119,34 @@ function route(method, url, body, allowed) {
       refuse(body) ?? ok(world.add({ ...body, fresh: true }, body.url.includes("/status/5") ? "failing" : "fast"), 201)
     );
   if (call === "POST /targets:batch") {
-    const answer = { dry_run: body.dry_run === true, changed: [], unchanged: [], refused: [] };
+    const answer = { dry_run: body.dry_run === true, changed: [], unchanged: [], refused: [], before: [] };
+    const { add_tags = [], remove_tags = [], ...same } = body.set;
     for (const id of body.ids) {
       const before = world.targets.get(id)?.target;
-      const why = before ? refuse({ url: before.url, ...body.set }) : problem(404, "there is no such target");
-      if (why) answer.refused.push({ id, problem: why.body });
-      else if (answer.dry_run) answer.changed.push({ id, spec_version: before.spec_version });
-      else answer.changed.push({ id, spec_version: world.update(id, body.set).spec_version });
+      const why = before ? refuse({ url: before.url, ...same }) : problem(404, "there is no such target");
+      if (why) {
+        answer.refused.push({ id, problem: why.body });
+        continue;
+      }
+      const left = before.tags.filter((tag) => !remove_tags.includes(tag));
+      const come = add_tags.filter((tag) => !left.includes(tag));
+      const gone = before.tags.filter((tag) => remove_tags.includes(tag));
+      const others = Object.keys(same).filter(
+        (member) => JSON.stringify(before[member]) !== JSON.stringify(same[member]),
+      );
+      const was = {
+        ...Object.fromEntries(others.map((member) => [member, before[member] ?? null])),
+        ...(gone.length > 0 && { add_tags: gone }),
+        ...(come.length > 0 && { remove_tags: come }),
+      };
+      if (Object.keys(was).length === 0) {
+        answer.unchanged.push(id);
+        continue;
+      }
+      answer.before.unshift({ ids: [id], set: was });
+      const set = { ...same, tags: [...left, ...come].sort() };
+      const { spec_version } = answer.dry_run ? before : world.update(id, set);
+      answer.changed.push({ id, spec_version });
     }
     return ok(answer);
   }

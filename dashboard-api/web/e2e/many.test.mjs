@@ -3,7 +3,18 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, settings, signIn, startBrowser, startLab, until, watchPage } from "./harness.mjs";
+import {
+  axeViolations,
+  inEveryMode,
+  must,
+  settings,
+  shoot,
+  signIn,
+  startBrowser,
+  startLab,
+  until,
+  watchPage,
+} from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const targets = [];
@@ -83,6 +94,52 @@ test("an edit of many shows what changes before it does; deleting can be taken b
   await page.getByText("3 targets deleted.").first().locator("..").getByRole("button", { name: "Undo" }).click();
   await page.locator(`[data-row="${targets[0].id}"]`).waitFor();
   await all("they are still there", (target) => target.id > 0);
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("an edit of many sets codes, addresses, what they depend on and the rule, says who stays, and takes all of it back", async () => {
+  const router = await must("POST", "/targets", { url: "tcp://127.0.0.1:9", name: `Dam ${run}`, active: false });
+  const before = await Promise.all(targets.map(read));
+  const { context, page, trouble } = await signedIn(`/?q=${run}&sort=name`);
+  await page.getByRole("checkbox", { name: `Select Ant ${run}` }).check();
+  await page.getByRole("button", { name: "Select all 4 matching" }).click();
+  const bar = page.getByRole("region", { name: "Selected targets" });
+  await bar.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Expected status codes").fill("200-299, 404");
+  await page.getByText("Expected status codes: 200-399 → 200-299, 404 for 3 targets").waitFor();
+  await page.getByText(`1 target stays as it is. Dam ${run}: `).waitFor(); // it has no status
+  await page.getByLabel("Addresses").selectOption("IPv4");
+  await page.getByText("Addresses: IPv4, IPv6 → IPv4 for 3 targets").waitFor();
+  await page.getByLabel("Set what they depend on").check();
+  const depends = page.getByRole("combobox", { name: "Depends on" });
+  await depends.click();
+  await depends.fill(`Dam ${run}`);
+  await page.getByRole("option", { name: `Dam ${run}` }).click();
+  await page.getByText(`Depends on: Nothing → Dam ${run} for 3 targets`).waitFor();
+  await page.getByLabel("Set the rule").check();
+  await page.getByLabel("Failing results in a row", { exact: false }).first().fill("3");
+  await page.getByText("Rule: the default → the one above for 3 targets").waitFor();
+  assert.deepEqual(await axeViolations(page), []);
+  await shoot(page, "bulk-edit-1280-light");
+  await page.getByRole("button", { name: "Change 3 targets" }).click();
+  await all(
+    "they are set",
+    ({ expect, family, parent_id, policy }) =>
+      expect.status.join() === "200-299,404" && family === "4" && parent_id === router.id && policy.down_after === 3,
+  );
+  await page.getByText("3 targets changed.").first().locator("..").getByRole("button", { name: "Undo" }).click();
+  await all("they are as before", (target) => target.parent_id === null && target.family === "");
+  const own = ({ expect, family, parent_id, policy, interval_s, tags }) => ({
+    expect,
+    family,
+    parent_id,
+    policy,
+    interval_s,
+    tags,
+  });
+  assert.deepEqual((await Promise.all(targets.map(read))).map(own), before.map(own));
+  await must("DELETE", `/targets/${router.id}`);
   assert.deepEqual(trouble, []);
   await context.close();
 });

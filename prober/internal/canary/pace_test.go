@@ -27,7 +27,7 @@ func TestPace(t *testing.T) {
 		wait(25 * time.Second)
 		good, _ := r.rounds()
 		r.down()
-		r.Failed(old, time.Now())
+		r.Failed(old, time.Now(), true)
 		wait(10*time.Second + time.Millisecond)
 		if again, bad := r.rounds(); again != good || bad != 11 {
 			t.Errorf("%d good and %d bad rounds in ten bad seconds", again-good, bad)
@@ -43,12 +43,12 @@ func TestFailureStartsARound(t *testing.T) {
 		wait(5 * time.Second)
 		began := time.Now()
 		wait(time.Second)
-		r.Failed(old, began)
+		r.Failed(old, began, true)
 		wait(time.Millisecond)
 		if good, _ := r.rounds(); good != 2 {
 			t.Errorf("%d rounds", good)
 		}
-		r.Failed(old, began)
+		r.Failed(old, began, true)
 		wait(2 * time.Second)
 		if good, _ := r.rounds(); good != 2 {
 			t.Errorf("%d rounds: one had begun since", good)
@@ -78,7 +78,7 @@ func TestWhatWasNotDownDoesNotWait(t *testing.T) {
 		}()
 		fails := func(target int64) time.Duration {
 			t.Helper()
-			r.Failed(target, time.Now())
+			r.Failed(target, time.Now(), true)
 			wait(250 * time.Millisecond)
 			ended := time.Now()
 			doubt, took := r.askOf(target, 250*time.Millisecond)
@@ -141,7 +141,7 @@ func TestRoundsAreAnnounced(t *testing.T) {
 		r := start(t, 3)
 		for range 600 {
 			wait(100 * time.Millisecond)
-			r.Failed(old, time.Now()) // rounds every second
+			r.Failed(old, time.Now(), true) // rounds every second
 		}
 		if good, _ := r.rounds(); len(r.told()) < 6 || len(r.told()) > 7 || good < 50 {
 			t.Fatalf("%d announced of %d", len(r.told()), good)
@@ -154,7 +154,7 @@ func TestRoundsAreAnnounced(t *testing.T) {
 		before := len(r.told())
 		wait(5 * time.Second)
 		r.down()
-		r.Failed(old, time.Now())
+		r.Failed(old, time.Now(), true)
 		wait(3*time.Second + time.Millisecond)
 		told := r.told()[before:]
 		if len(told) < 4 || told[len(told)-1].Good || !strings.Contains(told[len(told)-1].Said, ": connection refused") {
@@ -176,7 +176,7 @@ func TestAnnouncementIsTriedAgain(t *testing.T) {
 		r.refuse = true
 		r.mu.Unlock()
 		r.down()
-		r.Failed(old, time.Now())
+		r.Failed(old, time.Now(), true)
 		wait(time.Second)
 		r.up()
 		wait(15 * time.Second) // it is good again, and nobody has heard of it

@@ -137,8 +137,8 @@ const stopped = "the prober stopped before a canary answered"
 
 // turn does what is due, and says how long it is until something may be.
 func (w *Watch) turn(ctx context.Context) time.Duration {
-	now := time.Now()
 	w.mu.Lock()
+	now := time.Now() // within: who failed before the round of now is served by it
 	given := 0
 	for given < len(w.waiting) && now.Sub(w.waiting[given].ended) >= Patience {
 		given++
@@ -246,8 +246,15 @@ func (w *Watch) count(r *round, seen Sight, now time.Time) (judged []failure, do
 	}
 	r.decided = true
 	w.metrics.round(good)
-	if r.began.Before(w.newest.Began) { // a later one was quicker
-		return nil, ""
+	slices.Sort(r.said)
+	said := strings.Join(r.said, "; ")
+	if !good { // also of one that began earlier than another that was quicker: its bad time was theirs who wait
+		w.lastBad, w.badSaid = now, said
+		judged, doubt = w.waiting, w.doubt("")
+		w.waiting = nil
+	}
+	if r.began.Before(w.newest.Began) {
+		return judged, doubt
 	}
 	before := w.newest
 	w.newest = Round{Began: r.began, Decided: now, Good: good}
@@ -255,11 +262,7 @@ func (w *Watch) count(r *round, seen Sight, now time.Time) (judged []failure, do
 		w.lastGood = now
 		judged = w.since(r.began)
 	} else {
-		slices.Sort(r.said)
-		w.newest.Said = strings.Join(r.said, "; ")
-		w.lastBad, w.badSaid = now, w.newest.Said
-		judged, doubt = w.waiting, w.doubt("")
-		w.waiting = nil
+		w.newest.Said = said
 	}
 	if before.Began.IsZero() || before.Good != good {
 		w.changed()
@@ -294,10 +297,10 @@ func (w *Watch) changed() {
 	w.o.Log.Warn("canaries do not answer: what fails is not believed", "canaries", w.newest.Said)
 }
 
-// Failed is told that a look at a target failed which began at that time: a round begins unless
-// one did since. Target 0 is one of which nothing is known.
-func (w *Watch) Failed(target int64, began time.Time) {
-	news := !w.down.has(target)
+// Failed is told that a look at a target failed which began at that time, and whether it says that it is
+// down: a round begins unless one did since. Target 0 is one of which nothing is known.
+func (w *Watch) Failed(target int64, began time.Time, down bool) {
+	news := down && !w.down.has(target)
 	w.mu.Lock()
 	if w.began.Before(began) {
 		w.wanted, w.urgent = true, w.urgent || news
@@ -316,7 +319,7 @@ func (w *Watch) Answered(target int64) { w.down.remove(target) }
 // once, after two seconds at the latest, here or from another goroutine, with an empty text or
 // with what is to be doubted. What is called must be quick. Target 0 is one of which nothing is known.
 func (w *Watch) Believe(target int64, began time.Time, then func(doubt string)) {
-	f := failure{target: target, began: began, ended: time.Now(), then: then}
+	f := failure{target: target, began: began, then: then}
 	if doubt, known := w.judge(f); known {
 		w.reply(f, doubt)
 	}
@@ -335,6 +338,7 @@ func (w *Watch) judge(f failure) (doubt string, known bool) {
 	case !w.lastBad.IsZero() && !w.lastBad.Before(f.began):
 		return w.doubt(" while the check was under way"), true
 	}
+	f.ended = time.Now()
 	w.waiting = append(w.waiting, f)
 	w.urgent = w.urgent || news
 	signal(w.wake)

@@ -89,7 +89,7 @@ func TestStaleGoodNewsIsNotBelieved(t *testing.T) {
 		}
 		r.up()
 		wait(20 * time.Second)
-		r.Failed(old, time.Now()) // a first look: a round begins, and is good
+		r.Failed(old, time.Now(), true) // a first look: a round begins, and is good
 		wait(time.Millisecond)
 		good, _ := r.rounds()
 		r.down()
@@ -131,7 +131,7 @@ func TestBadNewsOfTheCheckOwnTimeIsNotForgiven(t *testing.T) {
 		r := start(t, 3)
 		wait(time.Second)
 		r.down()
-		r.Failed(old, time.Now())
+		r.Failed(old, time.Now(), true)
 		wait(100 * time.Millisecond)
 		r.up()
 		wait(5 * time.Second)
@@ -143,6 +143,29 @@ func TestBadNewsOfTheCheckOwnTimeIsNotForgiven(t *testing.T) {
 		}
 		if doubt, took := r.ask(2 * time.Second); doubt != "" || took > quick {
 			t.Errorf("a check that began after the last bad round: %q after %v", doubt, took)
+		}
+	})
+}
+
+// A round whose answers fail slowly is decided after a later one that was good at once: who failed while it was
+// under way is not believed all the same.
+func TestBadNewsThatComesLateIsNotForgiven(t *testing.T) {
+	in(t, func(t *testing.T) {
+		_, number, _ := net.SplitHostPort(newPort(t).addr)
+		r := start(t, 0, "flip.test:"+number)
+		wait(5 * time.Second)
+		r.names.silent.Store(true)
+		began := time.Now()
+		r.Failed(old, began, true) // its round hangs for two seconds
+		wait(1500 * time.Millisecond)
+		r.names.silent.Store(false)
+		r.Failed(old+1, time.Now(), true) // a round of another's, good at once
+		wait(550 * time.Millisecond)
+		if _, bad := r.rounds(); bad != 1 || r.Word() != "good" {
+			t.Fatalf("%d bad rounds, and it is %s", bad, r.Word())
+		}
+		if doubt, _ := r.ask(time.Since(began)); !strings.Contains(doubt, "while the check was under way") {
+			t.Errorf("believed: %q", doubt)
 		}
 	})
 }
@@ -175,7 +198,7 @@ func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
 		if doubt, took := r.ask(0); doubt != "" || took != 0 {
 			t.Errorf("%q after %v", doubt, took)
 		}
-		r.names.silent.Store(true) // the next, of half a second after that, takes two seconds
+		r.names.silent.Store(true) // the next, of a second after that, takes two seconds
 		began := time.Now()
 		answers := make(chan time.Duration, 200)
 		for range 200 {
@@ -238,7 +261,7 @@ func TestNoneBelievesEverything(t *testing.T) {
 		if err := w.Run(t.Context()); err != nil || w.On() || w.Word() != "off" || w.State().On {
 			t.Errorf("%v, %s", err, w.Word())
 		}
-		w.Failed(old, time.Now())
+		w.Failed(old, time.Now(), true)
 		believed := false
 		w.Believe(old, time.Now(), func(doubt string) { believed = doubt == "" })
 		if !believed {

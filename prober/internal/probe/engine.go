@@ -53,8 +53,8 @@ type Options struct {
 	Log       *slog.Logger
 	Metrics   prometheus.Registerer
 
-	Failed func(target int64, began time.Time) // told when a look at one failed that began then, for whatever reason of the target's or the network's; nil: nobody
-	Doubt  time.Duration                       // how long the outcome of a failure waits after its visits, before it is a row
+	Failed func(target int64, began time.Time, down bool) // told when a look at one failed that began then: it is down, or the network around this prober is; nil: nobody
+	Doubt  time.Duration                                  // how long the outcome of a failure waits after its visits, before it is a row
 }
 
 // Engine runs the visitor of each target and adds what all kinds share: judgement, a
@@ -67,7 +67,7 @@ type Engine struct {
 	hanging   *hanging
 	freeze    *freezeWatch
 	strain    *strainWatch
-	failed    func(target int64, began time.Time)
+	failed    func(target int64, began time.Time, down bool)
 	doubt     time.Duration
 	log       *slog.Logger
 	metrics   *metrics
@@ -82,7 +82,7 @@ func New(o Options) *Engine {
 func newEngine(o Options, compilers map[uptime.Kind]compiler) *Engine {
 	e := &Engine{plans: newPlans(o, compilers), failed: o.Failed, doubt: o.Doubt, log: o.Log, underway: underway{all: map[*errand]struct{}{}}, hanging: newHanging()}
 	if e.failed == nil {
-		e.failed = func(int64, time.Time) {}
+		e.failed = func(int64, time.Time, bool) {}
 	}
 	e.metrics = newMetrics(o.Metrics, e.hanging)
 	e.sightings.New = func() any { return &sighting{} }
@@ -120,7 +120,7 @@ func (e *Engine) Check(ctx context.Context, check *uptime.Check, done func(Outco
 		return
 	}
 	if outcome.failing() {
-		e.failed(check.TargetID, start)
+		e.failed(check.TargetID, start, outcome.Status == uptime.StatusDown)
 	}
 	if outcome.Status == uptime.StatusDown && outcome.AnsweredBy == "" && e.timeToConfirm(check, start) && pause(ctx, confirmPause) {
 		first := outcome.Failure

@@ -84,7 +84,11 @@ func TestFailedLookIsTold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o := options(nil)
 			var told []time.Time
-			o.Failed = func(_ int64, began time.Time) { told = append(told, began) }
+			o.Failed = func(_ int64, began time.Time, down bool) {
+				if told = append(told, began); down != (want == 1) {
+					t.Errorf("%v: down %v", ends, down)
+				}
+			}
 			s := &scripted{ends: ends, took: time.Second}
 			e := newEngine(o, with(s))
 			began := time.Now()

@@ -88,6 +88,14 @@ export const api = {
   /** The same change of many targets, in one transaction: who is refused stays as it was, and is named. */
   changeTargets: (ids: number[], set: BatchSet) =>
     request<Batch>("/api/v1/targets:batch", { method: "POST", body: { ids, set }, timeoutMs: 60_000 }),
+  /** What that would come to. */
+  tryTargets: (ids: number[], set: BatchSet, signal: AbortSignal) =>
+    request<Batch>("/api/v1/targets:batch", {
+      method: "POST",
+      body: { ids, set, dry_run: true },
+      timeoutMs: 60_000,
+      signal,
+    }),
   deleteTarget: (id: number, keepalive = false) =>
     request<void>(`/api/v1/targets/${id}`, { method: "DELETE", keepalive }),
 

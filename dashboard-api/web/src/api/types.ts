@@ -428,12 +428,20 @@ export interface Problem {
 }
 
 /** What can be made the same of many targets at once. */
-export type BatchSet = Partial<Pick<Target, "active" | "interval_s" | "timeout_ms" | "regions">>;
+export type BatchSet = Partial<Pick<Target, "active" | "interval_s" | "timeout_ms" | "regions">> &
+  Pick<TargetInput, "parent_id" | "expect" | "family" | "policy"> & { add_tags?: string[]; remove_tags?: string[] };
+
+export interface Before {
+  ids: number[];
+  set: BatchSet;
+}
 
 export interface Batch {
   changed: { id: number; spec_version: number }[];
   unchanged: number[];
   refused: { id: number; problem: Problem }[];
+  /** What was of those that changed: each set, given again for its ids and in this order, puts them back. A node of the release before does not say it. */
+  before?: Before[];
 }
 
 /** What a node says of the one channel that pages read: `targets`. */

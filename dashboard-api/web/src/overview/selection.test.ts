@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupByTag, ungrouped } from "./groups";
-import { changes, hiddenOf, inParts, inTurn, nothing, patchOf, preview, select } from "./selection";
+import { hiddenOf, inParts, inTurn, nothing, select } from "./selection";
 
 describe("a selection", () => {
   const shown = ungrouped([5, 3, 8, 1]);
@@ -113,38 +113,5 @@ describe("many in turn", () => {
       1,
     );
     expect(done).toEqual([1]);
-  });
-});
-
-describe("an edit of many", () => {
-  const targets = [
-    { interval_s: 10, timeout_ms: 5000, regions: [], tags: [] },
-    { interval_s: 60, timeout_ms: 5000, regions: ["us", "eu"], tags: ["prod"] },
-    { interval_s: 60, timeout_ms: 1000, regions: ["eu", "us"], tags: ["db", "old"] },
-  ];
-  it("shows what changes, and for how many", () => {
-    expect(preview(targets, { interval_s: 10 })).toEqual([{ field: "Interval", from: "60 s", to: "10 s", n: 2 }]);
-    expect(preview(targets, { timeout_ms: 2500, regions: ["eu", "us"] })).toEqual([
-      { field: "Regions", from: "every region", to: "eu, us", n: 1 },
-      { field: "Timeout", from: "5 s", to: "2.5 s", n: 2 },
-      { field: "Timeout", from: "1 s", to: "2.5 s", n: 1 },
-    ]);
-  });
-  it("adds tags and takes tags off, and asks the server for the whole of them", () => {
-    const edit = { add_tags: ["prod"], remove_tags: ["old"] };
-    expect(preview(targets, edit)).toEqual([
-      { field: "Tag", from: "without prod", to: "with prod", n: 2 },
-      { field: "Tag", from: "with old", to: "without old", n: 1 },
-    ]);
-    expect(targets.map((target) => changes(target, edit))).toEqual([true, false, true]);
-    expect(patchOf({ interval_s: 60, timeout_ms: 1, regions: [], tags: ["db", "old"] }, edit)).toEqual({
-      tags: ["db", "prod"],
-    });
-    expect(patchOf({ interval_s: 60, timeout_ms: 1, regions: [], tags: ["db"] }, { interval_s: 10 })).toEqual({
-      interval_s: 10,
-    });
-  });
-  it("leaves alone what is so already", () => {
-    expect(targets.map((target) => changes(target, { interval_s: 10 }))).toEqual([false, true, true]);
   });
 });

@@ -1,7 +1,3 @@
-import type { TargetInput } from "../api/types";
-import { sortedTags } from "../ui/tags";
-import { listed } from "../ui/words";
-import { locale, t } from "../words/t";
 import { type Lines, placeOf } from "./groups";
 
 /** What is selected, and where a range would begin. */
@@ -93,62 +89,3 @@ export async function inParts<T extends { id: number }>(
   }
   return { done, failed };
 }
-
-export interface Editable {
-  interval_s: number;
-  timeout_ms: number;
-  regions: readonly string[];
-  tags: readonly string[];
-}
-
-export type Edit = Partial<{
-  interval_s: number;
-  timeout_ms: number;
-  regions: string[];
-  add_tags: string[] | undefined;
-  remove_tags: string[] | undefined;
-}>;
-
-/** The tags of a target after an edit. */
-export const tagsAfter = (tags: readonly string[], edit: Edit): string[] =>
-  sortedTags([...tags.filter((tag) => !edit.remove_tags?.includes(tag)), ...(edit.add_tags ?? [])]);
-
-/** What to ask of the server: tags are replaced as a whole there. */
-export function patchOf(target: Editable, { add_tags, remove_tags, ...fields }: Edit): TargetInput {
-  return add_tags || remove_tags ? { ...fields, tags: tagsAfter(target.tags, { add_tags, remove_tags }) } : fields;
-}
-
-const regionWord = (regions: readonly string[]) =>
-  regions.length === 0 ? t("every region") : listed([...regions].sort());
-
-const plain = new Intl.NumberFormat(locale(), { useGrouping: false, maximumFractionDigits: 3 });
-const seconds = (s: number) => t("{s} s", { s: plain.format(s) });
-
-/** What an edit would change, by what it is now: "10 s → 30 s" for how many. */
-export function preview(
-  targets: readonly Editable[],
-  edit: Edit,
-): { field: string; from: string; to: string; n: number }[] {
-  const counts = new Map<string, { field: string; from: string; to: string; n: number }>();
-  const note = (field: string, from: string, to: string) => {
-    if (from === to) return;
-    const key = `${field}\n${from}`;
-    const line = counts.get(key) ?? { field, from, to, n: 0 };
-    line.n++;
-    counts.set(key, line);
-  };
-  for (const target of targets) {
-    if (edit.interval_s !== undefined) note(t("Interval"), seconds(target.interval_s), seconds(edit.interval_s));
-    if (edit.timeout_ms !== undefined)
-      note(t("Timeout"), seconds(target.timeout_ms / 1000), seconds(edit.timeout_ms / 1000));
-    for (const tag of edit.add_tags ?? [])
-      if (!target.tags.includes(tag)) note(t("Tag"), t("without {tag}", { tag }), t("with {tag}", { tag }));
-    for (const tag of edit.remove_tags ?? [])
-      if (target.tags.includes(tag)) note(t("Tag"), t("with {tag}", { tag }), t("without {tag}", { tag }));
-    if (edit.regions !== undefined) note(t("Regions"), regionWord(target.regions), regionWord(edit.regions));
-  }
-  return [...counts.values()].sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : b.n - a.n));
-}
-
-/** Whether an edit would change a target at all. */
-export const changes = (target: Editable, edit: Edit): boolean => preview([target], edit).length > 0;

@@ -1,14 +1,14 @@
 import { useCallback, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
-import type { BatchSet, TargetInput } from "../api/types";
+import type { BatchSet, Before } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { testTarget } from "../app/useTest";
 import type { TargetView } from "../live/store";
 import { briefly } from "../ui/problems";
 import { t } from "../words/t";
-import { changes, type Edit, inParts, inTurn, patchOf } from "./selection";
+import { inParts, inTurn } from "./selection";
 
 /** What is said of doing something to many: meanwhile, of those it was done to, and of the others. */
 const acts = {
@@ -74,11 +74,7 @@ export function useBulk() {
 
   /** Says how something went that was done to many. */
   const tell = useCallback(
-    (
-      said: Omit<Act, "what">,
-      { done, failed }: Awaited<ReturnType<typeof inTurn<TargetView>>>,
-      undo?: (done: TargetView[]) => void,
-    ) => {
+    (said: Omit<Act, "what">, { done, failed }: Awaited<ReturnType<typeof inTurn<TargetView>>>, undo?: () => void) => {
       setProgress(null);
       if (failed.length > 0) {
         const first = failed[0];
@@ -88,7 +84,7 @@ export function useBulk() {
         });
       }
       if (done.length === 0) return;
-      toast({ text: said.done(done.length), ...(undo && { action: { label: t("Undo"), run: () => undo(done) } }) });
+      toast({ text: said.done(done.length), ...(undo && { action: { label: t("Undo"), run: undo } }) });
     },
     [toast],
   );
@@ -100,57 +96,83 @@ export function useBulk() {
   }, []);
 
   const run = useCallback(
-    async (
-      { what, ...said }: Act,
-      targets: readonly TargetView[],
-      act: (target: TargetView) => Promise<void>,
-      undo?: (target: TargetView) => Promise<void>,
-    ) => {
+    async ({ what, ...said }: Act, targets: readonly TargetView[], act: (target: TargetView) => Promise<void>) => {
       if (targets.length === 0) return toast({ text: t("Nothing to change.") });
-      const went = await inTurn(targets, act, begin(what, targets.length), () => stopped.current);
-      tell(said, went, undo && ((done) => void run(acts.undo, done, undo)));
+      tell(said, await inTurn(targets, act, begin(what, targets.length), () => stopped.current));
     },
     [toast, begin, tell],
   );
 
-  /** The same change of all: shown as it is asked for, and taken back of those that the server does not change. */
+  /**
+   * The same change of all of a part: shown as it is asked for, and taken back of those that the server does not change.
+   * What they were before is kept for the way back.
+   */
   const setAll = useCallback(
     async (
       { what, ...said }: Act,
-      targets: readonly TargetView[],
-      set: BatchSet,
-      undo?: (done: TargetView[]) => void,
+      parts: readonly { targets: readonly TargetView[]; set: BatchSet }[],
+      back = true,
     ) => {
-      if (targets.length === 0) return toast({ text: t("Nothing to change.") });
-      const show = begin(what, targets.length);
-      const { regions: _, ...assumed } = set; // which regions look at it is the server's to say
-      const act = async (part: readonly TargetView[]) => {
-        const ids = part.map(({ id }) => id);
-        store.assume(ids, assumed);
-        try {
-          const { refused } = await api.changeTargets(ids, set);
-          const why = new Map(refused.map(({ id, problem }) => [id, new ApiError(problem)]));
-          store.settle([...why.keys()], false);
-          store.settle(ids, true);
-          return why;
-        } catch (error) {
-          store.settle(ids, false);
-          throw error;
-        }
-      };
+      const of = parts.reduce((n, { targets }) => n + targets.length, 0);
+      if (of === 0) return toast({ text: t("Nothing to change.") });
+      const show = begin(what, of);
+      const before: Before[] = [];
+      const same = new Set<number>();
+      const went: Awaited<ReturnType<typeof inTurn<TargetView>>> = { done: [], failed: [] };
       await new Promise((ready) => setTimeout(ready)); // that it has begun is shown before anything is done
-      tell(said, await inParts(targets, act, show, () => stopped.current, PART), undo);
+      for (const { targets, set } of parts) {
+        const { active, interval_s, timeout_ms } = set; // the rest is the server's to say
+        const assumed = {
+          ...(active !== undefined && { active }),
+          ...(interval_s !== undefined && { interval_s }),
+          ...(timeout_ms !== undefined && { timeout_ms }),
+        };
+        const act = async (part: readonly TargetView[]) => {
+          const ids = part.map(({ id }) => id);
+          store.assume(ids, assumed);
+          try {
+            const answer = await api.changeTargets(ids, set);
+            const why = new Map(answer.refused.map(({ id, problem }) => [id, new ApiError(problem)]));
+            store.settle([...why.keys()], false);
+            store.settle(ids, true);
+            before.unshift(...(answer.before ?? []));
+            for (const id of answer.unchanged) same.add(id);
+            return why;
+          } catch (error) {
+            store.settle(ids, false);
+            throw error;
+          }
+        };
+        const { done, failed } = went;
+        const some = await inParts(
+          targets,
+          act,
+          (n, not) => show(done.length + n, failed.length + not),
+          () => stopped.current,
+          PART,
+        );
+        done.push(...some.done);
+        failed.push(...some.failed);
+      }
+      const putBack = () => {
+        const there = (id: number) => store.get(id) ?? [];
+        void setAll(
+          acts.undo,
+          before.map(({ ids, set }) => ({ targets: ids.flatMap(there), set })),
+          false,
+        );
+      };
+      const changed = went.done.filter(({ id }) => !same.has(id));
+      if (same.size === of) toast({ text: t("Nothing to change.") });
+      tell(said, { ...went, done: changed }, back && before.length > 0 ? putBack : undefined);
     },
     [store, toast, begin, tell],
   );
   const activity = useCallback(
     (targets: readonly TargetView[], active: boolean) =>
-      setAll(
-        active ? acts.resume : acts.pause,
-        targets.filter((target) => target.active !== active),
-        { active },
-        (done) => void setAll(acts.undo, done, { active: !active }),
-      ),
+      setAll(active ? acts.resume : acts.pause, [
+        { targets: targets.filter((target) => target.active !== active), set: { active } },
+      ]),
     [setAll],
   );
   const test = useCallback(
@@ -158,28 +180,8 @@ export function useBulk() {
     [run],
   );
   const edit = useCallback(
-    (targets: readonly TargetView[], wanted: Edit) => {
-      const others = targets.filter((target) => changes(target, wanted));
-      const { add_tags, remove_tags, ...same } = wanted;
-      const putBack = async ({ id, interval_s, timeout_ms, regions, tags }: TargetView) => {
-        const before: TargetInput = {};
-        if (wanted.interval_s !== undefined) before.interval_s = interval_s;
-        if (wanted.timeout_ms !== undefined) before.timeout_ms = timeout_ms;
-        if (wanted.regions !== undefined) before.regions = regions;
-        if (add_tags || remove_tags) before.tags = tags;
-        store.applySaved(await api.updateTarget(id, before));
-      };
-      // The tags of each are other ones: they are replaced one by one.
-      if (!add_tags && !remove_tags)
-        return setAll(acts.edit, others, same, (done) => void run(acts.undo, done, putBack));
-      return run(
-        acts.edit,
-        others,
-        async (target) => store.applySaved(await api.updateTarget(target.id, patchOf(target, wanted))),
-        putBack,
-      );
-    },
-    [run, setAll, store],
+    (targets: readonly TargetView[], set: BatchSet) => setAll(acts.edit, [{ targets, set }]),
+    [setAll],
   );
   /** Nothing is deleted before the message with its way back is gone; all at once, as the page may be on its way out. */
   const remove = useCallback(

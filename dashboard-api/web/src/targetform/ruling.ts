@@ -9,13 +9,17 @@ import { same } from "./part";
 export function ruleBody(draft: RuleDraft, before: RuleDraft): { body: Pick<TargetInput, "policy">; errors: Errors } {
   if (same(draft, before)) return { body: {}, errors: {} };
   const parsed = policyOf(draft);
-  if (parsed.ok) return { body: { policy: parsed.policy }, errors: {} };
+  return parsed.ok ? { body: { policy: parsed.policy }, errors: {} } : { body: {}, errors: pointed(parsed.errors) };
+}
+
+/** The mistakes of a rule by where the server would point. */
+export function pointed(found: RuleErrors): Errors {
   const errors: Errors = {};
   for (const [pointer, field] of pointers) {
-    const why = parsed.errors[field];
+    const why = found[field];
     if (why) errors[pointer] = why;
   }
-  return { body: {}, errors };
+  return errors;
 }
 
 /** Of the mistakes of a form those of the rule, by its fields; what belongs to none of them is under `form`. */
