@@ -121,7 +121,7 @@ test("an edit of many sets codes, addresses, what they depend on and the rule, s
   await page.getByLabel("Failing results in a row", { exact: false }).first().fill("3");
   await page.getByText("Rule: the default → the one above for 3 targets").waitFor();
   assert.deepEqual(await axeViolations(page), []);
-  await shoot(page, "bulk-edit-1280-light");
+  await shoot(page, "bulk-more-1280-light");
   await page.getByRole("button", { name: "Change 3 targets" }).click();
   await all(
     "they are set",
