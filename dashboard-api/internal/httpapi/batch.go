@@ -103,13 +103,8 @@ func (b *befores) add(was, is uptime.Target) int {
 	differ("add_tags", len(gone) > 0, gone)
 	differ("remove_tags", len(come) > 0, come)
 	differ("parent_id", was.ParentID != is.ParentID, unless(was.ParentID == 0, was.ParentID))
-	statuses := func(t uptime.Target) (texts []string) {
-		for _, r := range t.Spec.Expect.Status {
-			texts = append(texts, r.String())
-		}
-		return texts
-	}
-	differ("expect", !slices.Equal(statuses(was), statuses(is)), unless(len(statuses(was)) == 0, ExpectInput{statuses(was)}))
+	statuses := was.Spec.Expect.Status
+	differ("expect", !slices.Equal(statuses, is.Spec.Expect.Status), unless(len(statuses) == 0, expectBody{statusTexts(statuses)}))
 	differ("family", was.Spec.Family != is.Spec.Family, unless(was.Spec.Family == uptime.FamilyAny, was.Spec.Family))
 	differ("policy", was.Policy != is.Policy, unless(was.Policy == "", verdict.Stored(was.Policy)))
 	if len(set) == 0 {

@@ -71,6 +71,15 @@ type expectBody struct {
 	Status []string `json:"status" nullable:"false" doc:"empty for kinds without status codes"`
 }
 
+// statusTexts are the ranges as they are written; never nil.
+func statusTexts(ranges []uptime.StatusRange) []string {
+	texts := make([]string, len(ranges))
+	for i, r := range ranges {
+		texts[i] = r.String()
+	}
+	return texts
+}
+
 // defaultStatus is what an empty expectation means.
 const defaultStatus = "200-399"
 
@@ -89,10 +98,7 @@ func bodyOf(t uptime.Target) targetBody {
 	body.TLS = partOf(s.TLS, func(s uptime.TLSSpec) tlsPart { return tlsPart(s) })
 	body.DNS = partOf(s.DNS, func(s uptime.DNSSpec) dnsPart { return dnsPart(s) })
 	body.Heartbeat = partOf(s.Heartbeat, func(s uptime.HeartbeatSpec) heartbeatPart { return heartbeatPart(s) })
-	body.Expect.Status = []string{}
-	for _, r := range t.Spec.Expect.Status {
-		body.Expect.Status = append(body.Expect.Status, r.String())
-	}
+	body.Expect.Status = statusTexts(t.Spec.Expect.Status)
 	if len(body.Expect.Status) == 0 && t.Kind == uptime.KindHTTP {
 		body.Expect.Status = []string{defaultStatus}
 	}

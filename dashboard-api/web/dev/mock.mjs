@@ -128,9 +128,10 @@ function route(method, url, body, allowed) {
         answer.refused.push({ id, problem: why.body });
         continue;
       }
-      const left = before.tags.filter((tag) => !remove_tags.includes(tag));
+      const tags = before.tags ?? [];
+      const left = tags.filter((tag) => !remove_tags.includes(tag));
       const come = add_tags.filter((tag) => !left.includes(tag));
-      const gone = before.tags.filter((tag) => remove_tags.includes(tag));
+      const gone = tags.filter((tag) => remove_tags.includes(tag));
       const others = Object.keys(same).filter(
         (member) => JSON.stringify(before[member]) !== JSON.stringify(same[member]),
       );

@@ -54,7 +54,7 @@ type Watch struct {
 	usual  pace
 	brisk  pace
 	wanted bool  // something failed and no round has begun since
-	urgent bool  // the same of something that was not known to
+	urgent bool  // the same of what was not down before
 	newest Round // of those that were decided the one that began last
 
 	lastGood, lastBad time.Time // when the newest good one and the newest bad one were decided
