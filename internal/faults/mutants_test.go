@@ -117,6 +117,11 @@ func mutations() []mutation {
 			test: []string{"-run", "LookupAnew", "./prober/internal/resolve"},
 		},
 		{
+			name: "hosts take turns when there is no room for all", file: "prober/internal/consumer/departures.go",
+			old: "hostlimit.Name(f.entry.Check.URL), f)", new: "hostlimit.Name(\"\"), f)",
+			test: []string{"-run", "TakeTurns", "./prober/internal/consumer"},
+		},
+		{
 			name: "the sweep", file: "internal/ledger/sweep.go",
 			old: "case have.has(i, r, slot):", new: "case true:",
 			test: []string{"-run", "Sweep", "./internal/ledger"},

@@ -3,10 +3,13 @@ package consumer
 import (
 	"container/heap"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/fairqueue"
+	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 )
 
 // departures are flights that wait for their slots, or for room at them. One goroutine waits
@@ -16,6 +19,7 @@ type departures struct {
 	wake   chan struct{} // holds a token when another flight is the next
 	mu     sync.Mutex
 	list   byInstant
+	behind fairqueue.Queue[*flight] // due, with no room at their slot: their hosts take turns
 	closed bool
 }
 
@@ -38,28 +42,57 @@ func (d *departures) add(f *flight) bool {
 	return true
 }
 
-// due takes out so many flights whose slot has come, the oldest first, and besides all those
-// before them that are no longer worth a visit. It says how long it is until the next: nothing
-// or less when there was no room for it. A dead letter is visited however late it is.
+// due takes out so many flights whose slot has come, and besides all those it meets that are no
+// longer worth a visit. It says how long it is until the next: nothing when there was no room for
+// all. The oldest is the first; of those there was no room for, hosts take turns. A dead letter is
+// visited however late it is.
 func (d *departures) due(now time.Time, room int) (list, expired []*flight, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	take := func(f *flight) (cost uint64) {
+		check := &f.entry.Check
+		if f.letter == nil && !now.Before(check.ExpiresAt()) {
+			expired = append(expired, f)
+			return 0
+		}
+		f.overslept = f.overslept || f.early && now.Sub(check.ScheduledAt) > maxOversleep
+		list = append(list, f)
+		return asks(check)
+	}
+	wait = idle
 	for len(d.list) > 0 {
 		f := d.list[0]
-		wait = f.entry.Check.ScheduledAt.Sub(now)
-		late := f.letter == nil && !now.Before(f.entry.Check.ExpiresAt())
-		if wait > 0 || len(list) == room && !late {
-			return list, expired, wait
+		if wait = f.entry.Check.ScheduledAt.Sub(now); wait > 0 {
+			break
 		}
+		wait = idle
 		heap.Pop(&d.list)
-		if late {
-			expired = append(expired, f)
-			continue
+		if d.behind.Len() > 0 || len(list) == room {
+			d.behind.Push(hostlimit.Name(f.entry.Check.URL), f)
+		} else {
+			take(f)
 		}
-		f.overslept = f.overslept || f.early && -wait > maxOversleep
-		list = append(list, f)
 	}
-	return list, expired, idle
+	for len(list) < room {
+		if _, found := d.behind.Pop(take); !found {
+			break
+		}
+	}
+	if d.behind.Len() > 0 {
+		wait = 0
+	}
+	return list, expired, wait
+}
+
+// asks is about what a visit asks of a core, in visits of plain HTTP: a handshake is as much as
+// two of them. The README has both.
+func asks(check *uptime.Check) uint64 {
+	scheme, _, _ := strings.Cut(check.URL, ":")
+	switch scheme {
+	case "https", "wss", "grpcs", "tls":
+		return 3
+	}
+	return 1
 }
 
 // close takes out all flights, and no more are taken.
@@ -67,6 +100,9 @@ func (d *departures) close() []*flight {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	left := d.list
+	for d.behind.Len() > 0 {
+		d.behind.Pop(func(f *flight) uint64 { left = append(left, f); return 0 })
+	}
 	d.list, d.closed = nil, true
 	return left
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -50,6 +51,47 @@ func TestVisitsBeginWhileThereIsRoom(t *testing.T) {
 		}
 		r.finish(t)
 	})
+}
+
+// A host that asks more of a prober than it can do is behind with its own checks alone: hosts take
+// turns, one with a handshake counts as more than one without, and what expired is no turn.
+func TestHostsTakeTurnsWhenThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	d, now := newDepartures(), time.Now()
+	put := func(url string, n int, late time.Duration) {
+		for i := range n {
+			slot := now.Add(time.Duration(i)*time.Microsecond - late)
+			d.add(&flight{entry: checkstream.Entry{Check: uptime.Check{URL: url, ScheduledAt: slot, Interval: time.Minute}}})
+		}
+	}
+	put("http://many.test/", 50, uptime.Expiry(time.Minute))
+	put("http://many.test/", 500, time.Second)
+	put("https://dear.test/", 500, time.Second-time.Millisecond)
+	put("http://few.test/", 1, 0)
+	put("http://next.test/", 1, -time.Minute)
+	d.due(now.Add(-time.Millisecond), 0) // the first fifty have not expired yet
+	begun, expired := map[string]int{}, 0
+	for range 101 {
+		list, late, pause := d.due(now.Add(time.Millisecond), 1)
+		if expired += len(late); len(list) != 1 || pause != 0 {
+			t.Fatalf("%d of room for 1, and a pause of %v", len(list), pause)
+		}
+		begun[list[0].entry.Check.URL]++
+	}
+	if few, many, dear := begun["http://few.test/"], begun["http://many.test/"], begun["https://dear.test/"]; few != 1 || many < 74 || many > 76 || few+many+dear != 101 {
+		t.Errorf("%v", begun)
+	}
+	if expired != 50 {
+		t.Errorf("%d of 50 expired", expired)
+	}
+	if list, _, pause := d.due(now.Add(time.Millisecond), 10_000); len(list) != 1001-101 || pause <= 0 || pause > time.Minute {
+		t.Errorf("%d with room for all, and %v until the next", len(list), pause)
+	}
+	put("http://many.test/", 2, time.Second)
+	d.due(now, 1)
+	if left := d.close(); len(left) != 2 {
+		t.Errorf("%d left: one behind, and one whose slot is to come", len(left))
+	}
 }
 
 // What waits for its slot when time is up is given back, and so is what comes then.

@@ -10,16 +10,22 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
+// Name gives what a check counts for: the host of its URL, or who answers it in the end. It
+// is empty where there is neither.
+func Name(target string) string {
+	if name := uptime.HostOf(target); name != "" {
+		return name
+	}
+	return askedDomain(target) // or what is no URL: such a check makes no visit
+}
+
 // limited gives the host of a URL, and whether visits to it are counted.
 func (h *Hosts) limited(target string) (name string, limited bool) {
-	name = uptime.HostOf(target) // empty also for what is no URL: such a check makes no visit
-	addr, err := netip.ParseAddr(name)
-	switch {
-	case name == "":
-		name = askedDomain(target)
-	case err == nil:
+	name = Name(target)
+	if addr, err := netip.ParseAddr(name); err == nil {
 		return name, !h.opened(addr)
-	case uptime.LoopbackName(name): // the resolver answers it without asking anybody
+	}
+	if uptime.LoopbackName(name) { // the resolver answers it without asking anybody
 		return name, !h.opened(netip.AddrFrom4([4]byte{127, 0, 0, 1})) && !h.opened(netip.IPv6Loopback())
 	}
 	return name, name != ""
