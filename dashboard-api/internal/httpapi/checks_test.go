@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -315,6 +316,53 @@ func TestSavingFiresAPreview(t *testing.T) {
 	}
 	if read := b.do("GET", path, "", as(viewerKey)); strings.Contains(read.text, "preview") {
 		t.Errorf("%s", read.text)
+	}
+}
+
+// Of a file that is imported the first few are previewed, as if each had been saved alone.
+func TestImportsFireAFewPreviews(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var file strings.Builder
+	file.WriteString("url;interval_s\n")
+	for i := range importPreviews + 5 {
+		fmt.Fprintf(&file, "https://h%d.example/;60\n", i)
+	}
+	previews := func(csv string, dry bool) (urls []string) {
+		t.Helper()
+		text, _ := json.Marshal(csv)
+		got := b.do("POST", importPath, fmt.Sprintf(`{"dry_run":%t,"csv":%s}`, dry, text), as(editorKey))
+		_, _ = imported(t, got)
+		for row := range strings.Lines(got.text) {
+			var line struct {
+				ID      int64  `json:"id"`
+				Preview string `json:"preview_check_id"`
+			}
+			if err := json.Unmarshal([]byte(row), &line); err != nil {
+				t.Fatal(err)
+			}
+			if line.Preview == "" {
+				continue
+			}
+			job, err := b.checks.Get(t.Context(), line.Preview)
+			if err != nil || job.TargetID != line.ID {
+				t.Errorf("preview %+v of %d: %v", job, line.ID, err)
+			}
+			urls = append(urls, job.URL)
+		}
+		return urls
+	}
+	if got := previews(file.String(), true); len(got) > 0 {
+		t.Errorf("a dry run: %v", got)
+	}
+	if got := previews(file.String(), false); len(got) != importPreviews || got[0] != "https://h0.example/" {
+		t.Errorf("%v", got)
+	}
+	if got := previews(strings.ReplaceAll(file.String(), ";60", ";30"), false); len(got) > 0 {
+		t.Errorf("visited as before, and previewed: %v", got)
+	}
+	if got := previews("url;timeout_ms\nhttps://h1.example/;5000\nhttps://h2.example/;10000\n", false); !slices.Equal(got, []string{"https://h1.example/"}) {
+		t.Errorf("visited otherwise: %v", got)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	importPatience = time.Minute
 	importWaits    = 10 * time.Second // for the one before it
 	askAgainEvery  = 100              // targets, between two looks at whether the caller still may
+	importPreviews = 10               // targets of one file: the first that are saved, the others' slots come soon enough
 
 	rehearsalWithin = 5 * time.Minute
 )
@@ -57,6 +58,8 @@ type importOutcome struct {
 	ID      int64          `json:"id,omitempty"` // unless it is not there yet
 	Changes []importChange `json:"changes,omitempty"`
 	Problem *Problem       `json:"problem,omitempty"` // what a POST or PATCH would have been answered
+
+	PreviewCheckID string `json:"preview_check_id,omitempty"` // as in the answer to a POST or PATCH
 }
 
 // importEnd is the last line of an answer that is whole.
@@ -184,6 +187,8 @@ type importRun struct {
 	made   map[string]int        // the line that makes a target, by URL and name
 	first  map[string]importLine // that has a name
 	wait   map[string]int        // how many lines with this name are still to come
+
+	previewed int // targets, of importPreviews
 }
 
 func (a *api) newImport(ctx context.Context, lines []importLine) (*importRun, error) {
@@ -366,9 +371,19 @@ func (r *importRun) create(ctx context.Context, w targetWriter, l importLine, o 
 		o.ID = created.ID
 		r.a.Hub.Upsert(created)
 		r.a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name, "")
+		o.PreviewCheckID = r.preview(ctx, created)
 		r.a.begin(ctx, created)
 	}
 	return nil
+}
+
+// preview is that of a save, for the first few.
+func (r *importRun) preview(ctx context.Context, t uptime.Target) string {
+	if r.previewed == importPreviews {
+		return ""
+	}
+	r.previewed++
+	return r.a.preview(ctx, t)
 }
 
 func (r *importRun) update(ctx context.Context, w targetWriter, l importLine, found importKnown, o *importOutcome) error {
@@ -390,6 +405,9 @@ func (r *importRun) update(ctx context.Context, w targetWriter, l importLine, fo
 	if !r.dry {
 		r.a.Hub.Upsert(updated)
 		r.a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name, revised(revisionOf(before, updated, func(id int64) string { return r.names[id] })))
+		if !visitedAlike(before, updated) {
+			o.PreviewCheckID = r.preview(ctx, updated)
+		}
 	}
 	return nil
 }
