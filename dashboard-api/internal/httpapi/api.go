@@ -100,7 +100,7 @@ type Options struct {
 
 // How often something may be asked of one node.
 const (
-	perMinute = 30 // checks on demand of an account, and tests of channels
+	perMinute = 30 // checks on demand of an account, previews of what it saves, and tests of channels
 	burst     = 30 // pings of a token, and sign-ins begun from an address; then one a second
 )
 
@@ -109,6 +109,7 @@ type api struct {
 	metrics  *metrics
 	inFlight *flights
 	rate     *ratelimit.Limiter // of checks on demand, by account
+	previews *ratelimit.Limiter // of targets saved, by account: who saves many may still ask for a check
 	pings    *ratelimit.Limiter // by token
 	begins   *ratelimit.Limiter // of sign-ins that somebody begins, by address
 	tests    *ratelimit.Limiter // of channels, by account
@@ -143,7 +144,7 @@ func newAPI(options Options) (*router, error) {
 	}
 	a := &api{
 		Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(),
-		rate: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
+		rate: ratelimit.New(perMinute, time.Minute/perMinute), previews: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
 		pings: ratelimit.New(burst, time.Second), begins: ratelimit.New(burst, time.Second),
 		hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller),
 		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls), importing: semaphore.NewWeighted(1),

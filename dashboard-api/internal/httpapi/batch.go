@@ -134,6 +134,8 @@ func unless(null bool, value any) any {
 type batchChanged struct {
 	ID          int64 `json:"id"`
 	SpecVersion int64 `json:"spec_version" doc:"the new one; of a dry run the one it has"`
+
+	PreviewCheckID string `json:"preview_check_id,omitempty" doc:"as in the answer to a PATCH; of the first ten that are visited otherwise"`
 }
 
 type batchRefused struct {
@@ -182,6 +184,7 @@ func (a *api) changeMany(ctx context.Context, in *struct{ Body document[BatchInp
 	var had befores
 	var entries []accountstore.AuditEntry
 	var related []uptime.Target
+	var previews fewPreviews
 	for _, o := range outcomes {
 		if was := before[o.ID]; o.Changed && was.ParentID != o.Target.ParentID {
 			related = append(related, was, o.Target)
@@ -197,7 +200,7 @@ func (a *api) changeMany(ctx context.Context, in *struct{ Body document[BatchInp
 			body.Unchanged = append(body.Unchanged, o.ID)
 			continue
 		}
-		body.Changed = append(body.Changed, batchChanged{o.ID, o.Target.SpecVersion})
+		changed := batchChanged{ID: o.ID, SpecVersion: o.Target.SpecVersion}
 		members := had.add(before[o.ID], o.Target)
 		if !dry {
 			a.Hub.Upsert(o.Target)
@@ -210,7 +213,11 @@ func (a *api) changeMany(ctx context.Context, in *struct{ Body document[BatchInp
 			}
 			entry.Changes = revised(changes)
 			entries = append(entries, entry)
+			if !visitedAlike(before[o.ID], o.Target) {
+				changed.PreviewCheckID = previews.of(ctx, a, o.Target)
+			}
 		}
+		body.Changed = append(body.Changed, changed)
 	}
 	slices.Reverse(had.groups) // who made room for others goes back after them
 	body.Before = orEmpty(had.groups)

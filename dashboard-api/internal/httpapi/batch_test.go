@@ -21,6 +21,8 @@ type batchJSON struct {
 	Changed []struct {
 		ID          int64 `json:"id"`
 		SpecVersion int64 `json:"spec_version"`
+
+		PreviewCheckID string `json:"preview_check_id"`
 	}
 	Unchanged []int64
 	Refused   []struct {

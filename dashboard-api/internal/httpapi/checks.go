@@ -61,11 +61,11 @@ func checkOf(t uptime.Target, actor string) jobs.Request {
 }
 
 // preview has the target that was just saved checked, for whoever saved it, and gives the
-// check's id. It never delays or fails the save: without room, or when the account asks
-// for many, there is none.
+// check's id. It never delays or fails the save: without room, or when the account saves
+// many, there is none.
 func (a *api) preview(ctx context.Context, t uptime.Target) string {
 	actor := identityOf(ctx).Actor
-	if !t.Kind.Probed() || a.rate.Allow(actor) > 0 {
+	if !t.Kind.Probed() || a.previews.Allow(actor) > 0 {
 		return ""
 	}
 	job, err := a.Checks.Accept(checkOf(t, actor))
@@ -73,6 +73,22 @@ func (a *api) preview(ctx context.Context, t uptime.Target) string {
 		return ""
 	}
 	return job.ID
+}
+
+// maxPreviews is how many targets one request previews that saves many: the next slots of the
+// others come soon enough.
+const maxPreviews = 10
+
+// fewPreviews are the previews of such a request.
+type fewPreviews int
+
+// of is that of one more target.
+func (n *fewPreviews) of(ctx context.Context, a *api, t uptime.Target) string {
+	if *n == maxPreviews {
+		return ""
+	}
+	*n++
+	return a.preview(ctx, t)
 }
 
 // visitedAlike says whether an edit left alone how a target is visited.

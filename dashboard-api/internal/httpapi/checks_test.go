@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -235,8 +236,20 @@ func TestChecksOfAnAccountAreLimited(t *testing.T) {
 	if got := b.do("POST", "/api/v1/checks", `{"url":"https://a.example/"}`, as(ownerKey)); got.Code != http.StatusAccepted {
 		t.Errorf("another account: %d %s", got.Code, got.text)
 	}
-	if target := b.do("POST", "/api/v1/targets", `{"url":"https://a.example/"}`, as(editorKey)); target.Code != http.StatusCreated || strings.Contains(target.text, "preview") {
-		t.Errorf("saving is not limited, its preview is: %d %s", target.Code, target.text)
+}
+
+// Saving is not limited, its previews are: by themselves, so that who saved many may still ask.
+func TestPreviewsOfAnAccountAreLimited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for n := range perMinute + 1 {
+		got := b.do("POST", "/api/v1/targets", fmt.Sprintf(`{"url":"https://h%d.example/"}`, n), as(editorKey))
+		if previewed := strings.Contains(got.text, "preview_check_id"); got.Code != http.StatusCreated || previewed != (n < perMinute) {
+			t.Fatalf("target %d: %d %s", n, got.Code, got.text)
+		}
+	}
+	if got, _ := b.ask(`{"url":"https://a.example/"}`); got.Code != http.StatusAccepted {
+		t.Errorf("%d %s", got.Code, got.text)
 	}
 }
 
@@ -325,7 +338,7 @@ func TestImportsFireAFewPreviews(t *testing.T) {
 	b := newBench(t)
 	var file strings.Builder
 	file.WriteString("url;interval_s\n")
-	for i := range importPreviews + 5 {
+	for i := range maxPreviews + 5 {
 		fmt.Fprintf(&file, "https://h%d.example/;60\n", i)
 	}
 	previews := func(csv string, dry bool) (urls []string) {
@@ -355,7 +368,7 @@ func TestImportsFireAFewPreviews(t *testing.T) {
 	if got := previews(file.String(), true); len(got) > 0 {
 		t.Errorf("a dry run: %v", got)
 	}
-	if got := previews(file.String(), false); len(got) != importPreviews || got[0] != "https://h0.example/" {
+	if got := previews(file.String(), false); len(got) != maxPreviews || got[0] != "https://h0.example/" {
 		t.Errorf("%v", got)
 	}
 	if got := previews(strings.ReplaceAll(file.String(), ";60", ";30"), false); len(got) > 0 {
@@ -363,6 +376,44 @@ func TestImportsFireAFewPreviews(t *testing.T) {
 	}
 	if got := previews("url;timeout_ms\nhttps://h1.example/;5000\nhttps://h2.example/;10000\n", false); !slices.Equal(got, []string{"https://h1.example/"}) {
 		t.Errorf("visited otherwise: %v", got)
+	}
+}
+
+func TestBatchesFireAFewPreviews(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"heartbeat://job","heartbeat":{"period_s":60,"grace_s":60}}`)
+	ids := []string{"1"}
+	for i := range maxPreviews + 5 {
+		got := b.do("POST", "/api/v1/targets", fmt.Sprintf(`{"url":"https://h%d.example/"}`, i), as(ownerKey))
+		var target struct {
+			ID int64 `json:"id"`
+		}
+		got.into(t, &target)
+		ids = append(ids, strconv.FormatInt(target.ID, 10))
+	}
+	previews := func(rest string) (of []int64) {
+		t.Helper()
+		for _, changed := range b.batch(fmt.Sprintf(`{"ids":[%s],%s}`, strings.Join(ids, ","), rest)).Changed {
+			if changed.PreviewCheckID == "" {
+				continue
+			}
+			job, err := b.checks.Get(t.Context(), changed.PreviewCheckID)
+			if err != nil || job.TargetID != changed.ID || job.Timeout != 5*time.Second {
+				t.Errorf("preview %+v of %d: %v", job, changed.ID, err)
+			}
+			of = append(of, changed.ID)
+		}
+		return of
+	}
+	if got := previews(`"set":{"timeout_ms":5000},"dry_run":true`); len(got) > 0 {
+		t.Errorf("a dry run: %v", got)
+	}
+	if got := previews(`"set":{"timeout_ms":5000}`); len(got) != maxPreviews || got[0] != 2 {
+		t.Errorf("%v", got)
+	}
+	if got := previews(`"set":{"interval_s":30,"add_tags":["x"]}`); len(got) > 0 {
+		t.Errorf("visited as before, and previewed: %v", got)
 	}
 }
 

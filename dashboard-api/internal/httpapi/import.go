@@ -25,7 +25,6 @@ const (
 	importPatience = time.Minute
 	importWaits    = 10 * time.Second // for the one before it
 	askAgainEvery  = 100              // targets, between two looks at whether the caller still may
-	importPreviews = 10               // targets of one file: the first that are saved, the others' slots come soon enough
 
 	rehearsalWithin = 5 * time.Minute
 )
@@ -188,7 +187,7 @@ type importRun struct {
 	first  map[string]importLine // that has a name
 	wait   map[string]int        // how many lines with this name are still to come
 
-	previewed int // targets, of importPreviews
+	previews fewPreviews
 }
 
 func (a *api) newImport(ctx context.Context, lines []importLine) (*importRun, error) {
@@ -371,19 +370,10 @@ func (r *importRun) create(ctx context.Context, w targetWriter, l importLine, o 
 		o.ID = created.ID
 		r.a.Hub.Upsert(created)
 		r.a.changed(ctx, created.ID, opCreated, created.SpecVersion, created.Name, "")
-		o.PreviewCheckID = r.preview(ctx, created)
+		o.PreviewCheckID = r.previews.of(ctx, r.a, created)
 		r.a.begin(ctx, created)
 	}
 	return nil
-}
-
-// preview is that of a save, for the first few.
-func (r *importRun) preview(ctx context.Context, t uptime.Target) string {
-	if r.previewed == importPreviews {
-		return ""
-	}
-	r.previewed++
-	return r.a.preview(ctx, t)
 }
 
 func (r *importRun) update(ctx context.Context, w targetWriter, l importLine, found importKnown, o *importOutcome) error {
@@ -406,7 +396,7 @@ func (r *importRun) update(ctx context.Context, w targetWriter, l importLine, fo
 		r.a.Hub.Upsert(updated)
 		r.a.changed(ctx, updated.ID, opUpdated, updated.SpecVersion, updated.Name, revised(revisionOf(before, updated, func(id int64) string { return r.names[id] })))
 		if !visitedAlike(before, updated) {
-			o.PreviewCheckID = r.preview(ctx, updated)
+			o.PreviewCheckID = r.previews.of(ctx, r.a, updated)
 		}
 	}
 	return nil

@@ -179,6 +179,7 @@ test("mistakes stand at their assertion; what was not touched stays as it was", 
   await dialog.getByRole("button", { name: "Remove assertion 1" }).click();
   await dialog.getByRole("button", { name: "Save changes" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
+  await page.locator(".toast", { hasText: /: (up|degraded) from .+ in \d+ ms/ }).waitFor(); // its preview
   assert.deepEqual((await must("GET", `/targets/${added.id}`)).assertions, [
     { source: "header", name: "x-answer", op: "equals", value: "forty-two", severity: "degrade" },
   ]);

@@ -130,6 +130,7 @@ test("an edit of many sets codes, addresses, what they depend on and the rule, s
   );
   await page.getByText("3 targets changed.").first().locator("..").getByRole("button", { name: "Undo" }).click();
   await all("they are as before", (target) => target.parent_id === null && target.family === "");
+  await page.locator(".toast", { hasText: "Tested at once: 3. All are up." }).first().waitFor();
   const own = ({ expect, family, parent_id, policy, interval_s, tags }) => ({
     expect,
     family,

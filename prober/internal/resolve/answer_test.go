@@ -149,8 +149,8 @@ func TestHoldingTimes(t *testing.T) {
 		ttl     time.Duration
 		want    time.Duration
 	}{
-		{answered, 0, time.Second}, {answered, time.Second, time.Second}, {answered, 30 * time.Second, 30 * time.Second}, {answered, time.Hour, time.Minute}, {answered, math.MaxInt64, time.Minute},
-		{noName, 0, time.Second}, {noName, 5 * time.Second, 5 * time.Second}, {noName, time.Hour, 10 * time.Second}, {noData, time.Hour, 10 * time.Second},
+		{answered, 0, 0}, {answered, time.Second, time.Second}, {answered, 30 * time.Second, 30 * time.Second}, {answered, time.Hour, time.Minute}, {answered, math.MaxInt64, time.Minute},
+		{noName, 0, 0}, {noName, 5 * time.Second, 5 * time.Second}, {noName, time.Hour, 10 * time.Second}, {noData, time.Hour, 10 * time.Second},
 		{servfail, time.Hour, time.Second}, {silence, time.Hour, time.Second}, {misaliased, time.Hour, time.Second}, {tooLarge, 0, time.Second},
 	} {
 		if got := hold(c.outcome, c.ttl); got != c.want {
@@ -200,7 +200,7 @@ func FuzzAnswer(f *testing.F) {
 		if strings.ContainsFunc(r.final+r.detail, func(c rune) bool { return c < ' ' || c > '~' }) {
 			t.Fatalf("%q, %q", r.final, r.detail)
 		}
-		if kept := hold(r.outcome, r.ttl); kept < floor || kept > ceiling {
+		if kept := hold(r.outcome, r.ttl); kept < 0 || kept > ceiling || kept == 0 && !r.outcome.settles() {
 			t.Fatal(kept)
 		}
 		p := (&Resolver{reachable: func(a netip.Addr) bool { return a.Is4() }, base: time.Now()}).partOf(&flight{question: question{"a.example", int(family) - 1}}, "s", r)

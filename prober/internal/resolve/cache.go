@@ -4,7 +4,7 @@ import "time"
 
 const (
 	maxNames      = 50_000
-	floor         = time.Second
+	heldFailure   = time.Second
 	ceiling       = 60 * time.Second
 	ceilingAbsent = 10 * time.Second
 )
@@ -22,15 +22,16 @@ type part struct {
 
 func (p *part) fresh(now time.Duration) bool { return now < p.expires }
 
-// hold is how long what an outcome taught is kept.
+// hold is how long what an outcome taught is kept. Of an answer with TTL 0 nothing is (RFC 1035
+// §3.2.1: it is only for the transaction in progress).
 func hold(o outcome, ttl time.Duration) time.Duration {
 	switch o {
 	case answered:
-		return min(max(ttl, floor), ceiling)
+		return min(ttl, ceiling)
 	case noName, noData:
-		return min(max(ttl, floor), ceilingAbsent)
+		return min(ttl, ceilingAbsent)
 	}
-	return floor
+	return heldFailure
 }
 
 // cache holds names, the least recently used leaving first. It is not safe for concurrent use.

@@ -15,15 +15,15 @@
 //     stale answers.) While there is no such name in another domain, the control question is
 //     ". NS". Silence counts after two whole tries, or, when the caller's deadline comes
 //     first, after one.
-//   - An answer is held for its TTL, at least 1 s and at most 60 s; "no such name" and "no
-//     such address" for what the SOA record says (RFC 2308 §5), 1 to 10 s; everything else
-//     for 1 s, so that a dead resolver is not hammered. So an answer with TTL 0 is asked for
-//     again after one second, not at once: who judges addresses must judge the one dialled.
+//   - An answer is held for its TTL, at most 60 s; "no such name" and "no such address" for
+//     what the SOA record says, at most 10 s, and not at all without one (RFC 2308 §5). With
+//     TTL 0 it serves those who wait for it and nobody after them. Everything else is held
+//     for 1 s, so that a dead resolver is not hammered.
 //   - However many look-ups of a name run at once, each of its two questions (A, AAAA) is
 //     asked once. A caller that gives up disturbs nobody.
 //   - A and AAAA are asked at once, and one family's failure does not spoil the other's
 //     answer. Once one has addresses the other gets 500 ms more (a quarter of the caller's
-//     time, if that is less); what comes later is there for the next look-up.
+//     time, if that is less); what comes later is there for the next look-up, if its TTL is not 0.
 //   - Memory is bounded: 50,000 names, the least recently used leaving first, with at
 //     most 16 addresses a family. Full of names with two addresses of each family it takes
 //     20 MB (400 bytes a name); no zone can make it more than 105 MB (BenchmarkFullCache).

@@ -235,5 +235,5 @@ func (one *failure) broken(name string) *Broken {
 // unknown keeps an error for as long as errors are kept.
 func (r *Resolver) unknown(err error) part {
 	now := r.now()
-	return part{learned: now, expires: now + floor, err: err}
+	return part{learned: now, expires: now + heldFailure, err: err}
 }

@@ -1,6 +1,6 @@
 // What visits saw, and checks on demand.
 
-import type { CheckResult } from "./live.gen";
+import type { Check, CheckResult } from "./live.gen";
 import type { Result, Target } from "./types";
 
 export type { Check, CheckResult } from "./live.gen";
@@ -51,3 +51,6 @@ export type CheckInput = Partial<
     | "websocket"
   >
 > & { target_id?: number };
+
+export const hasEnded = (check: Pick<Check, "state">): boolean =>
+  check.state === "COMPLETED" || check.state === "FAILED_PERMANENT";

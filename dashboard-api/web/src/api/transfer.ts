@@ -13,6 +13,8 @@ export interface ImportLine {
   id?: number;
   changes?: { pointer: string; from: unknown; to: unknown }[];
   problem?: Problem;
+  /** Of the first few that are visited otherwise: the check that shows what that comes to. */
+  preview_check_id?: string;
 }
 
 export interface ImportEnd {

@@ -437,7 +437,7 @@ export interface Before {
 }
 
 export interface Batch {
-  changed: { id: number; spec_version: number }[];
+  changed: { id: number; spec_version: number; preview_check_id?: string }[];
   unchanged: number[];
   refused: { id: number; problem: Problem }[];
   /** What was of those that changed: each set, given again for its ids and in this order, puts them back. A node of the release before does not say it. */

@@ -4,7 +4,7 @@ import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 import { useKeys } from "./keys";
 
-interface ToastInput {
+export interface ToastInput {
   text: string;
   bad?: boolean;
   action?: { label: string; run: () => void };

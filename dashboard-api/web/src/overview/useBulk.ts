@@ -3,6 +3,7 @@ import { ApiError } from "../api/client";
 import { api } from "../api/endpoints";
 import type { BatchSet, Before } from "../api/types";
 import { useLive } from "../app/live";
+import type { Previewed } from "../app/tested";
 import { useToast } from "../app/toasts";
 import { testTarget } from "../app/useTest";
 import type { TargetView } from "../live/store";
@@ -117,6 +118,7 @@ export function useBulk() {
       if (of === 0) return toast({ text: t("Nothing to change.") });
       const show = begin(what, of);
       const before: Before[] = [];
+      const previewed: Previewed[] = [];
       const same = new Set<number>();
       const went: Awaited<ReturnType<typeof inTurn<TargetView>>> = { done: [], failed: [] };
       await new Promise((ready) => setTimeout(ready)); // that it has begun is shown before anything is done
@@ -137,6 +139,9 @@ export function useBulk() {
             store.settle(ids, true);
             before.unshift(...(answer.before ?? []));
             for (const id of answer.unchanged) same.add(id);
+            for (const { id, preview_check_id: check } of answer.changed) {
+              if (check) previewed.push({ name: store.get(id)?.name ?? String(id), check });
+            }
             return why;
           } catch (error) {
             store.settle(ids, false);
@@ -165,6 +170,7 @@ export function useBulk() {
       const changed = went.done.filter(({ id }) => !same.has(id));
       if (same.size === of) toast({ text: t("Nothing to change.") });
       tell(said, { ...went, done: changed }, back && before.length > 0 ? putBack : undefined);
+      if (previewed.length > 0) void import("../app/tested").then((tested) => tested.tellPreviews(previewed, toast));
     },
     [store, toast, begin, tell],
   );

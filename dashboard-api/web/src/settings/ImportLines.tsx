@@ -1,13 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, Equal, PencilLine, Plus } from "lucide-react";
 import { useState } from "react";
+import { hasEnded } from "../api/checks";
+import { api } from "../api/endpoints";
 import type { ImportLine, Outcome } from "../api/transfer";
+import { outcome } from "../app/tested";
 import "../styles/statuspages.css";
 import { CheckLine } from "../ui/CheckLine";
 import { sentence } from "../ui/problems";
 import { t } from "../words/t";
 import { changeWords } from "./transfer";
 
+const LOOK_EVERY_MS = 1_000;
 const SHOWN = 100; // more only when asked for: a page of ten thousand rows is slow
 
 const looks: Record<Outcome, [Icon: typeof Plus, done: string, would: string, tone: string]> = {
@@ -95,8 +100,26 @@ function Row({ line, dry }: { line: ImportLine; dry: boolean }) {
                 </li>
               ),
             )}
+          {line.preview_check_id && <Preview of={line.preview_check_id} />}
         </ul>
       </td>
     </tr>
+  );
+}
+
+/** What a first look at a target found. */
+function Preview({ of }: { of: string }) {
+  const { data: check, error } = useQuery({
+    queryKey: ["check", of],
+    queryFn: () => api.getCheck(of),
+    refetchInterval: ({ state }) => (state.error || (state.data && hasEnded(state.data)) ? false : LOOK_EVERY_MS),
+  });
+  if (error && !check) return null; // its next slot comes soon enough
+  return (
+    <li>
+      {check && hasEnded(check)
+        ? t("Tested: {outcome}.", { outcome: outcome(check).replace(/\.$/, "") })
+        : t("Testing")}
+    </li>
   );
 }

@@ -6,6 +6,7 @@ import { api } from "../api/endpoints";
 import type { Assertion } from "../api/spec";
 import type { Target } from "../api/types";
 import { useList, useLive } from "../app/live";
+import { tellPreviews } from "../app/tested";
 import { useToast } from "../app/toasts";
 import { ruleDraftOf } from "../rule/rule";
 import { AskFirst } from "../ui/AskFirst";
@@ -193,6 +194,7 @@ function TargetForm({ found, onClose }: { found: Target | null; onClose: () => v
           { name: saved.name },
         ),
       });
+      if (saved.preview_check_id) void tellPreviews([{ name: saved.name, check: saved.preview_check_id }], toast);
       onClose();
       if (beat && !target) void navigate({ to: "/targets/$id", params: { id: String(saved.id) } });
     } catch (error) {

@@ -1,14 +1,13 @@
 import { X } from "lucide-react";
 import { useEffect, useId, useRef } from "react";
-import type { Check, CheckResult } from "../api/checks";
+import { type Check, type CheckResult, hasEnded } from "../api/checks";
 import type { Target } from "../api/types";
-import { outcome } from "../app/useTest";
+import { outcome } from "../app/tested";
 import { Waterfall } from "../target/Waterfall";
 import { briefly } from "../ui/problems";
 import { StateIcon } from "../ui/StateIcon";
 import { explain, latency, listed, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
-import { hasEnded } from "./follow";
 import type { FormTest } from "./useFormTest";
 import { regionsOf, sendsStored } from "./visit";
 import "../styles/test.css";

@@ -1,4 +1,4 @@
-import type { Check } from "../api/checks";
+import { type Check, hasEnded } from "../api/checks";
 
 const EVERY_MS = 1_000; // while nothing is told of it
 const SURE_EVERY_MS = 5_000; // while it should be
@@ -8,9 +8,6 @@ export interface Whence {
   get(id: string): Promise<Check>;
   follow(channel: string, changed: () => void): { live(): boolean; end(): void };
 }
-
-export const hasEnded = (check: Pick<Check, "state">): boolean =>
-  check.state === "COMPLETED" || check.state === "FAILED_PERMANENT";
 
 /**
  * Tells how a check on demand is, until it has ended or the returned function is called: whenever its

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Check, CheckInput } from "../api/checks";
+import { type Check, type CheckInput, hasEnded } from "../api/checks";
 import { api } from "../api/endpoints";
 import { useLive } from "../app/live";
 import type { Row } from "./assertions";
-import { followCheck, hasEnded } from "./follow";
+import { followCheck } from "./follow";
 
 /** A test of the form: what was asked, and how it is. */
 export interface FormTest {
