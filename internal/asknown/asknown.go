@@ -45,6 +45,8 @@ type Incident struct {
 	State verdict.State
 	Since time.Time
 	Why   string
+	// Because is what it says.
+	Because []verdict.Clause
 }
 
 // Past is what is kept of a target for an instant.
@@ -162,7 +164,7 @@ func (p *Past) judge(t *Told, seen []evidence) {
 func (p *Past) settle(t *Told) {
 	i := p.Incident
 	if i != nil && (t.Lost || p.Rules.Policy.Counts()) && better(t.State, i.State) {
-		t.State, t.Observed, t.Since, t.Why, t.Decided = i.State, i.State, i.Since, i.Why, true
+		t.State, t.Observed, t.Since, t.Why, t.Because, t.Decided = i.State, i.State, i.Since, i.Why, i.Because, true
 	}
 	edge := p.From.Add(2*p.Rules.Interval + p.Rules.Timeout) // until then regions come in one by one
 	switch {

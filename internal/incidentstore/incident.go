@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // Severity is how bad an incident is. The set is closed; programs rely on the words.
@@ -37,10 +39,11 @@ type Subject struct {
 
 // Cause is why an incident was opened.
 type Cause struct {
-	Explanation string   `json:"explanation"`           // a sentence for people
-	Failure     string   `json:"failure,omitempty"`     // of the closed list
-	Regions     []string `json:"regions,omitempty"`     // that saw it
-	HTTPStatus  int      `json:"http_status,omitempty"` // 0: none
+	Explanation string           `json:"explanation"`           // a sentence for people
+	Because     []verdict.Clause `json:"because,omitempty"`     // what it says
+	Failure     string           `json:"failure,omitempty"`     // of the closed list
+	Regions     []string         `json:"regions,omitempty"`     // that saw it
+	HTTPStatus  int              `json:"http_status,omitempty"` // 0: none
 }
 
 // Incident is a stretch in which something was wrong with a target.

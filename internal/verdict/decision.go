@@ -54,6 +54,7 @@ type Decision struct {
 	Notify       Notify    `json:"notify,omitempty"`
 	Regions      []string  `json:"regions,omitempty"` // that fail
 	Why          string    `json:"why"`
+	Because      []Clause  `json:"because,omitempty"` // what it says, of opened and severity_changed
 }
 
 // decide notes a decision about the incident of a slot.

@@ -13,6 +13,7 @@ type Verdict struct {
 	Observed      State     // what the measurements say: differs from State in maintenance
 	Since         time.Time // first slot known to be in this state; zero when not known
 	Why           string    // one sentence for people
+	Because       []Clause  // and what it says
 	DownRegions   []string
 	SilentRegions []string
 	BlindRegions  []string
@@ -47,7 +48,7 @@ func Fold(rules Rules, c Conditions, observations []Observation, previous Verdic
 		voices = append(voices, voice{newest: o, failing: o.Status == uptime.StatusDown, since: o.ScheduledAt})
 	}
 	v, t := rules.judge(voices, c, previous, now)
-	v.Why = rules.why(v, t, c)
+	v.Because, v.Why = rules.why(v, t, c)
 	return v
 }
 

@@ -118,16 +118,16 @@ func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
 	return scheduledAt.Add(2*r.Interval + r.Timeout)
 }
 
-// degraded says what makes a result that is not down degraded; "" when nothing does.
+// degraded is what makes a result that is not down degraded, as in Seen; "" when nothing does.
 func (r *Rules) degraded(o *Observation) string {
 	rule := r.Policy.Degraded
 	switch left := o.CertNotAfter.Sub(o.ScheduledAt); {
 	case o.Status == uptime.StatusDegraded:
-		return cmp.Or(cause(o), "degraded")
+		return cmp.Or(string(o.Failure), seenDegraded)
 	case rule.LatencyMS > 0 && int64(o.TotalUS) > int64(rule.LatencyMS)*1000:
-		return "slower than allowed"
+		return seenSlow
 	case rule.CertificateDays > 0 && !o.CertNotAfter.IsZero() && left < time.Duration(rule.CertificateDays)*24*time.Hour:
-		return "certificate ends soon"
+		return seenCertificate
 	}
 	return ""
 }

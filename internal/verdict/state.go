@@ -199,6 +199,6 @@ func (s *FoldState) voices(rules *Rules, c *Conditions) []voice {
 // Verdict is what the state shows at now.
 func (s FoldState) Verdict(rules Rules, c Conditions, now time.Time) Verdict {
 	v, t := rules.judge(s.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now)
-	v.Why = rules.why(v, t, c)
+	v.Because, v.Why = rules.why(v, t, c)
 	return v
 }

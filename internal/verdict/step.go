@@ -297,13 +297,34 @@ func (s *step) open(w Waiting, bad Severity) {
 	}
 	s.Incident = &Incident{Slot: w.Slot, Began: w.Slot, Severity: bad, OpenedAt: s.At, Told: !s.Flap.Active}
 	d := s.decide(Opened, w.Slot, bad, notify, parts...)
-	d.Began = w.Slot
+	d.Began, d.Because = w.Slot, s.opening(w, bad)
 	if began {
 		s.decide(FlappingBegan, w.Slot, bad, NotifyNote, "It is flapping, and down again", "Nobody is told of single changes until it has been quiet or down for a while", s.why())
 	}
 }
 
-func (s *step) why() string { return s.rules.why(s.verdict, s.tally, s.conditions) }
+func (s *step) because() []Clause { return s.rules.clauses(s.verdict, s.tally, s.conditions) }
+
+func (s *step) why() string { return sentenceOf(s.because()) }
+
+// opening is what the sentences say with which an incident is opened.
+func (s *step) opening(w Waiting, bad Severity) []Clause {
+	all := append(s.because(), Clause{Is: FactBegan, At: w.Slot})
+	if bad == SeverityDown {
+		policy, fresh := s.rules.Policy, len(s.tally.fresh)
+		all = append(all, Clause{Is: FactNeeds, N: policy.Quorum.need(fresh), Of: fresh})
+		if n := policy.downAfter(); n > 1 {
+			all = append(all, Clause{Is: FactTimes, N: n})
+		}
+		if d := policy.duration(); d > 0 {
+			all = append(all, Clause{Is: FactLasting, N: int(d / time.Second)})
+		}
+	}
+	if w.HeldBy != "" {
+		all = append(all, Clause{Is: FactHeld, What: string(w.HeldBy)})
+	}
+	return all
+}
 
 func (s *step) thresholds() (text string) {
 	if n := s.rules.Policy.downAfter(); n > 1 {
@@ -330,7 +351,8 @@ func (s *step) follow(bad Severity) {
 			notify, changed.Told = NotifyPage, true
 			s.Incident = &changed
 		}
-		s.decide(SeverityChanged, i.Slot, bad, notify, "From "+string(i.Severity)+" to "+string(bad), s.why()).Began = i.Began
+		d := s.decide(SeverityChanged, i.Slot, bad, notify, "From "+string(i.Severity)+" to "+string(bad), s.why())
+		d.Began, d.Because = i.Began, append([]Clause{{Is: FactChanged, What: string(i.Severity), Name: string(bad)}}, s.because()...)
 	}
 }
 

@@ -12,70 +12,101 @@ import (
 // clock writes an instant for people.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-func (r *Rules) why(v Verdict, t tally, c Conditions) string {
-	var parts []string
+// why are the reasons for a verdict, and what they are in English.
+func (r *Rules) why(v Verdict, t tally, c Conditions) ([]Clause, string) {
+	clauses := r.clauses(v, t, c)
+	return clauses, sentenceOf(clauses)
+}
+
+func (r *Rules) clauses(v Verdict, t tally, c Conditions) (all []Clause) {
 	switch v.State {
 	case StatePaused:
-		return "Paused: not being checked."
+		return []Clause{{Is: FactPaused}}
 	case StateMaintenance:
-		parts = append(parts, "In maintenance")
+		all = append(all, Clause{Is: FactMaintenance})
 	}
 	switch v.Observed {
 	case StateNoData:
-		parts = append(parts, r.silence(v))
+		all = append(all, r.silence(v)...)
 	case StateUp:
 		if len(t.down) == 0 {
-			parts = append(parts, fmt.Sprintf("Up in %d of %d %s", len(t.fresh), len(t.fresh), plural(len(t.fresh))))
+			all = append(all, Clause{Is: FactUp, N: len(t.fresh)})
 		}
 	}
 	if len(t.down) > 0 {
-		parts = append(parts, fmt.Sprintf("Down in %d of %d %s: %s", len(t.down), len(t.fresh), plural(len(t.fresh)), r.causes(t.down)))
+		all = append(all, Clause{Is: FactDown, N: len(t.down), Of: len(t.fresh), Seen: r.seen(t.down)})
 	}
 	if len(t.degraded) > 0 {
-		parts = append(parts, fmt.Sprintf("Degraded in %d of %d %s: %s", len(t.degraded), len(t.fresh), plural(len(t.fresh)), r.causes(t.degraded)))
+		all = append(all, Clause{Is: FactDegraded, N: len(t.degraded), Of: len(t.fresh), Seen: r.seen(t.degraded)})
 	}
-	if doubted := r.doubted(t.fresh); doubted != "" {
-		parts = append(parts, "not counted yet: "+doubted)
+	if doubted := r.doubted(t.fresh); len(doubted) > 0 {
+		all = append(all, Clause{Is: FactDoubted, Seen: doubted})
 	}
 	if len(v.SilentRegions) > 0 && v.Observed != StateNoData {
-		parts = append(parts, "silent: "+strings.Join(v.SilentRegions, ", "))
+		all = append(all, Clause{Is: FactSilent, Names: v.SilentRegions})
 	}
 	if len(v.BlindRegions) > 0 {
-		parts = append(parts, "blind, so not asked: "+strings.Join(v.BlindRegions, ", "))
+		all = append(all, Clause{Is: FactBlind, Names: v.BlindRegions})
 	}
 	if c.Parent != nil && c.Parent.Until.IsZero() && v.Observed == StateDown {
-		parts = append(parts, DependsOn(c.Parent.Name))
+		all = append(all, Clause{Is: FactDepends, Name: c.Parent.Name})
 	}
-	return strings.Join(parts, "; ") + "."
+	return all
 }
 
 // DependsOn says why nobody is told of what fails beside a target that it depends on.
 func DependsOn(parent string) string { return "it depends on " + parent + ", which is down" }
 
-func (r *Rules) silence(v Verdict) string {
+func (r *Rules) silence(v Verdict) []Clause {
 	switch {
 	case len(r.Regions) == 0:
-		return "No data: no region is checking it"
+		return []Clause{{Is: FactUnchecked}}
 	case v.LastResultAt.IsZero():
-		return "No data yet from " + strings.Join(r.Regions, ", ")
+		return []Clause{{Is: FactUnheard, Names: r.Regions}}
 	}
-	text := "No data: the last result is of " + clock(v.LastResultAt)
+	all := []Clause{{Is: FactNoData, At: v.LastResultAt}}
 	if len(v.SilentRegions) > 0 {
-		text += "; silent: " + strings.Join(v.SilentRegions, ", ")
+		all = append(all, Clause{Is: FactSilent, Names: v.SilentRegions})
 	}
-	return text
+	return all
 }
 
 // doubted are failing results that are too few for their region to count as failing.
-func (r *Rules) doubted(fresh []*voice) string {
-	var all []string
+func (r *Rules) doubted(fresh []*voice) (all []Seen) {
 	for _, one := range fresh {
 		if !one.failing && one.newest.Status == uptime.StatusDown {
-			all = append(all, fmt.Sprintf("%s %s (%d of %d)", one.newest.Region, cause(one.newest), one.streak, r.Policy.downAfter()))
+			seen := failureSeen(one.newest)
+			seen.N, seen.Of = one.streak, r.Policy.downAfter()
+			all = append(all, seen)
 		}
 	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	return byRegion(all)
+}
+
+// seen lists what regions saw.
+func (r *Rules) seen(voices []*voice) (all []Seen) {
+	for _, one := range voices {
+		seen := Seen{Region: one.newest.Region}
+		switch degraded := r.degraded(one.newest); {
+		case one.newest.Status == uptime.StatusDown, degraded != "" && degraded == string(one.newest.Failure) && !one.failing:
+			seen = failureSeen(one.newest)
+		case one.failing:
+			seen.What, seen.N, seen.Of = seenRecovering, one.streak, r.Policy.upAfter()
+		default:
+			seen.What = degraded
+		}
+		all = append(all, seen)
+	}
+	return byRegion(all)
+}
+
+func failureSeen(o *Observation) Seen {
+	return Seen{Region: o.Region, What: string(o.Failure), HTTPStatus: o.HTTPStatus, Said: o.Said}
+}
+
+func byRegion(all []Seen) []Seen {
+	slices.SortFunc(all, func(a, b Seen) int { return strings.Compare(a.Region, b.Region) })
+	return all
 }
 
 func plural(n int) string {
@@ -85,26 +116,26 @@ func plural(n int) string {
 	return "regions"
 }
 
-// causes lists region and failure, in the order of the regions.
-func (r *Rules) causes(voices []*voice) string {
-	var causes []string
-	for _, one := range voices {
-		text := r.degraded(one.newest)
-		switch {
-		case one.newest.Status == uptime.StatusDown:
-			text = cause(one.newest)
-		case one.failing:
-			text = fmt.Sprintf("recovering (%d of %d)", one.streak, r.Policy.upAfter())
-		}
-		causes = append(causes, one.newest.Region+" "+text)
+// cause is a failure in words that go on after a region's name.
+func cause(o *Observation) string { seen := failureSeen(o); return seen.words() }
+
+// words go on after the region's name.
+func (s *Seen) words() string {
+	text := s.plainly()
+	if s.Of > 0 {
+		text += fmt.Sprintf(" (%d of %d)", s.N, s.Of)
 	}
-	slices.Sort(causes)
-	return strings.Join(causes, ", ")
+	return text
 }
 
-// cause is a failure in words that go on after a region's name.
-func cause(o *Observation) string {
-	switch o.Failure {
+func (s *Seen) plainly() string {
+	switch s.What {
+	case seenSlow:
+		return "slower than allowed"
+	case seenCertificate:
+		return "certificate ends soon"
+	}
+	switch uptime.Failure(s.What) {
 	case uptime.FailureDNS:
 		return "finds no address"
 	case uptime.FailureConnectRefused:
@@ -120,10 +151,10 @@ func cause(o *Observation) string {
 	case uptime.FailureTLSOther:
 		return "TLS failed"
 	case uptime.FailureStatusCode:
-		if o.Said != "" {
-			return o.Said
+		if s.Said != "" {
+			return s.Said
 		}
-		return fmt.Sprintf("status %d", o.HTTPStatus)
+		return fmt.Sprintf("status %d", s.HTTPStatus)
 	case uptime.FailureBody:
 		return "body not as expected"
 	case uptime.FailureHeader:
@@ -141,5 +172,5 @@ func cause(o *Observation) string {
 	case uptime.FailureTimeout:
 		return "no answer in time"
 	}
-	return strings.ReplaceAll(string(o.Failure), "_", " ")
+	return strings.ReplaceAll(s.What, "_", " ")
 }

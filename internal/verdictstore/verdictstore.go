@@ -232,7 +232,7 @@ func (s *Store) decide(ctx context.Context, tx *gorm.DB, d Decision) error {
 		store = s.silent
 	}
 	key := fmt.Sprintf("%d", d.At.UnixMilli())
-	cause := incidentstore.Cause{Explanation: d.Why, Failure: d.Failure, Regions: d.Regions, HTTPStatus: d.HTTPStatus}
+	cause := incidentstore.Cause{Explanation: d.Why, Because: d.Because, Failure: d.Failure, Regions: d.Regions, HTTPStatus: d.HTTPStatus}
 	if d.Kind == verdict.Opened {
 		_, _, err := store.Open(ctx, tx, incidentstore.Opening{
 			TargetID: d.TargetID, FirstSlot: d.Slot, Severity: incidentstore.Severity(d.Severity), Subject: d.Subject, Cause: cause, At: d.At,

@@ -89,7 +89,10 @@ func (f *fold) note(t *target, d verdictstore.Decision) {
 	held, is := f.out.open[id]
 	switch {
 	case d.Kind == verdict.Opened && d.Notify == verdict.NotifyPage:
-		d.Why += f.dependents(t)
+		if n := len(f.children[t.Target.ID]); n > 0 {
+			d.Why += dependents(n)
+			d.Because = append(d.Because, verdict.Clause{Is: verdict.FactDependents, N: n})
+		}
 		o := verdictstore.Outage{
 			Outage: f.shares(t), Name: t.Target.Name, Tags: t.Target.Tags, Severity: incidentstore.Severity(d.Severity), At: d.At,
 		}
@@ -227,8 +230,10 @@ func (f *fold) group(g sharedcause.Group) {
 	}
 	one.Subject = incidentstore.Subject{Name: fmt.Sprintf("%d targets: %s", n, shared), Kind: incidentstore.KindGroup}
 	one.Cause.Explanation = fmt.Sprintf("%d targets fail together, since %s; they share the %s: %s. %d with the same are well.", n, g.Slot.UTC().Format("2006-01-02 15:04:05 UTC"), shared, listed, g.Healthy)
+	one.Cause.Because = []verdict.Clause{{Is: verdict.FactTogether, N: n, Of: g.Healthy, What: string(g.Kind), Name: g.Value.Value, Names: names[:min(n, examples)], At: g.Slot.UTC()}}
 	if known != nil {
 		one.Cause.Explanation = fmt.Sprintf("%d more: %s.", n, listed)
+		one.Cause.Because = []verdict.Clause{{Is: verdict.FactMore, N: n, Names: names[:min(n, examples)]}}
 	}
 	f.decisions = append(f.decisions, verdictstore.Decision{Group: &one})
 }

@@ -110,14 +110,10 @@ func (f *fold) askParent(t *target) {
 	}
 }
 
-// dependents are words for those that depend on a target; "" for none.
-func (f *fold) dependents(t *target) string {
-	switch n := len(f.children[t.Target.ID]); n {
-	case 0:
-		return ""
-	case 1:
+// dependents are words for those that depend on a target.
+func dependents(n int) string {
+	if n == 1 {
 		return " One target depends on it, and nobody is told of that while this one is down."
-	default:
-		return fmt.Sprintf(" %d targets depend on it, and nobody is told of those while this one is down.", n)
 	}
+	return fmt.Sprintf(" %d targets depend on it, and nobody is told of those while this one is down.", n)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/probefleet/probefleet/internal/incidentstore"
+	"github.com/probefleet/probefleet/internal/verdict"
 	"github.com/probefleet/probefleet/internal/verdictstore"
 )
 
@@ -62,6 +63,7 @@ type Incident struct {
 	ResolvedAt     nullable[instant] `json:"resolved_at"`
 	DurationS      int64             `json:"duration_s" doc:"from its beginning until its end, or now"`
 	Explanation    string            `json:"explanation"`
+	Because        []verdict.Clause  `json:"because,omitempty" nullable:"false" doc:"what explanation says, for pages in other languages; absent of some"`
 	Failure        string            `json:"failure"`
 	HTTPStatus     int               `json:"http_status" doc:"0: none"`
 	Regions        []string          `json:"regions" nullable:"false" doc:"that saw it"`
@@ -102,7 +104,7 @@ func NewIncident(i incidentstore.Incident, now time.Time) Incident {
 	body := Incident{
 		ID: i.ID, TargetID: i.TargetID, Target: subjectBody{i.Subject.Name, i.Subject.URL, i.Subject.Kind, orEmpty(i.Subject.Tags)}, Severity: string(i.Severity), State: incidentstore.StateOpen,
 		BeganAt: instant(i.FirstSlot), OpenedAt: instant(i.OpenedAt), AcknowledgedAt: maybeInstant(i.AcknowledgedAt), AcknowledgedBy: i.AcknowledgedBy, ResolvedAt: maybeInstant(i.ResolvedAt),
-		Explanation: i.Cause.Explanation, Failure: i.Cause.Failure, HTTPStatus: i.Cause.HTTPStatus, Regions: orEmpty(i.Cause.Regions),
+		Explanation: i.Cause.Explanation, Because: i.Cause.Because, Failure: i.Cause.Failure, HTTPStatus: i.Cause.HTTPStatus, Regions: orEmpty(i.Cause.Regions),
 	}
 	end := i.ResolvedAt
 	switch {

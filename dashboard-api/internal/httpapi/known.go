@@ -303,7 +303,7 @@ func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Con
 	}
 	for _, i := range p.incidents {
 		if i.Open() {
-			past.Incident = &asknown.Incident{State: verdict.State(i.Severity), Since: i.FirstSlot, Why: i.Cause.Explanation}
+			past.Incident = &asknown.Incident{State: verdict.State(i.Severity), Since: i.FirstSlot, Why: i.Cause.Explanation, Because: i.Cause.Because}
 			break
 		}
 	}

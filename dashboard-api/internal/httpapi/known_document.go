@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/asknown"
+	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // limitBody is something that cannot be told of the past.
@@ -66,6 +67,7 @@ type knownTargetBody struct {
 	State         string            `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
 	Since         nullable[instant] `json:"since" doc:"null: since before looked_from"`
 	Why           string            `json:"why"`
+	Because       []verdict.Clause  `json:"because,omitempty" nullable:"false" doc:"what why says, for pages in other languages"`
 	Basis         string            `json:"basis" enum:"results,incident" doc:"incident: results that counted then are not kept, or results in a row count, so that what was decided stands"`
 	LastResultAt  nullable[instant] `json:"last_result_at" doc:"newest measured slot"`
 	FreshUntil    nullable[instant] `json:"fresh_until"`
@@ -83,7 +85,7 @@ func knownTargetOf(p pastTarget, at, now time.Time) knownTargetBody {
 	t := p.target
 	body := knownTargetBody{
 		At: instant(at), Target: plannedBody{t.ID, t.Name, t.URL, string(t.Kind), int64(t.Interval / time.Second), orEmpty(t.Regions), t.Active},
-		State: string(p.State), Since: maybeInstant(p.Since), Why: p.Why, Basis: "results", LastResultAt: maybeInstant(p.LastResultAt), FreshUntil: maybeInstant(p.FreshUntil),
+		State: string(p.State), Since: maybeInstant(p.Since), Why: p.Why, Because: p.Because, Basis: "results", LastResultAt: maybeInstant(p.LastResultAt), FreshUntil: maybeInstant(p.FreshUntil),
 		SilentRegions: orEmpty(p.SilentRegions), BlindRegions: orEmpty(p.BlindRegions), RegionStates: []knownRegion{}, Maintained: []knownStretch{}, Slots: []knownSlot{}, Incidents: []Incident{}, LookedFrom: instant(p.since), Limits: []limitBody{},
 	}
 	for _, r := range p.Regions {

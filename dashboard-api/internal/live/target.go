@@ -19,25 +19,26 @@ const (
 
 // Target is the item of snapshots and deltas.
 type Target struct {
-	ID           int64         `json:"id"`
-	Name         string        `json:"name"`
-	URL          string        `json:"url"`
-	Kind         uptime.Kind   `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
-	IntervalS    int64         `json:"interval_s"`
-	TimeoutMS    int64         `json:"timeout_ms"`
-	Regions      []string      `json:"regions" nullable:"false"`
-	Tags         []string      `json:"tags" nullable:"false"`
-	ParentID     *int64        `json:"parent_id"`
-	Active       bool          `json:"active"`
-	State        verdict.State `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
-	Since        *time.Time    `json:"since"`
-	Why          string        `json:"why"`
-	LastResultAt *time.Time    `json:"last_result_at"`
-	FreshUntil   *time.Time    `json:"fresh_until"`
-	P50US        *uint32       `json:"p50_us"`
-	RegionStates []RegionState `json:"region_states" nullable:"false"`
-	Maintained   []Stretch     `json:"maintained,omitempty" nullable:"false" doc:"when it was maintained, or is, as far back as its newest 90 slots reach: what they came to then does not count. Absent: at no time"`
-	Ticks        []Tick        `json:"ticks" nullable:"false" doc:"in a snapshot the newest that the node knows, in a delta those that are new"`
+	ID           int64            `json:"id"`
+	Name         string           `json:"name"`
+	URL          string           `json:"url"`
+	Kind         uptime.Kind      `json:"kind" enum:"http,tcp,tls,dns,icmp,grpc,websocket,heartbeat"`
+	IntervalS    int64            `json:"interval_s"`
+	TimeoutMS    int64            `json:"timeout_ms"`
+	Regions      []string         `json:"regions" nullable:"false"`
+	Tags         []string         `json:"tags" nullable:"false"`
+	ParentID     *int64           `json:"parent_id"`
+	Active       bool             `json:"active"`
+	State        verdict.State    `json:"state" enum:"up,degraded,down,maintenance,no_data,paused"`
+	Since        *time.Time       `json:"since"`
+	Why          string           `json:"why"`
+	Because      []verdict.Clause `json:"because,omitempty" nullable:"false" doc:"what why says, for pages in other languages"`
+	LastResultAt *time.Time       `json:"last_result_at"`
+	FreshUntil   *time.Time       `json:"fresh_until"`
+	P50US        *uint32          `json:"p50_us"`
+	RegionStates []RegionState    `json:"region_states" nullable:"false"`
+	Maintained   []Stretch        `json:"maintained,omitempty" nullable:"false" doc:"when it was maintained, or is, as far back as its newest 90 slots reach: what they came to then does not count. Absent: at no time"`
+	Ticks        []Tick           `json:"ticks" nullable:"false" doc:"in a snapshot the newest that the node knows, in a delta those that are new"`
 }
 
 // RegionState is a region's newest measurement.
@@ -283,7 +284,7 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 		ID: e.target.ID, Name: e.target.Name, URL: e.target.URL, Kind: e.target.Kind,
 		IntervalS: int64(e.target.Interval / time.Second), TimeoutMS: e.target.Timeout.Milliseconds(),
 		Regions: orEmpty(e.target.Regions), Tags: orEmpty(e.target.Tags), Active: e.target.Active,
-		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why,
+		State: e.verdict.State, Since: optional(e.verdict.Since), Why: e.verdict.Why, Because: e.verdict.Because,
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
 		P50US: e.median(), RegionStates: []RegionState{}, Maintained: e.stretches(now), Ticks: orEmpty(ticks),
 	}
@@ -292,6 +293,7 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 	}
 	if e.parent != "" && e.verdict.Observed == verdict.StateDown {
 		item.Why = strings.TrimSuffix(item.Why, ".") + "; " + verdict.DependsOn(e.parent) + "."
+		item.Because = append(slices.Clip(item.Because), verdict.Clause{Is: verdict.FactDepends, Name: e.parent})
 	}
 	for _, o := range e.evidence() {
 		item.RegionStates = append(item.RegionStates, RegionState{

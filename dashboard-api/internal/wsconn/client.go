@@ -66,6 +66,7 @@ type client struct {
 	allowed func(context.Context, *http.Request) error
 	gone    func()       // called when it has ended; nil: nobody asks
 	only    string       // the one channel it may read; "": all
+	place   int          // among the server's open ones; under its lock
 	heard   atomic.Int64 // when something was last read, in Unix seconds
 	pinged  int64        // the same of the last ping; of the server's round alone
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -255,6 +256,31 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 }
 
 // Sockets are bounded, in all and for each account, and a place that is left can be taken.
+// Whoever was told early in a round is not told late in the next one.
+func TestTheOrderOfReadersStays(t *testing.T) {
+	t.Parallel()
+	server := New(Options{})
+	var all []*client
+	for range 100 {
+		c := &client{server: server}
+		if err := server.reserve(c); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	for len(all) > 0 {
+		for range 3 {
+			if !slices.Equal(server.clients(nil), all) {
+				t.Fatalf("of %d readers", len(all))
+			}
+		}
+		at, last := len(all)/2, len(all)-1
+		server.remove(all[at])
+		all[at] = all[last] // no other has to wait longer
+		all = all[:last]
+	}
+}
+
 func TestSocketsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*Server){

@@ -67,6 +67,8 @@ for (const code of codes) {
       await page.goto(new URL(path, settings.base).href);
       await page.locator("main h1").first().waitFor();
       await page.waitForFunction(() => !document.querySelector("main .skeleton"));
+      if (path === `/targets/${target.id}`)
+        assert.doesNotMatch(await page.locator(".verdict .why").innerText(), /Up in \d|No data/, "why, in English");
       const said = await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);
       assert.deepEqual(said, [code, rightToLeft.includes(code) ? "rtl" : "ltr"], path);
       for (const viewport of [wide, narrow]) {

@@ -16,4 +16,6 @@ await speak(language).catch(() => {
 });
 document.documentElement.lang = language;
 document.documentElement.dir = direction();
-await (await import("./start")).start();
+// What the server says in English alone, other languages put together from its parts.
+const [{ start }] = await Promise.all([import("./start"), language === "en" ? null : import("./ui/because")]);
+await start();

@@ -9,6 +9,7 @@ import { type Judged, judge, linesOf, MOST_LINES, only, taken } from "../targetf
 import { Field } from "../ui/Field";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
+import { whyWords } from "../ui/why";
 import { latency, listed, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -144,7 +145,7 @@ function FirstCard({ id }: { id: number }) {
               <span className={`word s-${target.state}`}>{stateWords[target.state]}</span>
               {times && ` · ${times}`}
             </p>
-            {target.state !== "up" && target.why && <p className="first-why">{target.why}</p>}
+            {target.state !== "up" && target.why && <p className="first-why">{whyWords(target.why, target.because)}</p>}
           </>
         )}
       </div>

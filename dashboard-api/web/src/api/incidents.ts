@@ -2,6 +2,7 @@
 
 import { request } from "./client";
 import { query } from "./endpoints";
+import type { Clause } from "./live.gen";
 import type { PostKind, PostState } from "./statusPages";
 import type { Page, Status } from "./types";
 
@@ -24,6 +25,8 @@ export interface Incident {
   resolved_at: string | null;
   duration_s: number;
   explanation: string;
+  /** What the explanation says; of some, and of those of a release before, nothing. */
+  because?: Clause[];
   failure: string;
   http_status: number;
   regions: string[];

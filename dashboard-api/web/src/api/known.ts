@@ -3,6 +3,7 @@
 import { request } from "./client";
 import { query } from "./endpoints";
 import type { Incident } from "./incidents";
+import type { Clause } from "./live.gen";
 import type { PageState } from "./statusPages";
 import type { State, Status, Stretch } from "./types";
 
@@ -58,6 +59,7 @@ export interface KnownTarget {
   state: State;
   since: string | null;
   why: string;
+  because?: Clause[];
   basis: "results" | "incident";
   region_states: KnownRegion[];
   /** When it was maintained, as was known then. */

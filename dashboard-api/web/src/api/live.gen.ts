@@ -81,6 +81,17 @@ export interface CheckResult {
   wire_bytes: number;
 }
 
+export interface Clause {
+  at?: string;
+  is: "paused" | "maintenance" | "unchecked" | "unheard" | "no_data" | "up" | "down" | "degraded" | "doubted" | "silent" | "blind" | "depends" | "changed" | "began" | "needs" | "times" | "lasting" | "held" | "dependents" | "together" | "more";
+  n?: number;
+  name?: string;
+  names?: string[];
+  of?: number;
+  seen?: Seen[];
+  what?: string;
+}
+
 export interface ComponentNow {
   by_hand?: boolean;
   id: number;
@@ -121,6 +132,7 @@ export interface Hop {
 export interface Incident {
   acknowledged_at: string | null;
   acknowledged_by: string;
+  because?: Clause[];
   began_at: string;
   duration_s: number;
   explanation: string;
@@ -253,6 +265,15 @@ export interface Resync {
   t: "resync";
 }
 
+export interface Seen {
+  http_status?: number;
+  n?: number;
+  of?: number;
+  region: string;
+  said?: string;
+  what: string;
+}
+
 export interface Stretch {
   from: string;
   to: string | null;
@@ -274,6 +295,7 @@ export interface SubjectBody {
 
 export interface Target {
   active: boolean;
+  because?: Clause[];
   fresh_until: string | null;
   id: number;
   interval_s: number;

@@ -1,5 +1,6 @@
 import type { IncidentDetail, IncidentEvent, PublicUpdate } from "../api/incidents";
 import type { Result, State, User } from "../api/types";
+import { whyWords } from "../ui/why";
 import { explain, latency, stateOfStatus, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 import { actorWord, capital, isSelf } from "./words";
@@ -86,7 +87,7 @@ export function timelineOf(incident: IncidentDetail, results: readonly Result[],
       text: found(incident.target.kind, c),
     });
   });
-  for (const event of incident.timeline) lines.push(lineOf(event, self));
+  for (const event of incident.timeline) lines.push(lineOf(event, self, incident));
   for (const update of incident.public_updates) lines.push(toldReaders(update, self));
   return lines.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || ranks[a.kind] - ranks[b.kind]);
 }
@@ -115,8 +116,9 @@ function found(kind: string, r: Pick<Result, "failure" | "reason" | "http_status
   return what ? t("{what}, after {time}", { what, time }) : t("after {time}", { time });
 }
 
-function lineOf(event: IncidentEvent, self: User | null): Line {
-  const line: Line = { key: `e-${event.id}`, kind: event.kind, at: event.at, title: "", text: event.text };
+function lineOf(event: IncidentEvent, self: User | null, incident: IncidentDetail): Line {
+  const text = event.text === incident.explanation ? whyWords(event.text, incident.because) : event.text;
+  const line: Line = { key: `e-${event.id}`, kind: event.kind, at: event.at, title: "", text };
   const by = { who: isSelf(event.author, self) ? "you" : "other", name: actorWord(event.author, self) };
   switch (event.kind) {
     case "opened":

@@ -1,5 +1,6 @@
 import type { Incident, IncidentState, Severity } from "../api/incidents";
 import type { State, User } from "../api/types";
+import { whyWords } from "../ui/why";
 import { explain, stateWords, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 
@@ -16,8 +17,10 @@ export const iconOf = (incident: Pick<Incident, "state" | "severity">): State =>
   incident.state === "resolved" ? "up" : incident.severity;
 
 /** Why, in words: the verdict's own, else those of the failure. */
-export function cause(incident: Pick<Incident, "explanation" | "failure" | "http_status" | "target">): string {
-  if (incident.explanation) return capital(incident.explanation);
+export function cause(
+  incident: Pick<Incident, "explanation" | "because" | "failure" | "http_status" | "target">,
+): string {
+  if (incident.explanation) return capital(whyWords(incident.explanation, incident.because));
   return (
     explain(incident.failure, "", tellingStatus(incident.target.kind, incident.http_status)) || t("Cause not known")
   );

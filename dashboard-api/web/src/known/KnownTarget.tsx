@@ -8,6 +8,7 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Clock } from "../ui/time";
+import { whyWords } from "../ui/why";
 import { duration, explain, latency, listed, stateOfStatus, stateWords, tellingStatus } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -70,7 +71,7 @@ function Told({ known }: { known: Known }) {
                 />
               </>
             )}
-            {known.why && <span className="why"> · {known.why}</span>}
+            {known.why && <span className="why"> · {whyWords(known.why, known.because)}</span>}
           </p>
           <p className="muted">
             {target.regions.length > 0
@@ -159,7 +160,7 @@ function Incidents({ known }: { known: Known }) {
                   duration: duration(incident.duration_s),
                 })}
               </Link>
-              <p className="incident-why">{incident.explanation}</p>
+              <p className="incident-why">{whyWords(incident.explanation, incident.because)}</p>
               <p className="incident-meta">
                 <span>{stateWord[incident.state]}</span>
                 <span>

@@ -333,6 +333,7 @@ export class LiveStore {
       state: told.state,
       since: told.since,
       why: told.why,
+      because: told.because ?? [],
       last_result_at: told.last_result_at,
       fresh_until: told.fresh_until,
       p50_us: told.p50_us,

@@ -11,6 +11,7 @@ import { StateIcon } from "../ui/StateIcon";
 import { Tags } from "../ui/Tags";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
+import { whyWords } from "../ui/why";
 import { latency, shortUrl, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -64,7 +65,7 @@ export const TargetRow = memo(function TargetRow({
           params={{ id: String(id) }}
           className="name cut"
           data-row={id}
-          title={target.why || undefined}
+          title={whyWords(target.why, target.because) || undefined}
         >
           {target.name}
         </Link>

@@ -20,6 +20,7 @@ import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
+import { whyWords } from "../ui/why";
 import { duration, explain, latency, listed, safeHref, shortUrl, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -94,7 +95,7 @@ function Details({ target }: { target: TargetView }) {
   const ids = useMemo(() => [target.id], [target.id]);
   const seenFrom = target.region_states.map((one) => one.region).sort();
   const beats = target.kind === "heartbeat";
-  const why = beats ? explainBeat(target) : target.why;
+  const why = beats ? explainBeat(target) : whyWords(target.why, target.because);
   const word = (inner: ReactNode) => <b className={`word s-${target.state}`}>{inner}</b>;
   useFilled(ids);
   useKeys({
