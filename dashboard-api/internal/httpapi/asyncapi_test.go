@@ -146,7 +146,11 @@ func typeScript() string {
 			if slices.Contains(schema.Required, field) {
 				optional = ""
 			}
-			fmt.Fprintf(&out, "  %s%s: %s;\n", field, optional, typeOfSchema(schema.Properties[field]))
+			line := fmt.Sprintf("  %s%s: %s;\n", field, optional, typeOfSchema(schema.Properties[field]))
+			if len(line) > 121 { // as the formatter has it
+				line = strings.Replace(strings.ReplaceAll(line, " | ", "\n    | "), ": ", ":\n    | ", 1)
+			}
+			out.WriteString(line)
 		}
 		out.WriteString("}\n")
 	}

@@ -83,7 +83,28 @@ export interface CheckResult {
 
 export interface Clause {
   at?: string;
-  is: "paused" | "maintenance" | "unchecked" | "unheard" | "no_data" | "up" | "down" | "degraded" | "doubted" | "silent" | "blind" | "depends" | "changed" | "began" | "needs" | "times" | "lasting" | "held" | "dependents" | "together" | "more";
+  is:
+    | "paused"
+    | "maintenance"
+    | "unchecked"
+    | "unheard"
+    | "no_data"
+    | "up"
+    | "down"
+    | "degraded"
+    | "doubted"
+    | "silent"
+    | "blind"
+    | "depends"
+    | "changed"
+    | "began"
+    | "needs"
+    | "times"
+    | "lasting"
+    | "held"
+    | "dependents"
+    | "together"
+    | "more";
   n?: number;
   name?: string;
   names?: string[];
