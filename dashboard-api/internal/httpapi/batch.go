@@ -39,6 +39,7 @@ type BatchSet struct {
 	ParentID   *int64          `json:"parent_id,omitempty" minimum:"1" doc:"The target that they depend on."`
 	Expect     *ExpectInput    `json:"expect,omitempty" doc:"What counts as up. Of http targets."`
 	Family     *string         `json:"family,omitempty" enum:"4,6" doc:"Visit only addresses of this family."`
+	Assertions []assertionPart `json:"assertions,omitempty" maxItems:"20" nullable:"true" doc:"What the answer must be. Replaces the list of before; empty or null: nothing."`
 	Policy     *verdict.Policy `json:"policy,omitempty" doc:"When they are down and when people hear of it. Replaces the one of before as a whole."`
 }
 
@@ -46,7 +47,7 @@ type BatchSet struct {
 func (s *BatchSet) input(tags []string) TargetInput {
 	in := TargetInput{
 		Active: s.Active, IntervalS: s.IntervalS, TimeoutMS: s.TimeoutMS, Regions: s.Regions,
-		ParentID: s.ParentID, Expect: s.Expect, Family: s.Family, Policy: s.Policy,
+		ParentID: s.ParentID, Expect: s.Expect, Family: s.Family, Assertions: s.Assertions, Policy: s.Policy,
 	}
 	if len(s.AddTags)+len(s.RemoveTags) > 0 {
 		left := without(tags, s.RemoveTags)
@@ -106,6 +107,7 @@ func (b *befores) add(was, is uptime.Target) int {
 	statuses := was.Spec.Expect.Status
 	differ("expect", !slices.Equal(statuses, is.Spec.Expect.Status), unless(len(statuses) == 0, expectBody{statusTexts(statuses)}))
 	differ("family", was.Spec.Family != is.Spec.Family, unless(was.Spec.Family == uptime.FamilyAny, was.Spec.Family))
+	differ("assertions", !slices.Equal(was.Spec.Assertions, is.Spec.Assertions), assertionsOf(was.Spec.Assertions))
 	differ("policy", was.Policy != is.Policy, unless(was.Policy == "", verdict.Stored(was.Policy)))
 	if len(set) == 0 {
 		return 0

@@ -150,12 +150,12 @@ func TestManyArePutBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.create(`{"url":"tcp://router.example:22","name":"router"}`)
-	b.create(`{"url":"https://a.example/","tags":["old","both"],"expect":{"status":["200"]},"policy":{"down_after":3},"family":"6","parent_id":1}`)
+	b.create(`{"url":"https://a.example/","tags":["old","both"],"expect":{"status":["200"]},"policy":{"down_after":3},"family":"6","parent_id":1,"assertions":[{"source":"body","op":"contains","value":"a"}]}`)
 	b.create(`{"url":"https://b.example/","interval_s":30,"tags":["both"]}`)
 	b.create(`{"url":"https://c.example/","interval_s":30,"tags":["both"]}`)
 	b.create(`{"url":"https://d.example/","active":false}`)
 	first := b.stored()
-	const set = `{"active":false,"interval_s":300,"timeout_ms":2000,"add_tags":["NEW","both"],"remove_tags":["Old"],"expect":{"status":["204"]},"policy":{"up_after":2},"family":"4","parent_id":1}`
+	const set = `{"active":false,"interval_s":300,"timeout_ms":2000,"add_tags":["NEW","both"],"remove_tags":["Old"],"expect":{"status":["204"]},"policy":{"up_after":2},"family":"4","parent_id":1,"assertions":[{"source":"header","name":"x-a","op":"exists","severity":"degrade"}]}`
 	dry := b.batch(`{"ids":[1,2,3,4,5],"dry_run":true,"set":` + set + `}`)
 	if diff := cmp.Diff(first, b.stored()); diff != "" {
 		t.Fatal(diff)
@@ -166,7 +166,7 @@ func TestManyArePutBack(t *testing.T) {
 	}
 	for _, target := range b.stored()[1:] {
 		if target.Active || target.Interval != 5*time.Minute || target.Timeout != 2*time.Second || !slices.Equal(target.Tags, []string{"both", "new"}) ||
-			target.ParentID != 1 || target.Spec.Family != uptime.FamilyV4 || target.Policy != `{"up_after":2}` || len(target.Spec.Expect.Status) != 1 || target.Spec.Expect.Status[0].From != 204 {
+			target.ParentID != 1 || target.Spec.Family != uptime.FamilyV4 || target.Policy != `{"up_after":2}` || len(target.Spec.Assertions) != 1 || len(target.Spec.Expect.Status) != 1 || target.Spec.Expect.Status[0].From != 204 {
 			t.Errorf("%+v", target)
 		}
 	}
@@ -176,9 +176,9 @@ func TestManyArePutBack(t *testing.T) {
 	}
 	slices.Reverse(was)
 	if diff := cmp.Diff([]string{
-		`[2] {"active":true,"add_tags":["old"],"expect":{"status":["200"]},"family":"6","interval_s":60,"policy":{"down_after":3},"remove_tags":["new"],"timeout_ms":10000}`,
-		`[3 4] {"active":true,"expect":null,"family":null,"interval_s":30,"parent_id":null,"policy":null,"remove_tags":["new"],"timeout_ms":10000}`,
-		`[5] {"expect":null,"family":null,"interval_s":60,"parent_id":null,"policy":null,"remove_tags":["both","new"],"timeout_ms":10000}`,
+		`[2] {"active":true,"add_tags":["old"],"assertions":[{"source":"body","op":"contains","value":"a"}],"expect":{"status":["200"]},"family":"6","interval_s":60,"policy":{"down_after":3},"remove_tags":["new"],"timeout_ms":10000}`,
+		`[3 4] {"active":true,"assertions":[],"expect":null,"family":null,"interval_s":30,"parent_id":null,"policy":null,"remove_tags":["new"],"timeout_ms":10000}`,
+		`[5] {"assertions":[],"expect":null,"family":null,"interval_s":60,"parent_id":null,"policy":null,"remove_tags":["both","new"],"timeout_ms":10000}`,
 	}, was); diff != "" {
 		t.Error(diff)
 	}
@@ -186,7 +186,7 @@ func TestManyArePutBack(t *testing.T) {
 		t.Errorf("a dry run says something else: %s", diff)
 	}
 	revisions, _ := b.revisions(3)
-	const told = `/active: true → false; /expect/status: null → ["204"]; /family: null → "4"; /interval_s: 30 → 300; /parent: null → "router"; ` +
+	const told = `/active: true → false; /assertions: [] → [{"name":"x-a","op":"exists","severity":"degrade","source":"header"}]; /expect/status: null → ["204"]; /family: null → "4"; /interval_s: 30 → 300; /parent: null → "router"; ` +
 		`/policy/up_after: null → 2; /tags: ["both"] → ["both","new"]; /timeout_ms: 10000 → 2000`
 	if len(revisions) == 0 || revisions[0] != told {
 		t.Errorf("the log says %q", revisions)

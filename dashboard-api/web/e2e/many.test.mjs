@@ -117,6 +117,14 @@ test("an edit of many sets codes, addresses, what they depend on and the rule, s
   await depends.fill(`Dam ${run}`);
   await page.getByRole("option", { name: `Dam ${run}` }).click();
   await page.getByText(`Depends on: Nothing → Dam ${run} for 3 targets`).waitFor();
+  await page.getByLabel("Set the assertions").check();
+  await page.getByRole("button", { name: "Add assertion" }).click();
+  const assertion = page.getByRole("group", { name: "Assertion 1" });
+  await assertion.getByLabel("Comparison").selectOption("matches");
+  await assertion.getByLabel("Pattern (RE2)").fill("(");
+  await assertion.locator("input[aria-invalid=true]").waitFor(); // it is refused for all of them
+  await assertion.getByLabel("Pattern (RE2)").fill(".*");
+  await page.getByText("Assertions: Nothing → those above for 3 targets").waitFor();
   await page.getByLabel("Set the rule").check();
   await page.getByLabel("Failing results in a row", { exact: false }).first().fill("3");
   await page.getByText("Rule: the default → the one above for 3 targets").waitFor();
@@ -125,19 +133,24 @@ test("an edit of many sets codes, addresses, what they depend on and the rule, s
   await page.getByRole("button", { name: "Change 3 targets" }).click();
   await all(
     "they are set",
-    ({ expect, family, parent_id, policy }) =>
-      expect.status.join() === "200-299,404" && family === "4" && parent_id === router.id && policy.down_after === 3,
+    ({ assertions, expect, family, parent_id, policy }) =>
+      assertions.length === 1 &&
+      expect.status.join() === "200-299,404" &&
+      family === "4" &&
+      parent_id === router.id &&
+      policy.down_after === 3,
   );
   await page.getByText("3 targets changed.").first().locator("..").getByRole("button", { name: "Undo" }).click();
   await all("they are as before", (target) => target.parent_id === null && target.family === "");
   await page.locator(".toast", { hasText: "Tested at once: 3. All are up." }).first().waitFor();
-  const own = ({ expect, family, parent_id, policy, interval_s, tags }) => ({
+  const own = ({ assertions, expect, family, parent_id, policy, interval_s, tags }) => ({
     expect,
     family,
     parent_id,
     policy,
     interval_s,
     tags,
+    assertions,
   });
   assert.deepEqual((await Promise.all(targets.map(read))).map(own), before.map(own));
   await must("DELETE", `/targets/${router.id}`);

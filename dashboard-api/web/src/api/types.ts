@@ -429,7 +429,10 @@ export interface Problem {
 
 /** What can be made the same of many targets at once. */
 export type BatchSet = Partial<Pick<Target, "active" | "interval_s" | "timeout_ms" | "regions">> &
-  Pick<TargetInput, "parent_id" | "expect" | "family" | "policy"> & { add_tags?: string[]; remove_tags?: string[] };
+  Pick<TargetInput, "parent_id" | "expect" | "family" | "assertions" | "policy"> & {
+    add_tags?: string[];
+    remove_tags?: string[];
+  };
 
 export interface Before {
   ids: number[];

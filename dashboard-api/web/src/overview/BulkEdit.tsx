@@ -1,10 +1,11 @@
-import { type FormEvent, lazy, Suspense, useMemo, useState } from "react";
+import { type FormEvent, lazy, Suspense, useMemo, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import type { BatchSet } from "../api/types";
 import { useList, useLive } from "../app/live";
 import type { TargetView } from "../live/store";
 import { policyOf, type RuleDraft, ruleDraftOf } from "../rule/rule";
 import { Checks } from "../settings/Checks";
+import { type Row, rowProblems } from "../targetform/assertions";
 import { Select } from "../targetform/controls";
 import { hasStatus } from "../targetform/form";
 import { pointed } from "../targetform/ruling";
@@ -21,6 +22,7 @@ import "../styles/dialog.css";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 
+const AssertionRows = lazy(() => import("../targetform/AssertionRows"));
 const RulePart = lazy(() => import("../targetform/RulePart"));
 
 const SHOWN = 12;
@@ -37,6 +39,8 @@ interface Draft {
   regions: string[];
   setParent: boolean;
   parent: number | null;
+  setAssertions: boolean;
+  assertions: Row[];
   setRule: boolean;
   rule: RuleDraft;
 }
@@ -52,6 +56,8 @@ const untouched: Draft = {
   regions: [],
   setParent: false,
   parent: null,
+  setAssertions: false,
+  assertions: [],
   setRule: false,
   rule: ruleDraftOf({}),
 };
@@ -76,6 +82,7 @@ function setOf(draft: Draft): { set: BatchSet; problems: Problems } {
   if (draft.remove.length > 0) set.remove_tags = draft.remove;
   if (draft.setRegions) set.regions = [...draft.regions].sort();
   if (draft.setParent) set.parent_id = draft.parent;
+  if (draft.setAssertions) set.assertions = draft.assertions.map(({ of }) => of);
   if (draft.setRule) {
     const rule = policyOf(draft.rule);
     if (rule.ok) set.policy = rule.policy;
@@ -104,6 +111,8 @@ export default function BulkEdit({
   const there = useMemo(() => sortedTags(kept.flatMap((target) => target.tags)), [kept]);
   const parsed = useMemo(() => setOf(draft), [draft]);
   const { trial, current, error } = useTrial(ids, parsed.set);
+  const probed = useMemo(() => kept.find(({ kind }) => kind !== "heartbeat")?.url, [kept]); // of the first kind that has assertions
+  const rowAdded = useRef(false);
   const nothing = Object.keys(parsed.set).length === 0;
   const changed = nothing ? 0 : current && trial ? trial.changed : null; // null: not known yet
   const change = (what: Partial<Draft>) => setDraft((old) => ({ ...old, ...what }));
@@ -127,7 +136,7 @@ export default function BulkEdit({
       )}
     </Field>
   );
-  const chip = (field: "setRegions" | "setParent" | "setRule", label: string) => (
+  const chip = (field: "setRegions" | "setParent" | "setAssertions" | "setRule", label: string) => (
     <label className="chip">
       <input type="checkbox" checked={draft[field]} onChange={(event) => change({ [field]: event.target.checked })} />
       {label}
@@ -168,6 +177,7 @@ export default function BulkEdit({
           <div className="chips">
             {chip("setRegions", t("Set the regions"))}
             {chip("setParent", t("Set what they depend on"))}
+            {probed !== undefined && chip("setAssertions", t("Set the assertions"))}
             {chip("setRule", t("Set the rule"))}
           </div>
           {draft.setRegions && (
@@ -187,6 +197,23 @@ export default function BulkEdit({
               none={t("Nothing")}
               onChange={(parent) => change({ parent })}
             />
+          )}
+          {draft.setAssertions && probed !== undefined && (
+            <Suspense fallback={<span className="skeleton" style={{ height: 36 }} />}>
+              <AssertionRows
+                url={probed}
+                rows={draft.assertions}
+                added={rowAdded}
+                problem={undefined}
+                problems={
+                  current && trial?.changed === 0 && trial.refused[0]
+                    ? rowProblems(trial.refused[0].problem, draft.assertions)
+                    : {}
+                }
+                test={null}
+                onChange={(assertions) => change({ assertions })}
+              />
+            </Suspense>
           )}
           {draft.setRule && (
             <Suspense fallback={<span className="skeleton" style={{ height: 180 }} />}>

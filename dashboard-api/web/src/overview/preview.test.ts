@@ -44,6 +44,20 @@ describe("an edit of many", () => {
       { field: "Rule", from: "the default", to: "the one above", n: 1 },
     ]);
   });
+  it("counts assertions", () => {
+    const before = [
+      { ids: [1, 2], set: JSON.parse('{"assertions":[{"source":"body","op":"contains","value":"a"}]}') },
+      { ids: [3], set: JSON.parse('{"assertions":[]}') },
+    ];
+    const set = JSON.parse('{"assertions":[{"source":"status","op":"equals","value":"200"}]}');
+    expect(linesOf(before, set, nameOf)).toEqual([
+      { field: "Assertions", from: "1 assertion", to: "those above", n: 2 },
+      { field: "Assertions", from: "Nothing", to: "those above", n: 1 },
+    ]);
+    expect(linesOf(before.slice(0, 1), { assertions: [] }, nameOf)).toEqual([
+      { field: "Assertions", from: "1 assertion", to: "Nothing", n: 2 },
+    ]);
+  });
   it("says of what is taken back that it is the default", () => {
     const before = [{ ids: [1], set: JSON.parse('{"parent_id":7,"policy":{"down_after":3},"active":true}') }];
     expect(linesOf(before, { parent_id: null, policy: {}, active: false }, nameOf)).toEqual([

@@ -45,6 +45,13 @@ const words: {
     const name = (family: BatchSet["family"]) => (family ? families[family] : "IPv4, IPv6");
     return [{ field: t("Addresses"), from: name(was), to: name(is) }];
   },
+  assertions: (was, is) => [
+    {
+      field: t("Assertions"),
+      from: was?.length ? t("{n, plural, one {# assertion} other {# assertions}}", { n: was.length }) : t("Nothing"),
+      to: is?.length ? t("those above") : t("Nothing"),
+    },
+  ],
   policy: (was, is) => [
     {
       field: t("Rule"),
