@@ -86,14 +86,13 @@ func (r *Rules) doubted(fresh []*voice) (all []Seen) {
 // seen lists what regions saw.
 func (r *Rules) seen(voices []*voice) (all []Seen) {
 	for _, one := range voices {
-		seen := Seen{Region: one.newest.Region}
-		switch degraded := r.degraded(one.newest); {
-		case one.newest.Status == uptime.StatusDown, degraded != "" && degraded == string(one.newest.Failure) && !one.failing:
-			seen = failureSeen(one.newest)
+		seen := failureSeen(one.newest)
+		switch {
+		case one.newest.Status == uptime.StatusDown:
 		case one.failing:
-			seen.What, seen.N, seen.Of = seenRecovering, one.streak, r.Policy.upAfter()
+			seen = Seen{Region: seen.Region, What: seenRecovering, N: one.streak, Of: r.Policy.upAfter()}
 		default:
-			seen.What = degraded
+			seen.What = r.degraded(one.newest)
 		}
 		all = append(all, seen)
 	}

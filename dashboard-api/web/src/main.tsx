@@ -17,5 +17,6 @@ await speak(language).catch(() => {
 document.documentElement.lang = language;
 document.documentElement.dir = direction();
 // What the server says in English alone, other languages put together from its parts.
-const [{ start }] = await Promise.all([import("./start"), language === "en" ? null : import("./ui/because")]);
+const because = language === "en" ? null : import("./ui/because").catch(() => null);
+const [{ start }] = await Promise.all([import("./start"), because]);
 await start();
