@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -69,21 +70,48 @@ func (t *trial) install(env ...string) *installed {
 		}
 		_ = log.Close()
 	})
-	t.await(2*time.Minute, "probefleet up runs", func() bool {
-		if in.look() != nil {
-			return false
-		}
-		response, err := http.Get(in.run.URL + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = response.Body.Close()
-		return len(in.run.Processes) >= 5
-	})
+	running := t.rig.within(2*time.Minute, func() bool { return in.runs() || isClosed(done) }) && !isClosed(done)
+	if !running {
+		t.Fatalf("probefleet up does not run (ended: %v):\n%s", isClosed(done), in.said(log.Name()))
+	}
 	for n := range 20 {
 		t.await(time.Minute, "a target is accepted", func() bool { return in.add(fmt.Sprintf("%s/n/w%d", t.rig.lab.URL(), n)) })
 	}
 	return in
+}
+
+// runs says whether the API answers and everything else was started.
+func (in *installed) runs() bool {
+	if in.look() != nil {
+		return false
+	}
+	response, err := http.Get(in.run.URL + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return len(in.run.Processes) >= 5
+}
+
+// said is the end of what the supervisor, at path, and each of its programs wrote.
+func (in *installed) said(path string) string {
+	var text strings.Builder
+	paths, _ := filepath.Glob(filepath.Join(in.dir, "logs", "*.log"))
+	for _, path := range append([]string{path}, paths...) {
+		content, err := os.ReadFile(path)
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		fmt.Fprintf(&text, "%s (%v):\n  %s\n", filepath.Base(path), err, strings.Join(lines[max(0, len(lines)-8):], "\n  "))
+	}
+	return text.String()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // look reads run.json again: it changes with every start and end.
