@@ -11,7 +11,7 @@ import { t } from "../words/t";
 const BulkEdit = lazy(() => import("./BulkEdit"));
 
 /** What can be done to the selected targets, all at once. */
-export function BulkBar({
+export default function BulkBar({
   ids,
   matching,
   onSelectAll,

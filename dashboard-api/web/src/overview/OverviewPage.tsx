@@ -15,7 +15,6 @@ import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
 import { t } from "../words/t";
-import { BulkBar } from "./BulkBar";
 import { headline, subline } from "./headline";
 import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
 import { OpenIncidents } from "./OpenIncidents";
@@ -30,6 +29,8 @@ import { useOrder } from "./useOrder";
 import { useAhead, useTyped } from "./useWish";
 import { Views } from "./Views";
 
+const bulkBar = () => import("./BulkBar");
+const BulkBar = lazy(bulkBar);
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 
 export function OverviewPage() {
@@ -93,6 +94,13 @@ export function OverviewPage() {
     const there = [...selection.ids].filter((id) => store.get(id) !== undefined);
     return there.length === selection.ids.size ? selection.ids : new Set(there);
   }, [selection, store, list.version]);
+  // Not of the first load: it comes after the rows, before anybody has chosen one. From then on it
+  // stays, as it says how far it is when nothing is selected any more.
+  useEffect(() => {
+    if (list.ready && mayEdit) void bulkBar().catch(() => undefined);
+  }, [list.ready, mayEdit]);
+  const choosing = useRef(false);
+  choosing.current ||= selected.size > 0;
   const actions = useMemo<RowActions>(
     () => ({
       onToggle: (target) => void toggle(target),
@@ -217,13 +225,17 @@ export function OverviewPage() {
           </>
         )}
       </section>
-      <BulkBar
-        ids={selected}
-        matching={order.ids}
-        onSelectAll={() => setSelection({ ids: new Set(order.ids), anchor: null })}
-        onSelect={(ids) => setSelection({ ids, anchor: null })}
-        onClear={() => setSelection(nothing)}
-      />
+      {choosing.current && (
+        <Suspense fallback={null}>
+          <BulkBar
+            ids={selected}
+            matching={order.ids}
+            onSelectAll={() => setSelection({ ids: new Set(order.ids), anchor: null })}
+            onSelect={(ids) => setSelection({ ids, anchor: null })}
+            onClear={() => setSelection(nothing)}
+          />
+        </Suspense>
+      )}
       {dialog && (
         <Suspense fallback={null}>
           <TargetDialog editId={dialog.edit?.id ?? null} onClose={() => setDialog(null)} />
