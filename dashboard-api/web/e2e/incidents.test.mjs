@@ -227,14 +227,23 @@ test("the target's page tells of its incidents", async () => {
   await context.close();
 });
 
-test("on paper an incident and its target have no navigation and no buttons", async () => {
+test("on paper an incident, its target and the overview have no navigation and no buttons", async () => {
   const screenOnly = () =>
-    [...document.querySelectorAll("nav, button:not(.log-row), .btn, .back, textarea, form")]
+    [...document.querySelectorAll("nav, button:not(.log-row, .tile), .btn, .back, textarea, form, .toolbar")]
       .filter((node) => node.checkVisibility())
       .map((node) => node.outerHTML.slice(0, 120));
   for (const [name, path, ready] of [
     ["incident", `/incidents/${incident.id}`, (page) => page.locator("[data-region]").first().waitFor()],
     ["target", `/targets/${watched.id}`, (page) => page.locator(".log-row").first().waitFor()],
+    [
+      "overview",
+      `/?q=Shop+${run}`,
+      (page) =>
+        page
+          .getByRole("link", { name: `Shop ${run}` })
+          .first()
+          .waitFor(),
+    ],
   ]) {
     const { context, page, trouble } = await signedIn(path);
     await ready(page);
@@ -243,7 +252,7 @@ test("on paper an incident and its target have no navigation and no buttons", as
     await page.setViewportSize({ width: 690, height: 980 }); // a sheet within its margins
     assert.deepEqual(await page.evaluate(screenOnly), []);
     await until("the chart follows the sheet", async () => (await overflow(page)) === 0);
-    await page.getByRole("heading", { level: 1, name: `Shop ${run}` }).waitFor();
+    await page.getByText(`Shop ${run}`).first().waitFor();
     await shoot(page, `paper-${name}`, true);
     assert.deepEqual(trouble, []);
     await context.close();

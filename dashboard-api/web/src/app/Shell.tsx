@@ -25,6 +25,7 @@ export function Shell({ session }: { session: Session }) {
   const [palette, setPalette] = useState(false);
   const showHelp = useCallback(() => setHelp(true), []);
   const navigate = useNavigate();
+  useEffect(() => void import("../styles/print.css").catch(() => undefined), []);
   useEffect(() => {
     // Not among the single keys: it works while somebody types, too.
     const onKey = (event: KeyboardEvent) => {

@@ -21,7 +21,6 @@ import { cutOf, timelineOf } from "./timeline";
 import { actorWord, cause, iconOf, stateWord, subjectWord } from "./words";
 import "../styles/target.css";
 import "../styles/incidents.css";
-import "../styles/print.css";
 import "../styles/statuspages.css";
 
 const SEEN_MS = 3_600_000; // in which the first failures of all regions are looked for
@@ -37,7 +36,7 @@ export function IncidentPage() {
   });
   const asOf = useIncidentsAsOf(incident);
   return (
-    <div className="page paper">
+    <div className="page">
       <Link to="/incidents" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Incidents")}
       </Link>

@@ -17,7 +17,6 @@ import { laterOf, readable, slotsOf } from "./at";
 import { useTargetAt } from "./ways";
 import "../styles/target.css";
 import "../styles/incidents.css";
-import "../styles/print.css";
 
 const LATER = 20; // more are counted
 
@@ -31,7 +30,7 @@ export function KnownTarget({ id, at }: { id: number; at: string }) {
     enabled: readable(at),
   });
   return (
-    <div className="page paper">
+    <div className="page">
       <Link to="/" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>

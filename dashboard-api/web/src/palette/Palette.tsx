@@ -163,6 +163,7 @@ function useFixed(onHelp: () => void): Entry[] {
             page(t("Audit log"), t("who changed what"), () => void navigate({ to: "/settings/audit" })),
           ]
         : []),
+      page(t("Import and export"), "", () => void navigate({ to: "/settings/transfer" })),
       page(t("Status pages"), "g p", () => void navigate({ to: "/settings/pages" })),
     ];
     const dark = theme === "dark";

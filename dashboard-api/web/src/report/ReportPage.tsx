@@ -13,7 +13,6 @@ import { Rich } from "../words/Rich";
 import { locale, t } from "../words/t";
 import { browserZone, isMonth, monthAt, monthName, monthPlus } from "./month";
 import { bounds, byName, downtime, measured, sentence, times, uptimeText } from "./words";
-import "../styles/print.css";
 import "../styles/report.css";
 
 /** A month of every target on as few sheets of paper as it takes. */
@@ -30,7 +29,7 @@ export function ReportPage() {
   });
   const shown = report.data?.month ?? month; // until another month has come the sheet is that of the one before
   return (
-    <div className="page paper report">
+    <div className="page report">
       <div className="page-head">
         <div>
           <h1>

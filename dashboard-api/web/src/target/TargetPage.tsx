@@ -37,7 +37,7 @@ import { YearCard } from "./YearCard";
 import { asked, type Zoom, zoomOf } from "./zoom";
 import "../styles/target.css";
 import "../styles/figures.css";
-import "../styles/print.css";
+import { Sections } from "./Sections";
 
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 const AlertsCard = lazy(() => import("./AlertsCard"));
@@ -104,7 +104,7 @@ function Details({ target }: { target: TargetView }) {
   });
 
   return (
-    <div className="page paper">
+    <div className="page">
       <Link to="/" className="back">
         <ChevronLeft size={16} aria-hidden /> {t("Overview")}
       </Link>
@@ -196,6 +196,7 @@ function Details({ target }: { target: TargetView }) {
         </div>
       </div>
 
+      <Sections id={target.id} beats={beats} />
       {beats ? (
         <>
           <HeartbeatCards target={target} />
