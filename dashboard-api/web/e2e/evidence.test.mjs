@@ -173,8 +173,15 @@ const frames = (page) =>
   page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 
 /** Drags across the response times, from one share of their width to another; half way it waits for what is given. */
+/** Where the chart is, once it is in sight. */
+async function plot(page) {
+  const over = page.locator(".plot .u-over");
+  await over.scrollIntoViewIfNeeded();
+  return over.boundingBox();
+}
+
 async function drag(page, from, to, halfWay) {
-  const box = await page.locator(".plot .u-over").boundingBox();
+  const box = await plot(page);
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + box.width * from - 3, y);
   await page.mouse.move(box.x + box.width * from, y);
@@ -195,6 +202,15 @@ test("a range that is dragged across the chart is in the address; the cards and 
     if (what) asked.push({ what, from: searchParams.get("from"), to: searchParams.get("to") });
   });
   const performance = page.getByRole("region", { name: "Response time" });
+  await performance.getByText("1 incident", { exact: true }).waitFor();
+  await page.locator(".log-row").first().waitFor();
+  // Its parts by name: the address says which, and the keyboard goes on from there.
+  await page.getByRole("navigation", { name: "On this page" }).getByRole("link", { name: "Checks" }).click();
+  await page.waitForURL(/#checks$/);
+  await page.locator("h2#checks:focus").waitFor();
+  assert.equal(await page.locator(".sections [aria-current]").innerText(), "Checks");
+  await page.reload();
+  await page.locator("h2#checks:focus").waitFor();
   await performance.getByText("1 incident", { exact: true }).waitFor();
   await page.locator(".log-row").first().waitFor();
   // The beginning of the hour is before the target was there. What is answered meanwhile, and drawn a frame later, takes no drag away.
@@ -239,7 +255,7 @@ test("percentiles in place of phases, and the region of the histogram, are in th
   await performance.getByText("How long most checks took").waitFor();
   const all = ["p50", "p95", "p99"];
   for (const one of all) await performance.locator(".legend").getByText(one, { exact: true }).waitFor();
-  const box = await page.locator(".plot .u-over").boundingBox();
+  const box = await plot(page);
   await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
   await until(
     "the legend to have numbers",

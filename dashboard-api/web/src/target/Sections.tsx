@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { t } from "../words/t";
 
 /** The headings that are jumped to, in the order of the page; a heartbeat has no response times and no regions. */
@@ -13,20 +13,29 @@ const parts = [
 ] as const;
 const measured = new Set<string>(["performance", "regions"]);
 
-/** Goes to a heading, and lets the keyboard go on from there. */
-function jump(id: string): void {
+/** Goes to a heading that is shown, and lets the keyboard go on from there. */
+function jump(id: string): boolean {
   const heading = document.getElementById(id);
-  if (!heading) return;
+  if (!heading?.checkVisibility()) return false;
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
   heading.scrollIntoView();
+  return true;
 }
 
 /** The parts of a target's page by name. All are on one page, which is read and printed as a whole; the address says which one is meant. */
 export function Sections({ id, beats }: { id: number; beats: boolean }) {
-  useEffect(() => jump(location.hash.slice(1)), []);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const meant = location.hash.slice(1);
+    if (!meant || !nav.current?.parentElement) return;
+    // Where it will be is known when what is above it has come: until then it is not shown.
+    const grown = new ResizeObserver(() => jump(meant) && grown.disconnect());
+    grown.observe(nav.current.parentElement);
+    return () => grown.disconnect();
+  }, []);
   return (
-    <nav className="tabs sections" aria-label={t("On this page")}>
+    <nav ref={nav} className="tabs sections" aria-label={t("On this page")}>
       {parts
         .filter(([part]) => !beats || !measured.has(part))
         .map(([part, name]) => (
@@ -41,7 +50,7 @@ export function Sections({ id, beats }: { id: number; beats: boolean }) {
             hashScrollIntoView={false}
             activeOptions={{ includeHash: true }}
             activeProps={{ "aria-current": "location" }}
-            onClick={() => jump(part)}
+            onClick={() => void jump(part)}
           >
             {name}
           </Link>
