@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/argon2"
 
 	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
@@ -103,14 +106,14 @@ func TestLogInLogOut(t *testing.T) {
 	if _, err := s.Identify(request(first)); !errors.Is(err, ErrAnonymous) {
 		t.Fatalf("the session before the login lives on: %v", err)
 	}
+	if _, _, err := store.SessionUser(t.Context(), second.Value, time.Now()); err == nil {
+		t.Fatal("the token is stored in clear")
+	}
 	if err := s.LogOut(request(second)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.StillAllowed(t.Context(), request(second)); !errors.Is(err, ErrAnonymous) {
 		t.Fatalf("a socket outlives its session: %v", err)
-	}
-	if _, _, err := store.SessionUser(t.Context(), second.Value, time.Now()); err == nil {
-		t.Fatal("the token is stored in clear")
 	}
 }
 
@@ -191,6 +194,10 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 	stored, err := hasher.Hash(t.Context(), "correct horse")
 	if err != nil || !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Fatalf("%q %v", stored, err)
+	}
+	salt, err := saltOf(stored)
+	if key := argon2.IDKey([]byte("correct horse"), salt, 2, 19456, 1, 32); err != nil || !strings.HasSuffix(stored, "$"+base64.RawStdEncoding.EncodeToString(key)) {
+		t.Fatalf("%q says another cost than it was made at (%v)", stored, err)
 	}
 	hashed := 0
 	hasher.encode = func(password string, salt []byte) string {
