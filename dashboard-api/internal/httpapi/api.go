@@ -91,7 +91,7 @@ type Options struct {
 
 	Socket  http.Handler // the websocket, behind the same policy as any route
 	Stream  http.Handler // the same as an event stream
-	Pages   http.Handler // everything outside /api
+	Pages   http.Handler // everything outside /api, and what it Owns there
 	Version string
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -130,9 +130,25 @@ func New(options Options) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle(apiPrefix, router)
+	mux.Handle(apiPrefix, besidePages(router, options.Pages))
 	mux.Handle("/", options.Pages)
 	return withRequestID(withRecovery(options.Log, private(crossOrigin(onlyJSON(mux))))), nil
+}
+
+// besidePages leaves to public pages what they own of the API's paths, if they say so: on the host of
+// a page that is another API than ours.
+func besidePages(api, pages http.Handler) http.Handler {
+	owner, is := pages.(interface{ Owns(r *http.Request) bool })
+	if !is {
+		return api
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if owner.Owns(r) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }
 
 func newAPI(options Options) (*router, error) {

@@ -89,7 +89,7 @@ func asyncAPI(version string) ([]byte, error) {
 	return json.Marshal(object{
 		"asyncapi": "3.0.0",
 		"info": object{"title": "Probefleet, live", "version": version, "description": "Changes as they happen. Take GET /api/v1/live/snapshot, then subscribe to targets from its epoch and seq. " +
-			"Channels: targets, target:{id}, incidents, fleet, checks:{id} (or check:{id}), page:{slug}; whoever may see a status page reads its channel at /s/{slug}/live, too, and no other there. Of the others than targets there is no snapshot: subscribe first, and read what there is after ok. Sequences have no gaps: from_seq of a delta is the seq of the one before. A position of another node is gone on from by its mark: ok has the sequence 0, and the first delta has what was missed. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
+			"Channels: targets, target:{id}, incidents, fleet, checks:{id} (or check:{id}), page:{slug}; whoever may see a status page reads its channel at /s/{slug}/live, too, and no other there. An account reads those of all pages, whoever else may see them: a page that is published is told as it is, one that is withdrawn is removed, and one that is not published says nothing until it is. Of the others than targets there is no snapshot: subscribe first, and read what there is after ok. Sequences have no gaps: from_seq of a delta is the seq of the one before. A position of another node is gone on from by its mark: ok has the sequence 0, and the first delta has what was missed. What a node cannot go on from is answered with recovered false, or resync: take a new snapshot.",
 			"license": object{"name": "Apache-2.0"}},
 		"defaultContentType": "application/json",
 		"channels": object{"live": object{

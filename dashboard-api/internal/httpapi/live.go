@@ -3,18 +3,71 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 )
 
-type snapshotOutput struct{ Body live.Snapshot }
+// snapshotOutput may be kept by nobody who would show it again by himself: a browser that asks whether
+// its copy is good would hand a page the now of long ago, by which evidence is judged.
+type snapshotOutput struct {
+	Status       int
+	ETag         string `header:"ETag" doc:"of what is known, whenever: with If-None-Match the answer is 304 while that is the same"`
+	Now          string `header:"X-Probefleet-Now" doc:"now, as in the body; of a 304: until when nothing has changed"`
+	CacheControl string `header:"Cache-Control"`
+	Body         snapshotBody
+}
 
-func (a *api) snapshot(_ context.Context, in *struct {
+// snapshotBody is a snapshot whose items are written already.
+type snapshotBody struct {
+	live.Snapshot
+	Items json.RawMessage `json:"items"`
+}
+
+// Schema describes the snapshot.
+func (snapshotBody) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(typeOf[live.Snapshot](), true, "")
+}
+
+func (a *api) snapshot(ctx context.Context, in *struct {
 	Ticks int `query:"ticks" minimum:"0" maximum:"1000000" default:"1000000" doc:"at most so many ticks altogether, the newest of each target, but at least one slot of each"`
 }) (*snapshotOutput, error) {
-	return &snapshotOutput{a.Hub.Brief(in.Ticks)}, nil
+	s := a.Hub.Brief(in.Ticks)
+	items, err := json.Marshal(s.Items)
+	if err != nil {
+		return nil, err
+	}
+	tag := snapshotTag(s, items)
+	out := &snapshotOutput{Status: http.StatusOK, ETag: "W/" + tag, Now: s.Now.Format("2006-01-02T15:04:05.000Z07:00"), CacheControl: "private, no-store"}
+	if knows(requestOf(ctx).Header.Get("If-None-Match"), tag) {
+		out.Status = http.StatusNotModified
+		return out, nil
+	}
+	out.Body = snapshotBody{s, items}
+	return out, nil
+}
+
+// snapshotTag names what is known, by its content: much of it changes with time alone, and without a
+// sequence. When it is asked for is no part of it, nor are the place in the stream of results, from
+// which an older one goes on as well, and the last heartbeat of a region that is there: nobody is shown
+// that, and it is another one all the time.
+func snapshotTag(s live.Snapshot, items []byte) string {
+	s.Now, s.Mark, s.Items = time.Time{}, "", nil
+	s.Regions = slices.Clone(s.Regions)
+	for i := range s.Regions {
+		if s.Regions[i].Live {
+			s.Regions[i].HeartbeatAt = nil
+		}
+	}
+	rest, _ := json.Marshal(s) // plain structs: cannot fail
+	return answercache.Tag(slices.Concat(rest, items))
 }
 
 type overviewOutput struct{ Body live.Overview }

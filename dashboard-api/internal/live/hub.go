@@ -79,7 +79,8 @@ type Hub struct {
 	maintained                    Maintained          // when targets are maintained; nil: never
 	targets, fleet, checks, pages feed                // the channels of these names
 	incidents                     feed
-	changed                       chan struct{} // closed and replaced when a feed grew
+	heard                         map[string]int // readers of channels of pages, by slug
+	changed                       chan struct{}  // closed and replaced when a feed grew
 	marks                         marks
 	reached                       chan struct{} // closed and replaced when the stream was read further
 	soon                          chan struct{} // a token when a state has changed
@@ -99,7 +100,7 @@ func New(o Options) *Hub {
 	if o.Removed == nil {
 		o.Removed = func(int64) {}
 	}
-	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, names: byName(), gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, changed: make(chan struct{}), reached: make(chan struct{}), soon: make(chan struct{}, 1)}
+	h := &Hub{epoch: rand.Text()[:12], now: o.Now, metrics: o.Metrics, removed: o.Removed, entries: map[int64]*entry{}, names: byName(), gone: map[int64]time.Time{}, orphans: map[int64][]orphan{}, heard: map[string]int{}, changed: make(chan struct{}), reached: make(chan struct{}), soon: make(chan struct{}, 1)}
 	h.targets.seq = 1 // 0 is where nobody is: see Subscribe
 	return h
 }

@@ -32,10 +32,26 @@ func (h *Hub) States(ids []int64) map[int64]State {
 	return states
 }
 
-// Page tells the readers of the channel page:<slug> how a public page is now. Its item is
-// written as JSON.
+// Heard gives the slugs of the pages whose channels somebody reads, whichever way: what nobody
+// reads need not be worked out. Whether there is such a page the hub does not know.
+func (h *Hub) Heard() map[string]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	slugs := make(map[string]bool, len(h.heard))
+	for slug := range h.heard {
+		slugs[slug] = true
+	}
+	return slugs
+}
+
+// Page tells the readers of the channel page:<slug> how a public page is now; nil: it is gone. Its
+// item is written as JSON.
 func (h *Hub) Page(slug string, item any) {
-	body := encodeOp("upsert", slug, item)
+	kind := "upsert"
+	if item == nil {
+		kind = "remove"
+	}
+	body := encodeOp(kind, slug, item)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pages.append(h.now(), []op{{id: slug, body: body}})

@@ -41,6 +41,7 @@ type Subscription struct {
 	told    uint64 // the sequence the reader knows: behind the cursor while nothing was for it
 	mark    Mark   // of the last message of Poll
 	missed  []byte // all that has changed since the reader left another node; it goes first
+	ended   bool   // under the hub's lock
 }
 
 // ErrUnknownChannel says that there is no such channel.
@@ -74,6 +75,9 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if s.feed == &h.pages {
+		h.heard[s.only]++
+	}
 	s.cursor = s.feed.seq
 	if from != nil && from.Epoch == h.epoch {
 		if _, known := s.feed.after(from.Seq); known {
@@ -89,6 +93,21 @@ func (h *Hub) Subscribe(channel string, from *Position) (s *Subscription, at Pos
 		s.cursor = s.told
 	}
 	return s, at, recovered, nil
+}
+
+// End counts the reader out: nothing is worked out any more for a page that nobody reads. What was
+// said until then may still be polled.
+func (s *Subscription) End() {
+	h := s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.ended || s.feed != &h.pages {
+		return
+	}
+	s.ended = true
+	if h.heard[s.only]--; h.heard[s.only] == 0 {
+		delete(h.heard, s.only)
+	}
 }
 
 // Epoch is this hub's life.

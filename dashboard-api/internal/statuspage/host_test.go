@@ -3,6 +3,7 @@ package statuspage_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,62 @@ func TestOwnHostOfADraft(t *testing.T) {
 	}
 	if got := r.get("/", host("elsewhere.example.com")); got.Body.String() != "the dashboard" {
 		t.Errorf("%d %s", got.Code, got.Body)
+	}
+}
+
+// Programs that read Atlassian Statuspage ask for its documents at the root of a host. A page's own
+// host has them there, for whom the page is; on others those paths are the API's, which has none.
+func TestStatuspageDocumentsAtThePagesOwnHost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	r.page(pagestore.Page{Slug: "main", Host: "status.example.com", Terms: pagestore.Terms{Title: "Acme"}})
+	r.page(pagestore.Page{Slug: "second", Host: "second.example.com", Terms: pagestore.Terms{Title: "Second"}})
+	r.page(pagestore.Page{Slug: "locked", Host: "locked.example.com", Terms: pagestore.Terms{Title: "Locked", PasswordHash: "x"}})
+	r.page(pagestore.Page{Slug: "office", Host: "office.example.com", Terms: pagestore.Terms{Title: "Office", Allow: []string{"198.51.100.0/24"}}})
+	r.page(pagestore.Page{Slug: "thief", Host: "pf.example", Terms: pagestore.Terms{Title: "Thief"}})
+	draft := r.page(pagestore.Page{Slug: "draft", Host: "draft.example.com", Terms: pagestore.Terms{Title: "Draft"}})
+	if _, err := r.store.Update(t.Context(), draft.ID, r.now(), nil, func(p *pagestore.Page) error { p.Published = false; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r.pages.Changed()
+	api := r.api()
+	get := func(path string, options ...option) *httptest.ResponseRecorder {
+		return r.ask(api, path, options...)
+	}
+	const notOurs = "there is no such route"
+	for _, c := range []struct {
+		host, path string
+		code       int
+		has        string
+	}{
+		{"status.example.com", "/api/v2/summary.json", 200, `"name":"Acme"`},
+		{"STATUS.example.com.:8443", "/api/v2/incidents/unresolved.json", 200, `"name":"Acme"`},
+		{"second.example.com", "/api/v2/status.json", 200, `"name":"Second"`},
+		{"status.example.com", "/api/v2/users.json", 404, "there is no such page"},
+		{"status.example.com", "/feed.atom", 404, "there is no such page"},
+		{"status.example.com", "/api/v1/nothing", 404, notOurs},
+		{"status.example.com", "/api/v2", 404, notOurs},
+		{"draft.example.com", "/api/v2/summary.json", 404, "there is no such page"},
+		{"locked.example.com", "/api/v2/summary.json", 401, "wants a password"},
+		{"office.example.com", "/api/v2/summary.json", 403, "not for your address"},
+		{"pf.example", "/api/v2/summary.json", 404, notOurs},
+		{"elsewhere.example.com", "/api/v2/summary.json", 404, notOurs},
+	} {
+		if got := get(c.path, host(c.host)); got.Code != c.code || !strings.Contains(got.Body.String(), c.has) {
+			t.Errorf("%s%s: %d %s", c.host, c.path, got.Code, got.Body)
+		}
+	}
+	there, here := get("/s/main/api/v2/summary.json"), get("/api/v2/summary.json", host("status.example.com"))
+	for _, name := range []string{"Cache-Control", "Access-Control-Allow-Origin", "Content-Security-Policy", "ETag"} {
+		if here.Header().Get(name) != there.Header().Get(name) {
+			t.Errorf("%s: %q, and %q below the page's path", name, here.Header().Get(name), there.Header().Get(name))
+		}
+	}
+	if here.Body.String() != there.Body.String() {
+		t.Errorf("%s, and %s below the page's path", here.Body, there.Body)
+	}
+	if got := get("/api/v2/summary.json", host("status.example.com"), header("If-None-Match", here.Header().Get("ETag"))); got.Code != http.StatusNotModified {
+		t.Errorf("known: %d", got.Code)
 	}
 }
 

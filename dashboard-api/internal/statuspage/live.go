@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -69,25 +70,24 @@ func (p *Pages) Run(ctx context.Context) error {
 	}
 }
 
-// tell looks at the pages that somebody reads. told is what was said last of each.
+// tell looks at the pages that somebody reads, by the page's own channel or with an account by the
+// API's. told is what was said last of each. A channel is of what is published: that of a draft, or
+// of no page at all, says nothing, and that of a page that is withdrawn says so.
 func (p *Pages) tell(ctx context.Context, told map[string]string) {
-	p.mu.Lock()
-	heard := make([]string, 0, len(p.heard))
-	for slug := range p.heard {
-		heard = append(heard, slug)
-	}
-	p.mu.Unlock()
-	for slug := range told {
-		if !slices.Contains(heard, slug) {
-			delete(told, slug)
-		}
-	}
+	heard := p.Live.Heard()
+	maps.DeleteFunc(told, func(slug, _ string) bool { return !heard[slug] })
 	if len(heard) == 0 {
 		return
 	}
 	w, at, fine := p.written.get(ctx)
+	for slug := range told {
+		if !slices.ContainsFunc(w.pages, func(page pagestore.Page) bool { return page.Slug == slug }) {
+			delete(told, slug)
+			p.Live.Page(slug, nil)
+		}
+	}
 	for _, page := range w.pages {
-		if !slices.Contains(heard, page.Slug) {
+		if !heard[page.Slug] {
 			continue
 		}
 		s := p.shelf(page)
@@ -104,9 +104,9 @@ func (p *Pages) tell(ctx context.Context, told map[string]string) {
 	}
 }
 
-// listen counts a reader of a page's channel in, by its address too: one alone must not take the
+// listen counts a live connection of anybody in, by its address: one alone must not take the
 // places of all. Who gets none asks instead. A socket takes no place of a stream.
-func (p *Pages) listen(slug, address string, streams int) (done func(), refusal int) {
+func (p *Pages) listen(address string, streams int) (done func(), refusal int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -115,22 +115,16 @@ func (p *Pages) listen(slug, address string, streams int) (done func(), refusal 
 	case streams > 0 && p.streams+streams > mostStreams:
 		return nil, http.StatusServiceUnavailable
 	}
-	p.heard[slug]++
 	p.listening[address]++
 	p.streams += streams
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		countOut(p.heard, slug)
-		countOut(p.listening, address)
+		if p.listening[address]--; p.listening[address] == 0 {
+			delete(p.listening, address)
+		}
 		p.streams -= streams
 	}, 0
-}
-
-func countOut(counts map[string]int, key string) {
-	if counts[key]--; counts[key] <= 0 {
-		delete(counts, key)
-	}
 }
 
 // LetGo ends all streams: those who read them come back, to another node.
@@ -144,7 +138,7 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
 	if q.rest == "live" {
 		streams = 0
 	}
-	done, refusal := p.listen(q.page.Slug, throttled(reader(r, p.TrustProxy)), streams)
+	done, refusal := p.listen(throttled(reader(r, p.TrustProxy)), streams)
 	switch refusal {
 	case http.StatusServiceUnavailable:
 		p.unavailable(w)
@@ -184,6 +178,7 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 		p.notFound(w)
 		return
 	}
+	defer sub.End()
 	secure(w.Header(), nothing)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -87,6 +88,9 @@ func TestLiveStream(t *testing.T) {
 	r.pages.LetGo()
 	for lines.Scan() { // it ends
 	}
+	if heard := r.hub.Heard(); len(heard) > 0 {
+		t.Errorf("heard by nobody: %v", heard)
+	}
 }
 
 // Who reads by a socket is told as long as the socket is open, not only while it is opened.
@@ -129,6 +133,85 @@ func TestLiveSocket(t *testing.T) {
 	if after := until(`"t":"delta"`); after == before {
 		t.Errorf("a post is no news: %s", after)
 	}
+}
+
+// Accounts read the channels of pages beside all others, on the socket of the API: of what is
+// published, also of a page with a password, and for as long as they are subscribed.
+func TestPageOnTheSocketOfTheAPI(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	terms := pagestore.Terms{Title: "Acme", PasswordHash: "x", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}
+	page := r.page(pagestore.Page{Slug: "main", Terms: terms})
+	draft := r.page(pagestore.Page{Slug: "draft", Terms: pagestore.Terms{Title: "Draft"}})
+	publish := func(id int64, is bool) {
+		t.Helper()
+		if _, err := r.store.Update(t.Context(), id, r.now(), nil, func(p *pagestore.Page) error { p.Published = is; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		r.pages.Changed()
+	}
+	publish(draft.ID, false)
+	api := r.api()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = r.pages.Run(ctx) })
+	loops.Go(func() { _ = r.sockets.Run(ctx) })
+	server := httptest.NewServer(api)
+	defer server.Close()
+	defer func() { cancel(); loops.Wait() }()
+
+	conn, err := wsconntest.Dial(ctx, server.URL, "/api/v1/live", r.signUp(api))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	say := func(kind, slug string) {
+		t.Helper()
+		if err := conn.Write(ctx, `{"t":"`+kind+`","id":"1","ch":"page:`+slug+`"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until := func(want string) {
+		t.Helper()
+		for {
+			text, err := conn.Read(ctx)
+			if err != nil {
+				t.Fatalf("no %s: %v", want, err)
+			}
+			if strings.Contains(text, want) {
+				return
+			}
+			if strings.Contains(text, `"t":"delta"`) {
+				t.Fatalf("%s before %s", text, want)
+			}
+		}
+	}
+	for _, slug := range []string{"main", "draft", "nobodys"} {
+		say("sub", slug)
+		until(`"t":"ok","id":"1","ch":"page:` + slug + `"`)
+	}
+	until(`"id":"main","item":{"state":"up"`)
+	r.edit(page, func(t *pagestore.Terms) { t.Groups[0].Components[0].State = pagestore.Down })
+	until(`"id":"main","item":{"state":"down"`)
+	publish(draft.ID, true) // what is not published has said nothing until now
+	until(`"op":"upsert","id":"draft"`)
+	publish(draft.ID, false)
+	until(`"ops":[{"op":"remove","id":"draft"}]`)
+
+	say("unsub", "main")
+	heard := func(want ...string) {
+		t.Helper()
+		for ctx.Err() == nil {
+			if got := slices.Sorted(maps.Keys(r.hub.Heard())); slices.Equal(got, want) {
+				return
+			}
+			<-time.After(10 * time.Millisecond) // the server has yet to see it
+		}
+		t.Fatalf("heard %v, want %v", r.hub.Heard(), want)
+	}
+	heard("draft", "nobodys")
+	conn.Close()
+	heard()
 }
 
 // A state that comes and goes between two looks is told to those who loaded the page meanwhile.

@@ -40,7 +40,8 @@ type Windows interface {
 // Live knows how targets are now.
 type Live interface {
 	States(ids []int64) map[int64]live.State
-	Page(slug string, item any) // tells the readers of the channel page:<slug>
+	Heard() map[string]bool     // slugs of channels that somebody reads, of pages that there are or not
+	Page(slug string, item any) // tells the readers of the channel page:<slug>; nil: it is gone
 	Subscribe(channel string, from *live.Position) (*live.Subscription, live.Position, bool, error)
 	Changed() <-chan struct{}
 }
@@ -88,8 +89,7 @@ type Pages struct {
 
 	mu        sync.Mutex
 	byID      map[int64]*shelf
-	heard     map[string]int // readers of the live channel of a page, by slug
-	listening map[string]int // the same by their addresses
+	listening map[string]int // live connections of anybody, by their addresses
 	streams   int            // of events, among them
 	loaded    time.Time      // of the written that byID was last pruned by
 }
@@ -128,7 +128,7 @@ func New(o Options) *Pages {
 	if o.MostOfAddress == 0 {
 		o.MostOfAddress = mostOfOne
 	}
-	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, heard: map[string]int{}, listening: map[string]int{}, stopped: make(chan struct{})}
+	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, listening: map[string]int{}, stopped: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() { close(p.stopped) })
 	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
 	return p

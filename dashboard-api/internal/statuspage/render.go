@@ -51,7 +51,7 @@ func (p *Pages) render(q request) (kind string, render func(*View) rendered) {
 		}
 		return kind, jsonOf(mediaJSON, func(v *View) any { c := v.component(id); return shield(q.lang, c.Name, c.State, c.Manual) })
 	}
-	if name, is := strings.CutPrefix(q.rest, "api/v2/"); is {
+	if name, is := strings.CutPrefix(q.rest, documents); is {
 		a := atlassian{feed: f}
 		if document := a.document(strings.TrimSuffix(name, ".json")); document != nil && strings.HasSuffix(name, ".json") {
 			return q.rest, jsonOf(mediaJSON, document)

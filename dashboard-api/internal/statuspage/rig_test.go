@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/httpapi"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
@@ -35,7 +38,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // rig is pages on a real database and hub, with a clock of their own and days that a test says.
 type rig struct {
-	sockets *wsconn.Server
+	sockets  *wsconn.Server
+	sessions *session.Sessions
 	testing.TB
 	db        *database.DB
 	pages     *statuspage.Pages
@@ -66,6 +70,7 @@ func newRig(t testing.TB, url string) *rig {
 	}
 	log := slog.New(slog.DiscardHandler)
 	sessions := session.New(accountstore.New(r.db), false, log)
+	r.sessions = sessions
 	r.sockets = wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
 		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
@@ -176,6 +181,38 @@ func (r *rig) post(page pagestore.Page, body pagestore.Body, resolved time.Time)
 	return p
 }
 
+// api is what stands in front of the pages, as programs have it.
+func (r *rig) api() http.Handler {
+	r.Helper()
+	accounts := accountstore.New(r.db)
+	handler, err := httpapi.New(httpapi.Options{
+		Sessions: r.sessions, Accounts: accounts, Keys: accounts, Answers: accounts, Audit: accounts, StatusPages: r.store, Hub: r.hub, Socket: r.sockets, Stream: r.sockets.Stream(), Pages: r.pages,
+		PublicURL: "https://pf.example", Version: "test", Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return handler
+}
+
+// signUp makes the first account of the API, and gives the cookie of its session.
+func (r *rig) signUp(api http.Handler) string {
+	r.Helper()
+	token, err := r.sessions.Prepare(context.Background())
+	if err != nil {
+		r.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/api/v1/setup", strings.NewReader(`{"token":"`+token+`","email":"ann@example.com","name":"Ann","password":"correct horse"}`))
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	api.ServeHTTP(answer, request)
+	if answer.Code != http.StatusCreated {
+		r.Fatalf("%d %s", answer.Code, answer.Body)
+	}
+	cookie, _, _ := strings.Cut(answer.Header().Get("Set-Cookie"), ";")
+	return cookie
+}
+
 type option func(*http.Request)
 
 func header(name, value string) option { return func(r *http.Request) { r.Header.Set(name, value) } }
@@ -183,11 +220,16 @@ func host(name string) option          { return func(r *http.Request) { r.Host =
 
 func (r *rig) get(path string, options ...option) *httptest.ResponseRecorder {
 	r.Helper()
+	return r.ask(r.pages, path, options...)
+}
+
+func (r *rig) ask(handler http.Handler, path string, options ...option) *httptest.ResponseRecorder {
+	r.Helper()
 	request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, nil)
 	for _, o := range options {
 		o(request)
 	}
 	answer := httptest.NewRecorder()
-	r.pages.ServeHTTP(answer, request)
+	handler.ServeHTTP(answer, request)
 	return answer
 }

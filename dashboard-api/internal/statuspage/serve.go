@@ -11,7 +11,10 @@ import (
 	"github.com/probefleet/probefleet/internal/pagestore"
 )
 
-const prefix = "/s/"
+const (
+	prefix    = "/s/"
+	documents = "api/v2/" // those that programs look for at the root of a page's own host
+)
 
 //go:embed assets templates locales
 var files embed.FS
@@ -31,7 +34,7 @@ type request struct {
 // ServeHTTP answers what is asked of pages, and hands the rest on.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, ours := strings.CutPrefix(r.URL.Path, prefix)
-	slug, rest, _ := strings.Cut(path, "/")
+	slug, rest, _ := strings.Cut(path, "/") // on a page's own host what it is asked for follows the first slash
 	if ours && slug == "-" {
 		if what, token, is := strings.Cut(rest, "/"); is && (what == "confirm" || what == "unsubscribe") {
 			p.linked(w, r, what, token)
@@ -42,10 +45,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	all, at, fine := p.written.get(r.Context())
 	p.prune(all, at)
-	host := hostOf(r)
-	if !slices.Contains(all.hosts, host) || JudgeHost(host, p.PublicURL) != nil { // no page's, or the dashboard's, whatever a page says
-		host = ""
-	}
+	host := p.host(r, all)
 	own := slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return host != "" && page.Host == host })
 	switch {
 	case own < 0 && host != "": // of a page that is not published
@@ -57,7 +57,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case at.IsZero():
 		p.unavailable(w)
 		return
-	case !ours && r.URL.Path != "/": // nothing but its page is on a page's own host
+	case !ours && rest != "" && !strings.HasPrefix(rest, documents): // nothing but its page is on a page's own host
 		p.notFound(w)
 		return
 	}
@@ -93,6 +93,25 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.send(w, r, q, p.answer(r.Context(), page, all, at, fine, kind, render))
+}
+
+// host is the own host of a page that a request is for; "": none, or the dashboard's, whatever a page says.
+func (p *Pages) host(r *http.Request, all written) string {
+	host := hostOf(r)
+	if !slices.Contains(all.hosts, host) || JudgeHost(host, p.PublicURL) != nil {
+		return ""
+	}
+	return host
+}
+
+// Owns says whether a request of the API's is for documents of a page at its own host, where programs
+// that read those of Atlassian Statuspage look for them.
+func (p *Pages) Owns(r *http.Request) bool {
+	if !strings.HasPrefix(r.URL.Path, "/"+documents) {
+		return false
+	}
+	all, _, _ := p.written.get(r.Context())
+	return p.host(r, all) != ""
 }
 
 // secure are the headers of every answer.

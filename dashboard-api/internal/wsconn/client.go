@@ -149,11 +149,22 @@ func (c *client) obey(cmd command) {
 func (c *client) forget(name string) bool {
 	for i := range c.subs {
 		if c.subs[i].name == name {
+			c.subs[i].sub.End()
 			c.subs = append(c.subs[:i], c.subs[i+1:]...)
 			return true
 		}
 	}
 	return false
+}
+
+// forgetAll ends what is still subscribed, when the socket has ended.
+func (c *client) forgetAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.subs {
+		s.sub.End()
+	}
+	c.subs = nil
 }
 
 func (c *client) subscribe(cmd command) {
@@ -171,6 +182,7 @@ func (c *client) subscribe(cmd command) {
 	c.mu.Lock()
 	if !c.forget(cmd.Ch) && len(c.subs) >= maxChannels {
 		c.mu.Unlock()
+		sub.End()
 		c.refuse(cmd.ID, "too_many_channels", fmt.Sprintf("at most %d channels on one socket", maxChannels))
 		return
 	}

@@ -38,16 +38,18 @@ const Subprotocol = "probefleet.v1.json"
 
 // Limits of a connection.
 const (
-	maxFrame      = 16 << 10
-	maxChannels   = 64
-	maxAnswers    = 64               // that wait to be written: who asks for more does not read
-	writeTimeout  = 10 * time.Second // that a reader may take for a message
-	closeTimeout  = 5 * time.Second  // that one may take then before it is dropped: the library's own
-	catchUp       = 3 * time.Second  // that this node may take to read as far as another one that a reader left
-	pingEvery     = 15 * time.Second
-	silentAfter   = 35 * time.Second
+	maxFrame     = 16 << 10
+	maxChannels  = 64
+	maxAnswers   = 64               // that wait to be written: who asks for more does not read
+	writeTimeout = 10 * time.Second // that a reader may take for a message
+	closeTimeout = 5 * time.Second  // that one may take then before it is dropped: the library's own
+	catchUp      = 3 * time.Second  // that this node may take to read as far as another one that a reader left
+	pingEvery    = 15 * time.Second
+	silentAfter  = 35 * time.Second
+	// Together less than the five seconds within which who is revoked must be out: a round waits
+	// for its slowest question. Who could not be asked about is asked about again in the next.
 	reauthEvery   = 3 * time.Second
-	reauthTimeout = 10 * time.Second
+	reauthTimeout = 1500 * time.Millisecond
 	closeTryLater = websocket.StatusCode(1012) // RFC 6455 registry: service restart
 	closeSlow     = websocket.StatusCode(4008)
 	closeRevoked  = websocket.StatusCode(4001)
@@ -199,6 +201,7 @@ func (s *Server) reserve(c *client) error {
 }
 
 func (s *Server) remove(c *client) {
+	c.forgetAll()
 	if c.gone != nil {
 		c.gone()
 	}

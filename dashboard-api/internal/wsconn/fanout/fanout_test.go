@@ -24,6 +24,13 @@ const (
 	watchers = 50 // readers that look at what they are told
 )
 
+// Bounds of both tests, on two cores that the readers share with the node.
+const (
+	mostMemory = 20.0                   // KB a socket
+	mostDelay  = 500 * time.Millisecond // from announced to read, of 99 in 100, whatever they read
+	mostAway   = 5 * time.Second        // of the last one that was cut off with the others
+)
+
 func TestMain(m *testing.M) { testfleet.Main(m) }
 
 func watched(i int) bool { return i%(readers/watchers) == 0 }
@@ -45,7 +52,11 @@ func TestFanOut(t *testing.T) {
 			crowd.gather(t, readers, func(i int) string { return c.channel(n, i) }, watched)
 			<-time.After(settle)
 			resident := testusage.MemoryOf(t, n.pid, "VmRSS")
-			t.Logf("%d readers: %.1f KB each (%.0f MB before, %.0f with them)", readers, (resident-before)*1e3/readers, before, resident)
+			each := (resident - before) * 1e3 / readers
+			t.Logf("%d readers: %.1f KB each (%.0f MB before, %.0f with them)", readers, each, before, resident)
+			if each > mostMemory {
+				t.Errorf("want %.0f KB each at most", mostMemory)
+			}
 
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -70,15 +81,19 @@ func TestFanOut(t *testing.T) {
 			if len(delays) == 0 {
 				t.Fatal("nothing was read")
 			}
+			p99, gaps := delays[len(delays)*99/100], crowd.gaps.Load()
 			t.Logf("told %.0f messages a second, %.1f MB/s; CPU %.2f cores, %.1f µs a message; p50 %v, p99 %v, most %v of %d; gaps %d; %.0f MB at most",
 				float64(sent)/took, float64(crowd.bytes.Load()-bytes)/took/1e6, spent.Seconds()/took, float64(spent.Microseconds())/float64(max(1, sent)),
-				delays[len(delays)/2].Round(time.Millisecond), delays[len(delays)*99/100].Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond), len(delays), crowd.gaps.Load(), testusage.MemoryOf(t, n.pid, "VmHWM"))
+				delays[len(delays)/2].Round(time.Millisecond), p99.Round(time.Millisecond), delays[len(delays)-1].Round(time.Millisecond), len(delays), gaps, testusage.MemoryOf(t, n.pid, "VmHWM"))
+			if p99 > mostDelay || gaps > 0 {
+				t.Errorf("want p99 %v at most, and no gaps", mostDelay)
+			}
 		})
 	}
 }
 
 // TestCut has 2,000 readers of everything lose their connections at once, while results come:
-// each comes back as a page does and goes on where it was.
+// each comes back as a page does, goes on where it was and is told what happens then.
 func TestCut(t *testing.T) {
 	n := newNode(t, targets)
 	crowd := &crowd{node: n}
@@ -86,7 +101,8 @@ func TestCut(t *testing.T) {
 	all := crowd.gather(t, cut, func(int) string { return "targets" }, func(int) bool { return false })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go func() { _ = n.announce(ctx, rate) }()
+	failed := make(chan error, 1)
+	go func() { failed <- n.announce(ctx, rate) }()
 	<-time.After(settle)
 	at := time.Now()
 	for _, r := range all {
@@ -110,8 +126,21 @@ func TestCut(t *testing.T) {
 	}
 	group.Wait()
 	<-time.After(settle)
+	stop()
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
 	slices.Sort(back)
-	t.Logf("%d readers back after: p50 %v, p99 %v, the last %v; gaps %d", cut, back[cut/2].Round(time.Millisecond), back[cut*99/100].Round(time.Millisecond), back[cut-1].Round(time.Millisecond), crowd.gaps.Load())
+	last, gaps, silent := back[cut-1], crowd.gaps.Load(), 0
+	for _, r := range all {
+		if r.told.Load() == 0 {
+			silent++
+		}
+	}
+	t.Logf("%d readers back after: p50 %v, p99 %v, the last %v; gaps %d; %d were told nothing since", cut, back[cut/2].Round(time.Millisecond), back[cut*99/100].Round(time.Millisecond), last.Round(time.Millisecond), gaps, silent)
+	if last > mostAway || gaps > 0 || silent > 0 {
+		t.Errorf("want all of them back within %v, without a gap, and told of what happened since", mostAway)
+	}
 	for _, r := range all {
 		_ = r.conn.Close()
 	}

@@ -26,7 +26,8 @@ type reader struct {
 	channel string
 	epoch   string
 	seq     uint64
-	watches bool // looks at what every delta has; others skip it
+	watches bool         // looks at what every delta has; others skip it
+	told    atomic.Int64 // deltas
 	ended   chan struct{}
 }
 
@@ -175,6 +176,7 @@ func (c *crowd) follow(r *reader) {
 				c.gaps.Add(1)
 			}
 			r.seq = delta.Seq
+			r.told.Add(1)
 		}
 		if !r.watches {
 			_, err = r.in.Discard(length)

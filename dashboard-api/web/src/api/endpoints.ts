@@ -1,5 +1,5 @@
 import type { Check, CheckInput, ResultEvidence } from "./checks";
-import { request } from "./client";
+import { request, requestNew } from "./client";
 import { sessionPath, snapshotPath } from "./early";
 import type { Histogram, Matrix, TargetFigures, UptimeByDay } from "./figures";
 import type { Policy, Replay } from "./policy";
@@ -68,7 +68,7 @@ export const api = {
     request<Session>("/api/v1/setup", { method: "POST", body }),
 
   /** With at most so many ticks altogether, but one slot of each target. */
-  snapshot: (ticks: number) => request<Snapshot>(snapshotPath(ticks)),
+  snapshot: (ticks: number, known: string | null) => requestNew<Snapshot>(snapshotPath(ticks), known),
   /** Counts, regions, and so many of the targets that come first. */
   overview: (first: number) => request<Overview>(`/api/v1/live/overview${query({ first })}`),
   latest: (ids: number[], n: number) =>

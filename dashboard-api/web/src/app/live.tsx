@@ -24,11 +24,11 @@ export class Live {
   constructor(onSignedOut: () => void) {
     this.connection = new LiveConnection({
       openSocket: openBrowserSocket,
-      fetchSnapshot: async () => {
+      fetchSnapshot: async (known) => {
         // What there is already is shown first: a snapshot of many targets takes a while.
         if (this.store.getList().begun) await painted();
         const told = this.regionsTold;
-        const snapshot = await api.snapshot(SPARE_SLOTS);
+        const snapshot = await api.snapshot(SPARE_SLOTS, known);
         if (told !== this.regionsTold) void this.askRegions(); // its regions may be those of before
         return snapshot;
       },

@@ -38,6 +38,8 @@ class World {
   reports: LinkStatus[] = [];
   gaps: string[] = [];
   regions: unknown[] = [];
+  known: (string | null)[] = []; // what snapshots were asked for with
+  times: string[] = [];
   seq = 100;
   ahead = 0; // the clock of the server, of this one
   down = false;
@@ -51,10 +53,13 @@ class World {
         this.sockets.push(socket);
         return socket;
       },
-      fetchSnapshot: async () => {
+      fetchSnapshot: async (known) => {
         await this.held;
         if (this.down) throw new Error("cut");
-        return snapshot(this.seq, [liveTarget(1)]);
+        this.known.push(known);
+        const tag = `W/"${this.seq}"`;
+        const value = known === tag ? null : snapshot(this.seq, [liveTarget(1)]);
+        return { value, tag, now: iso(Date.now() + this.ahead) };
       },
       onSnapshot: (s) => this.snapshots.push(s),
       onOps: (ops) => this.applied.push(...ops.map((op) => op.id)),
@@ -63,7 +68,7 @@ class World {
         this.reports.push(status);
         this.statuses.push(status.kind);
       },
-      onServerTime: () => {},
+      onServerTime: (time) => this.times.push(time),
       onError: () => {},
       onIncidents: () => {},
       onRegions: (ops) => this.regions.push(ops),
@@ -174,6 +179,7 @@ test("cut for more than ten seconds it polls, and reports a gap when live again"
   await world.goLive();
   world.socket.onclose?.({ code: 1006 });
   for (let i = 0; i < 40; i++) {
+    world.seq++;
     await world.settle(1000);
     world.socket.onclose?.({ code: 1006 });
   }
@@ -182,12 +188,51 @@ test("cut for more than ten seconds it polls, and reports a gap when live again"
   expect(world.gaps).toEqual([]);
   await world.settle(30_000);
   world.socket.welcome();
-  world.socket.accept(100);
+  world.socket.accept(world.seq);
   expect(world.statuses.at(-1)).toBe("live");
   expect(world.gaps).toEqual(["polled"]);
   const polls = world.snapshots.length;
   await world.settle(20_000);
   expect(world.snapshots).toHaveLength(polls);
+});
+
+test("polling, it is sent nothing while nothing is new, but told until when that holds", async () => {
+  await world.goLive();
+  world.socket.says({ t: "delta", ch: "targets", from_seq: 100, seq: 101, ops: [{ op: "remove", id: 7 }] });
+  world.socket.onclose?.({ code: 1006 });
+  const poll = async () => {
+    for (let i = 0; i < 10; i++) {
+      await world.settle(1000);
+      world.socket.onclose?.({ code: 1006 });
+    }
+  };
+  await poll();
+  expect(world.known, "what was told is more than the snapshot").toEqual([null, null]);
+  world.ahead = 5_000;
+  const before = world.times.length;
+  await poll();
+  await poll();
+  expect(world.known.slice(2)).toEqual(['W/"100"', 'W/"100"']);
+  expect(world.snapshots).toHaveLength(2);
+  expect(world.times.slice(before)).toEqual([iso(start + 25_000), iso(start + 35_000)]);
+  expect(world.reports.at(-1)).toMatchObject({ kind: "polling", polledAt: start + 35_000 });
+  world.seq = 102;
+  await poll();
+  expect([world.snapshots.at(-1)?.seq, world.snapshots.length]).toEqual([102, 3]);
+});
+
+test("what has not changed since its snapshot is no gap, however often it was asked for", async () => {
+  world.connection.start();
+  for (let i = 0; i < 25; i++) {
+    await world.settle(1000);
+    world.socket.onclose?.({ code: 1006 });
+  }
+  expect(world.known).toEqual([null, 'W/"100"', 'W/"100"']);
+  world.connection.retryNow();
+  await world.settle();
+  world.socket.welcome();
+  world.socket.accept(100);
+  expect([world.statuses.at(-1), world.gaps]).toEqual(["live", []]);
 });
 
 test("how long it is cut off, and when it polled, is told by the server's clock", async () => {

@@ -1,3 +1,4 @@
+import type { Named } from "../api/client";
 import type { Op, RegionOp, ServerMessage, Snapshot } from "../api/types";
 import { backoffMs } from "./backoff";
 import { Beside } from "./beside";
@@ -23,7 +24,8 @@ export type LinkStatus =
 
 export interface Handlers {
   openSocket(way: Way): Socket;
-  fetchSnapshot(): Promise<Snapshot>;
+  /** `known` names what is shown, if nothing was told since it came: it need not come again. */
+  fetchSnapshot(known: string | null): Promise<Named<Snapshot>>;
   onSnapshot(snapshot: Snapshot): void;
   onOps(ops: Op[]): void;
   /** Deltas were missed: whatever was built from them must be filled from the API. */
@@ -54,7 +56,8 @@ const POLL_EVERY_MS = 10_000;
  * server cannot continue, or a frame does not fit, it takes a new snapshot and
  * reports a gap. Where no websocket gets through it tries an event stream, in turn
  * with websockets. Cut off for longer than ten seconds it polls the snapshot, so
- * the page stays true, only slower.
+ * the page stays true, only slower. That nothing is new is news, too: it says until
+ * when, and evidence ages by the server's clock.
  */
 export class LiveConnection {
   private readonly handlers: Handlers;
@@ -72,6 +75,7 @@ export class LiveConnection {
   private failures = 0; // of connecting, since the last time it was live
   private resyncs = 0; // in a row, without one accepted subscription
   private polled = false; // a snapshot was taken while cut off
+  private tag: string | null = null; // of the snapshot, while what is shown is just that
   private lostAt = 0;
   private status: LinkStatus = { kind: "connecting", since: 0 };
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -228,6 +232,7 @@ export class LiveConnection {
     const action = this.channel.receive(message);
     switch (action.do) {
       case "apply":
+        this.tag = null;
         this.handlers.onOps(action.ops);
         return;
       case "live":
@@ -271,10 +276,9 @@ export class LiveConnection {
     if (this.loading) return;
     this.loading = true;
     try {
-      const snapshot = await this.handlers.fetchSnapshot();
+      const answer = await this.handlers.fetchSnapshot(null);
       if (this.stopped) return;
-      this.channel.rebase(place(snapshot.epoch, snapshot.seq, snapshot.mark));
-      this.handlers.onSnapshot(snapshot);
+      this.take(answer);
       this.loading = false;
       this.subscribe();
     } catch (error) {
@@ -291,11 +295,9 @@ export class LiveConnection {
     if (this.channel.live || this.loading) return;
     this.loading = true;
     try {
-      const snapshot = await this.handlers.fetchSnapshot();
+      const answer = await this.handlers.fetchSnapshot(this.tag);
       if (this.stopped || this.channel.live) return;
-      this.polled = true;
-      this.channel.rebase(place(snapshot.epoch, snapshot.seq, snapshot.mark));
-      this.handlers.onSnapshot(snapshot);
+      if (this.take(answer)) this.polled = true;
       this.report({ kind: "polling", since: this.lostAt, polledAt: this.now() });
     } catch (error) {
       if (this.stopped || this.channel.live) return;
@@ -305,6 +307,18 @@ export class LiveConnection {
       this.loading = false;
       this.subscribe();
     }
+  }
+
+  /** Takes an answer in, and says whether it is a new one. */
+  private take({ value, tag, now }: Named<Snapshot>): boolean {
+    if (!value) {
+      this.handlers.onServerTime(now);
+      return false;
+    }
+    this.tag = tag;
+    this.channel.rebase(place(value.epoch, value.seq, value.mark));
+    this.handlers.onSnapshot(value);
+    return true;
   }
 
   private send(message: object): void {

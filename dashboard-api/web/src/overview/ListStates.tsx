@@ -4,20 +4,6 @@ import { listed, stateWords } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
 
-export function ListSkeleton() {
-  return (
-    <div aria-hidden className="list-skeleton">
-      {[62, 48, 70, 55, 40, 66].map((width) => (
-        <div key={width} className="target">
-          <span className="skeleton" style={{ width: 22, height: 22 }} />
-          <span className="skeleton" style={{ width: `${width}%`, height: 14 }} />
-          <span className="skeleton bar" style={{ height: 26 }} />
-        </div>
-      ))}
-    </div>
-  );
-}
-
 const picture = Array.from({ length: 30 }, (_, i) => i * 6 + 1);
 
 /** Nothing is watched yet: says what to do and what happens then; to who may not do it, who may. */

@@ -16,7 +16,7 @@ import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
 import { t } from "../words/t";
 import { headline, subline } from "./headline";
-import { FirstTarget, ListSkeleton, NothingMatches } from "./ListStates";
+import { ListSkeleton } from "./ListSkeleton";
 import { OpenIncidents } from "./OpenIncidents";
 import { RegionFilter } from "./RegionFilter";
 import { StateStrip } from "./StateStrip";
@@ -31,6 +31,9 @@ import { Views } from "./Views";
 
 const bulkBar = () => import("./BulkBar");
 const BulkBar = lazy(bulkBar);
+const states = () => import("./ListStates");
+const FirstTarget = lazy(async () => ({ default: (await states()).FirstTarget }));
+const NothingMatches = lazy(async () => ({ default: (await states()).NothingMatches }));
 const TargetDialog = lazy(() => import("../targetform/TargetDialog"));
 
 export function OverviewPage() {
@@ -94,11 +97,11 @@ export function OverviewPage() {
     const there = [...selection.ids].filter((id) => store.get(id) !== undefined);
     return there.length === selection.ids.size ? selection.ids : new Set(there);
   }, [selection, store, list.version]);
-  // Not of the first load: it comes after the rows, before anybody has chosen one. From then on it
-  // stays, as it says how far it is when nothing is selected any more.
+  // Not of the first load: what comes after the rows, before anybody has looked for something or chosen one.
   useEffect(() => {
-    if (list.ready && mayEdit) void bulkBar().catch(() => undefined);
+    if (list.ready) void Promise.all([states(), mayEdit ? bulkBar() : null]).catch(() => undefined);
   }, [list.ready, mayEdit]);
+  // Once it was there the bar stays: it says how far it is when nothing is selected any more.
   const choosing = useRef(false);
   choosing.current ||= selected.size > 0;
   const actions = useMemo<RowActions>(
@@ -201,10 +204,12 @@ export function OverviewPage() {
 
       <section className="card list" data-look={!mayEdit || undefined} aria-label={t("Targets")}>
         {!showing && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
-        {list.ready && list.total === 0 && <FirstTarget onAdd={mayEdit ? add : null} />}
-        {list.ready && list.total > 0 && order.ids.length === 0 && (
-          <NothingMatches search={{ ...search, q: text || undefined }} onClear={clear} />
-        )}
+        <Suspense fallback={null}>
+          {list.ready && list.total === 0 && <FirstTarget onAdd={mayEdit ? add : null} />}
+          {list.ready && list.total > 0 && order.ids.length === 0 && (
+            <NothingMatches search={{ ...search, q: text || undefined }} onClear={clear} />
+          )}
+        </Suspense>
         {showing && order.ids.length > 0 && (
           <>
             <div className="columns" aria-hidden>
