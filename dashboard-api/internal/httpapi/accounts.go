@@ -97,11 +97,18 @@ func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }
 		return nil, p
 	}
 	user, cookie, err := a.Sessions.SetUp(requestOf(ctx), *fields.Token, strings.TrimSpace(*fields.Email), strings.TrimSpace(*fields.Name), *fields.Password)
+	a.auditMade(ctx, user, "setup", "first owner")
 	if err != nil {
 		return nil, err
 	}
-	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "setup", userActor(user.ID), "first owner")
 	return created(a.signedInBy(ctx, user, cookie)), nil
+}
+
+// auditMade notes an account that its person has made, whatever became of the sign-in afterwards.
+func (a *api) auditMade(ctx context.Context, user accountstore.User, action, detail string) {
+	if user.ID != 0 {
+		a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), action, userActor(user.ID), detail)
+	}
 }
 
 func judgeSetup(in SetupInput) []Mistake {

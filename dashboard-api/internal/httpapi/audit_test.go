@@ -121,6 +121,39 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
+// An account that was made is in the log, also when its person could not be signed in after it; one
+// that was not made is not.
+func TestAccountsOfWhoIsNotSignedInAreAudited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	setUp := fmt.Sprintf(`{"token":%q,"email":"ann@example.com","name":"Ann","password":"correct horse"}`, b.setup)
+	bob := b.invite(`{"email":"bob@example.com","role":"editor"}`, as(ownerKey))
+	accept := fmt.Sprintf(`{"token":%q,"name":"Bob","password":"correct horse"}`, bob.Token)
+	before := b.actions()
+	b.exec("CREATE TRIGGER broken BEFORE INSERT ON sessions BEGIN SELECT RAISE(FAIL, 'disk'); END")
+	for _, c := range []struct{ path, body, logged string }{
+		{"setup", strings.Replace(setUp, b.setup, "wrong", 1), ""},
+		{"setup", setUp, "user:1 setup user:1 (first owner)\n"},
+		{"setup", setUp, ""}, // done by now
+		{"invitations:accept", strings.Replace(accept, bob.Token, "wrong", 1), ""},
+		{"invitations:accept", accept, "user:2 invitation.accepted user:2 (bob@example.com as editor)\n"},
+		{"invitations:accept", accept, ""},
+	} {
+		got := b.do("POST", "/api/v1/"+c.path, c.body)
+		if broken := got.Code == http.StatusInternalServerError; got.Code < 400 || broken != (c.logged != "") {
+			t.Errorf("%s: %d %s", c.path, got.Code, got.text)
+		}
+		if after := b.actions(); after != before+c.logged {
+			t.Errorf("%s left\n%s, want\n%s", c.path, strings.TrimPrefix(after, before), c.logged)
+		}
+		before += c.logged
+	}
+	b.exec("DROP TRIGGER broken")
+	for _, email := range []string{"ann@example.com", "bob@example.com"} {
+		b.logIn(email)
+	}
+}
+
 // What was deleted is called in the log what it was called then.
 func TestDeletionsSayWhatWasDeleted(t *testing.T) {
 	t.Parallel()

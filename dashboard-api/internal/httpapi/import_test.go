@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 )
 
 type importLineJSON struct {
@@ -323,6 +325,24 @@ func TestAnImportThatIsBrokenOffSaysSo(t *testing.T) {
 	}
 	if said, end = b.importing(file, false); end.Stopped != nil || end.Created != 2 || end.Unchanged != 1 {
 		t.Errorf("%+v %v", end, said)
+	}
+}
+
+// An import whose key is revoked meanwhile goes no further than the hundred targets it is at, and says why.
+func TestImportsEndWithTheirKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.exec("CREATE TRIGGER ended AFTER INSERT ON targets WHEN NEW.name = 'h30.example' BEGIN UPDATE api_keys SET revoked_at_ms = 1 WHERE key_hash = '" + session.HashToken(editorKey) + "'; END")
+	lines := []string{"url"}
+	for i := range 110 {
+		lines = append(lines, fmt.Sprintf("https://h%d.example/", i))
+	}
+	said, end := b.importing(asCSV(lines...), false)
+	if end.Stopped == nil || end.Stopped.Status != http.StatusUnauthorized || end.Created != 100 || len(said) != 100 {
+		t.Errorf("%d lines, %+v, want 100 and 401", len(said), end)
+	}
+	if n := len(b.stored()); n != 100 {
+		t.Errorf("%d targets were stored", n)
 	}
 }
 

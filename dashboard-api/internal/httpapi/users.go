@@ -265,9 +265,9 @@ func (a *api) acceptInvitation(ctx context.Context, in *struct{ Body document[Ac
 		return nil, p
 	}
 	user, cookie, err := a.Sessions.Accept(requestOf(ctx), *fields.Token, deref(fields.Email), strings.TrimSpace(*fields.Name), *fields.Password)
+	a.auditMade(ctx, user, "invitation.accepted", user.Email+" as "+string(user.Role))
 	if err != nil {
 		return nil, err
 	}
-	a.audit(context.WithValue(ctx, keyIdentity, session.Identity{Actor: userActor(user.ID)}), "invitation.accepted", userActor(user.ID), user.Email+" as "+string(user.Role))
 	return created(a.signedInBy(ctx, user, cookie)), nil
 }

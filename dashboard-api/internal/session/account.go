@@ -68,7 +68,8 @@ func (s *Sessions) ChangePassword(r *http.Request, identity Identity, current, n
 }
 
 // Accept makes the account that an invitation is for and signs the browser in. Of any
-// number of calls at once one wins.
+// number of calls at once one wins. User is the account that was made also with an error: the
+// sign-in after it may fail.
 func (s *Sessions) Accept(r *http.Request, token, email, name, password string) (user accountstore.User, cookie *http.Cookie, err error) {
 	ctx := r.Context()
 	tried, err := s.begin(From(s.Place(r)))

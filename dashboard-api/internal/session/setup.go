@@ -39,7 +39,8 @@ func (s *Sessions) SetupNeeded(ctx context.Context) (bool, error) {
 }
 
 // SetUp makes the first owner and signs the browser in. Of any number of calls at
-// once one wins; the others get accountstore.ErrSetupDone.
+// once one wins; the others get accountstore.ErrSetupDone. User is the account that was made also
+// with an error: the sign-in after it may fail.
 func (s *Sessions) SetUp(r *http.Request, token, email, name, password string) (user accountstore.User, cookie *http.Cookie, err error) {
 	ctx := r.Context()
 	// Asked first because it is cheap: once set up, nobody can make us hash passwords here.

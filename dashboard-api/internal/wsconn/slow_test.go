@@ -36,8 +36,15 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// piped is a server in a bubble, where time passes by itself once everybody waits.
+// piped is a server in a bubble, where time passes by itself once everybody waits. It tells of
+// changes, and does nothing else by itself.
 func piped(t *testing.T) (*fixture, pipes) {
+	t.Helper()
+	return pipedTo(t, (*Server).tell)
+}
+
+// pipedTo is the same with what drives the server.
+func pipedTo(t *testing.T, drive func(*Server, context.Context)) (*fixture, pipes) {
 	t.Helper()
 	f := &fixture{hub: live.New(live.Options{})}
 	f.server = New(Options{Hub: f.hub, Log: slog.New(slog.DiscardHandler), Secure: func(*http.Request) bool { return false }, StillAllowed: func(context.Context, *http.Request) error { return nil }})
@@ -49,7 +56,7 @@ func piped(t *testing.T) (*fixture, pipes) {
 	go func() { defer close(served); _ = server.Serve(at) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	told := make(chan struct{})
-	go func() { defer close(told); f.server.tell(ctx) }()
+	go func() { defer close(told); drive(f.server, ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		f.server.Shutdown(ctx)
