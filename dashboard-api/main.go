@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -87,6 +88,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	cfg, err := loadConfig(getenv)
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
+	}
+	if cfg.cookiesInClear() {
+		s.Log.Warn("cookies go out without Secure and __Host-: API_PUBLIC_URL is https://, and nothing says that browsers come over TLS. Set API_TRUST_PROXY=true if the proxy that ends it sets X-Forwarded-For and X-Forwarded-Proto itself")
 	}
 	box, err := seal.New(cfg.SecretKey.Reveal())
 	if err != nil {
@@ -208,6 +212,13 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		err = context.Cause(serving)
 	}
 	return err
+}
+
+// cookiesInClear says whether people come over TLS and no request can say so: we end none, and only
+// a proxy that is trusted is believed.
+func (c Config) cookiesInClear() bool {
+	u, err := url.Parse(c.PublicURL)
+	return err == nil && u.Scheme == "https" && !c.TrustProxy
 }
 
 // newServer bounds how long whoever asks may take, and how much they may say before it is judged.

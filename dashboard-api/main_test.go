@@ -254,6 +254,30 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	}
 }
 
+// What makes cookies weaker than people think is said once at start.
+func TestStartWarnsOfCookiesInClear(t *testing.T) {
+	t.Parallel()
+	for public, trusted := range map[string]bool{"https://pf.example": false, "HTTPS://pf.example": false, "https://proxied.example": true, "http://pf.example": false} {
+		var log bytes.Buffer
+		s := &service.Service{Log: slog.New(slog.NewTextHandler(&log, nil)), Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
+		env := map[string]string{ // enough to be told of a database that is not migrated
+			"DATABASE_URL": testbackend.SQLite(t), "REDIS_URL": "redis://127.0.0.1:1", "CLICKHOUSE_URL": "clickhouse://127.0.0.1:1/x", "SECRET_KEY": strings.Repeat("k", 32),
+			"PORT": freePort(t), "API_BIND": "127.0.0.1", "API_PUBLIC_URL": public, "API_TRUST_PROXY": strconv.FormatBool(trusted),
+		}
+		err := run(t.Context(), s, func(name string) string { return env[name] })
+		if service.Code(err) != service.ExitDependency {
+			t.Errorf("%s: %v", public, err)
+		}
+		want := 0
+		if strings.EqualFold(public, "https://pf.example") {
+			want = 1
+		}
+		if got := strings.Count(log.String(), "Set API_TRUST_PROXY=true"); got != want {
+			t.Errorf("%s, trusted %v: warned %d times, want %d: %s", public, trusted, got, want, log.String())
+		}
+	}
+}
+
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s := func() *service.Service {

@@ -69,8 +69,13 @@ func pipedTo(t *testing.T, drive func(*Server, context.Context)) (*fixture, pipe
 
 func (f *fixture) socket(t *testing.T, at pipes, channel string) *websocket.Conn {
 	t.Helper()
+	return f.socketOf(t, at, "x", channel)
+}
+
+func (f *fixture) socketOf(t *testing.T, at pipes, key, channel string) *websocket.Conn {
+	t.Helper()
 	transport := &http.Transport{DialContext: at.dial}
-	conn, _, err := websocket.Dial(t.Context(), "http://node/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}, HTTPHeader: http.Header{"Authorization": {"Bearer x"}}})
+	conn, _, err := websocket.Dial(t.Context(), "http://node/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}, HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
 	if err != nil {
 		t.Fatal(err)
 	}
