@@ -98,15 +98,9 @@ func TestLiveSocket(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))
 	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	var loops sync.WaitGroup
-	loops.Go(func() { _ = r.pages.Run(ctx) })
-	loops.Go(func() { _ = r.sockets.Run(ctx) })
-	server := httptest.NewServer(r.pages)
-	defer server.Close()
-	defer func() { cancel(); loops.Wait() }()
-
-	conn, err := wsconntest.Dial(ctx, server.URL, "/s/main/live")
+	ctx, url, stop := r.live(r.pages)
+	defer stop()
+	conn, err := wsconntest.Dial(ctx, url, "/s/main/live")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,15 +146,9 @@ func TestPageOnTheSocketOfTheAPI(t *testing.T) {
 	}
 	publish(draft.ID, false)
 	api := r.api()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	var loops sync.WaitGroup
-	loops.Go(func() { _ = r.pages.Run(ctx) })
-	loops.Go(func() { _ = r.sockets.Run(ctx) })
-	server := httptest.NewServer(api)
-	defer server.Close()
-	defer func() { cancel(); loops.Wait() }()
-
-	conn, err := wsconntest.Dial(ctx, server.URL, "/api/v1/live", r.signUp(api))
+	ctx, url, stop := r.live(api)
+	defer stop()
+	conn, err := wsconntest.Dial(ctx, url, "/api/v1/live", r.signUp(api))
 	if err != nil {
 		t.Fatal(err)
 	}

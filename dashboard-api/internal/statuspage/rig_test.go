@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,6 +145,16 @@ func (r *rig) edit(page pagestore.Page, change func(*pagestore.Terms)) {
 		r.Fatal(err)
 	}
 	r.pages.Changed()
+}
+
+// live serves what answers, with everything that tells readers of changes, until it is stopped.
+func (r *rig) live(answers http.Handler) (ctx context.Context, url string, stop func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = r.pages.Run(ctx) })
+	loops.Go(func() { _ = r.sockets.Run(ctx) })
+	server := httptest.NewServer(answers)
+	return ctx, server.URL, func() { cancel(); loops.Wait(); server.Close() }
 }
 
 // events opens the event stream of a page.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 )
@@ -54,13 +53,7 @@ func TestAnybodyLeavesPlacesForAccounts(t *testing.T) {
 		t.Errorf("where all places are taken: %d", code)
 	}
 	_ = last.CloseNow()
-	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
-		if _, code := dial(public); code == http.StatusSwitchingProtocols {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("a place that a reader has left: %d", code)
-		}
-	}
+	soon(t, "the place that a reader has left", func() bool { _, code := dial(public); return code == http.StatusSwitchingProtocols })
 }
 
 // A socket has so many channels and no more; one that is refused leaves nothing behind, and one

@@ -205,11 +205,7 @@ func TestStreamsCountAsSockets(t *testing.T) {
 		t.Errorf("a foreign origin: %d", got)
 	}
 	_ = s.response.Body.Close()
-	for deadline := time.Now().Add(10 * time.Second); f.stream(t, "", nil).response.StatusCode != http.StatusOK; <-time.After(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a place that was left is not free")
-		}
-	}
+	soon(t, "a place that was left", func() bool { return f.stream(t, "", nil).response.StatusCode == http.StatusOK })
 }
 
 // Who does not take what is said is let go, and delays nobody.

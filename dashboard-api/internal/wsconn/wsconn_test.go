@@ -88,6 +88,16 @@ func read(t *testing.T, conn *websocket.Conn) map[string]any {
 	return m
 }
 
+// soon polls until ok.
+func soon(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not soon: " + what)
+		}
+	}
+}
+
 // readOn reads past pings: under load a test takes longer than they wait.
 func readOn(t *testing.T, conn *websocket.Conn) (got map[string]any) {
 	t.Helper()
@@ -306,13 +316,7 @@ func TestSocketsAreBounded(t *testing.T) {
 				t.Errorf("somebody else: %v", err)
 			}
 			_ = first.CloseNow()
-			for deadline := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
-				if _, err := as("x"); err == nil {
-					break
-				} else if time.Now().After(deadline) {
-					t.Fatalf("a place that was left: %v", err)
-				}
-			}
+			soon(t, "the place that was left", func() bool { _, err := as("x"); return err == nil })
 		})
 	}
 }

@@ -113,6 +113,8 @@ export function holdFirstLoad(most = MOST): Plugin {
           throw new Error(`${roots.start} waits for ${roots.words}, which waits for it`);
         if (!files.has(startOf(built).fileName))
           throw new Error(`the document does not name the file of ${roots.start}`);
+        if ([...files.keys()].some((name) => built[name]?.code?.includes("__VITE_PRELOAD__")))
+          throw new Error("the first load is measured before it is written");
         const size = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
         const text = [
           `the overview needs ${(size / 1000).toFixed(1)} kB before it is shown, at most ${most / 1000}:`,

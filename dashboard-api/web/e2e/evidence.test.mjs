@@ -172,7 +172,6 @@ test("uptime over 24 hours, 7, 30 and 90 days says how long it was down, and wha
 const frames = (page) =>
   page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 
-/** Drags across the response times, from one share of their width to another; half way it waits for what is given. */
 /** Where the chart is, once it is in sight. */
 async function plot(page) {
   const over = page.locator(".plot .u-over");
@@ -180,6 +179,7 @@ async function plot(page) {
   return over.boundingBox();
 }
 
+/** Drags across the response times, from one share of their width to another; half way it waits for what is given. */
 async function drag(page, from, to, halfWay) {
   const box = await plot(page);
   const y = box.y + box.height / 2;
