@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -114,26 +113,40 @@ func slotsIn(ids []string) string {
 	return "(target_id, toUnixTimestamp(scheduled_at)) IN (" + strings.TrimSuffix(set.String(), ",") + ")"
 }
 
+// brink is how long a visit may take from what its row says to its arrival, or the other
+// way round as the counters are read one after another.
+const brink = time.Second
+
 // countVisits begins to count visits to the fleet's own targets. What it returns is
-// called when the damage is over: it gives the visits so far and the measurements
-// that came of them, and a check that ran twice is a visit more.
-func (t *trial) countVisits() (finish func(limit time.Duration) (visits, rows int)) {
+// called when the damage is over: it gives the visits so far, and how many of them are
+// more than the rows of their target, each a check that ran twice. What is visited
+// within a brink of the beginning or the end may be counted on one side only: it excuses
+// a visit to its own target and to no other.
+func (t *trial) countVisits() (finish func(limit time.Duration) (visits, again int)) {
 	t.Helper()
-	sum := func() (n int64) {
-		for i := range t.rig.ids {
-			n += t.rig.lab.RequestsTo(fmt.Sprintf("/n/%d", i))
+	created := t.rig.ids[1:] // the first is of no path of its own
+	counters := func() []int64 {
+		n := make([]int64, len(created))
+		for i := range n {
+			n[i] = t.rig.lab.RequestsTo(fmt.Sprintf("/n/%d", i)) // see rig.create
 		}
 		return n
 	}
-	from, before := time.Now(), sum()
-	return func(limit time.Duration) (int, int) {
+	from, before := time.Now(), counters()
+	return func(limit time.Duration) (visits, again int) {
 		t.Helper()
-		to, after := time.Now(), sum()
-		t.awaitEveryRow(to, limit)
+		after, to := counters(), time.Now()
+		t.awaitEveryRow(to.Add(brink), limit)
+		var each []string
+		for i, id := range created {
+			visits += int(after[i] - before[i])
+			each = append(each, fmt.Sprintf("(%d,%d)", id, after[i]-before[i]))
+		}
 		// By the time of the visit: a publisher that is late has older slots visited.
-		rows := t.count(fmt.Sprintf("SELECT count() FROM results FINAL WHERE status <= 3 AND target_id <= %d AND checked_at >= fromUnixTimestamp64Milli(%d) AND checked_at < fromUnixTimestamp64Milli(%d)",
-			slices.Max(t.rig.ids), from.UnixMilli(), to.UnixMilli()))
-		return int(after - before), int(rows)
+		rows := fmt.Sprintf("SELECT target_id, count() AS n FROM results FINAL WHERE status <= 3 AND checked_at >= fromUnixTimestamp64Milli(%d) AND checked_at < fromUnixTimestamp64Milli(%d) GROUP BY target_id",
+			from.Add(-brink).UnixMilli(), to.Add(brink).UnixMilli())
+		return visits, int(t.count(fmt.Sprintf("SELECT sum(greatest(0, tupleElement(t, 2) - toInt64(n))) FROM (SELECT arrayJoin([%s]) AS t) AS v LEFT JOIN (%s) AS r ON tupleElement(t, 1) = r.target_id",
+			strings.Join(each, ","), rows)))
 	}
 }
 
