@@ -24,6 +24,7 @@ type Config struct {
 	RedisURL         secret.Text    `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
 	ClickHouseURL    secret.Text    `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
 	SecretKey        secret.Text    `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	OtherKey         secret.Text    `env:"SECRET_KEY_OTHER" min:"32" help:"while SECRET_KEY is changed: the one before, or the one to come; with it secrets are opened, and none sealed"`
 	Port             int            `env:"PORT" default:"8080" min:"1" max:"65535" help:"port of the dashboard and the API"`
 	Bind             string         `env:"API_BIND" help:"address to listen on; empty is all of them"`
 	PublicURL        string         `env:"API_PUBLIC_URL" help:"where people reach the dashboard; default http://localhost:PORT"`

@@ -92,7 +92,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	if cfg.cookiesInClear() {
 		s.Log.Warn("cookies go out without Secure and __Host-: API_PUBLIC_URL is https://, and nothing says that browsers come over TLS. Set API_TRUST_PROXY=true if the proxy that ends it sets X-Forwarded-For and X-Forwarded-Proto itself")
 	}
-	box, err := seal.New(cfg.SecretKey.Reveal())
+	box, err := seal.New(cfg.SecretKey.Reveal(), cfg.OtherKey.Reveal())
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}

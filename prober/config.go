@@ -24,6 +24,7 @@ type Config struct {
 	RedisURL      secret.Text `env:"REDIS_URL" required:"true" help:"Redis: redis://user:password@host:6379/0"`
 	ClickHouseURL secret.Text `env:"CLICKHOUSE_URL" required:"true" help:"ClickHouse, native protocol: clickhouse://user:password@host:9000/probefleet"`
 	SecretKey     secret.Text `env:"SECRET_KEY" required:"true" min:"32" help:"the same 32 or more random characters for every process; make them with: openssl rand -hex 32"`
+	OtherKey      secret.Text `env:"SECRET_KEY_OTHER" min:"32" help:"while SECRET_KEY is changed: the one before, or the one to come; with it secrets are opened, and none sealed"`
 	Region        string      `env:"REGION" required:"true" help:"where this prober is: 1 to 32 of a-z, 0-9 and -"`
 	Name          string      `env:"PROBER_NAME" max:"100" help:"stable over restarts, different within a region; default HOSTNAME-REGION"`
 

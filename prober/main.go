@@ -108,7 +108,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	stdlog.SetOutput(io.Discard) // net/http notes there every odd HTTP/2 frame that a target sends
 	names := resolve.New(cfg.resolvers, resolve.Options{Log: log, Metrics: s.Metrics})
 	defer names.Close()
-	box, err := seal.New(cfg.SecretKey.Reveal())
+	box, err := seal.New(cfg.SecretKey.Reveal(), cfg.OtherKey.Reveal())
 	if err != nil {
 		return service.Exit(service.ExitConfig, err)
 	}

@@ -149,7 +149,7 @@ func keptSecret(path string) (string, error) {
 
 // withoutStoreVariables drops what every program gets explicitly, or must not get.
 func withoutStoreVariables(env []string) []string {
-	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_CANARIES", "PROBER_SPOOL_DIR", "PROBER_SPOOL_VOLATILE", "PUBLISHER_SPOOL_DIR", "PUBLISHER_SPOOL_VOLATILE", "API_SPOOL_DIR", "API_SPOOL_VOLATILE", "API_BIND", "API_PUBLIC_URL", "BOOTSTRAP_API_KEY", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
+	drop := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "SECRET_KEY_OTHER", "PORT", "OPS_ADDR", "REGION", "PROBER_NAME", "PROBER_ALLOW_CIDRS", "PROBER_CANARIES", "PROBER_SPOOL_DIR", "PROBER_SPOOL_VOLATILE", "PUBLISHER_SPOOL_DIR", "PUBLISHER_SPOOL_VOLATILE", "API_SPOOL_DIR", "API_SPOOL_VOLATILE", "API_BIND", "API_PUBLIC_URL", "BOOTSTRAP_API_KEY", "NOTIFY_SOCKET", "WATCHDOG_USEC"}
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		return slices.Contains(drop, strings.TrimSuffix(name, "_FILE"))

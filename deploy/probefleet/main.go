@@ -9,6 +9,7 @@
 //	probefleet history export    write what is kept of a target to a file
 //	probefleet region list       show the adopted regions
 //	probefleet region retire R   end a region at the publisher's next tick
+//	probefleet secrets reseal    seal secrets anew after SECRET_KEY was changed
 //	probefleet dead-letters ls   what was given up and why; show, replay, purge
 //	probefleet status-page export SLUG DIR  write a page to files that need no server
 //	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
@@ -46,6 +47,7 @@ type commandLine struct {
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
 	History historyCommand   `cmd:"" help:"Export what is kept; compute figures again."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
+	Secrets secretsCommand   `cmd:"" help:"Change the key that secrets are sealed with."`
 	Page    pageCommand      `cmd:"" name:"status-page" help:"Write a public status page to files."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
 	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`

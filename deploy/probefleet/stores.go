@@ -30,6 +30,7 @@ type environment struct {
 	RedisURL      secret.Text `env:"REDIS_URL"`
 	ClickHouseURL secret.Text `env:"CLICKHOUSE_URL"`
 	SecretKey     secret.Text `env:"SECRET_KEY"`
+	OtherKey      secret.Text `env:"SECRET_KEY_OTHER" min:"32"`
 	BootstrapKey  secret.Text `env:"BOOTSTRAP_API_KEY"`
 	AllowCIDRs    string      `env:"PROBER_ALLOW_CIDRS"`
 	Canaries      string      `env:"PROBER_CANARIES"`

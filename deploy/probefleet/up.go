@@ -151,7 +151,7 @@ type upRun struct {
 func (u *upRun) startPrograms(allow, canaries string) error {
 	base := withoutStoreVariables(os.Environ())
 	env := func(extra ...string) []string { return append(append([]string{}, base...), extra...) }
-	stores := []string{"REDIS_URL=" + u.stores.redisURL, "CLICKHOUSE_URL=" + u.stores.clickhouseURL, "SECRET_KEY=" + u.in.secretKey}
+	stores := []string{"REDIS_URL=" + u.stores.redisURL, "CLICKHOUSE_URL=" + u.stores.clickhouseURL, "SECRET_KEY=" + u.in.secretKey, "SECRET_KEY_OTHER=" + u.in.env.OtherKey.Reveal()}
 	database := "DATABASE_URL=" + u.stores.databaseURL
 
 	volatile := strconv.FormatBool(volatileDir(u.in.dir) != "")

@@ -16,8 +16,10 @@ type webFigures struct {
 	Load     string     `json:"load"`
 	Chromium string     `json:"chromium"`
 	First    firstWeb   `json:"first"`
+	Chart    chartWeb   `json:"chart"`
 	Live     liveWeb    `json:"live"`
 	Changes  changesWeb `json:"changes"`
+	Heap     heapWeb    `json:"heap"`
 	Many     manyWeb    `json:"many"`
 	Aims     []aim      `json:"aims"`
 }
@@ -61,13 +63,23 @@ type liveWeb struct {
 	loadsWeb
 	framesWeb
 	Bare framesWeb `json:"bare"`
-	Heap struct {
-		Minutes float64 `json:"minutes"`
-		Start   float64 `json:"start_mb"`
-		End     float64 `json:"end_mb"`
-		Most    float64 `json:"most_mb"`
-		Slope   float64 `json:"slope_mb_per_min"`
-	} `json:"heap"`
+}
+
+type heapWeb struct {
+	Minutes float64 `json:"minutes"`
+	Start   float64 `json:"start_mb"`
+	End     float64 `json:"end_mb"`
+	Most    float64 `json:"most_mb"`
+	Slope   float64 `json:"slope_mb_per_min"`
+}
+
+// chartWeb is three months of a target in five phases.
+type chartWeb struct {
+	Steps      int     `json:"steps"`
+	Paint      float64 `json:"paint_ms"` // from the end of the answer
+	PaintP50   float64 `json:"paint_p50_ms"`
+	Clicked    float64 `json:"clicked_ms"` // from the click that asks for them
+	ClickedP50 float64 `json:"clicked_p50_ms"`
 }
 
 type delays struct {
@@ -123,13 +135,14 @@ func (a aim) verdict() string {
 
 // table is what is printed, and which aims were missed.
 func (f *webFigures) table() (text string, missed []string) {
-	l, m := f.Live, f.Many
+	l, m, heap := f.Live, f.Many, f.Heap
 	f.Aims = []aim{
 		{What: "empty database to the first live tick, by a person's path", Is: f.First.Seconds + f.First.UpSeconds, Unit: "s", Bound: 60},
 		{What: fmt.Sprintf("%d targets, %.0f results/s: frame p95", l.Targets, l.Results), Is: l.P95, Unit: "ms", Bound: 20},
 		{What: fmt.Sprintf("longest task of %.0f s (0: none of 50 ms)", l.Seconds), Is: l.Task, Unit: "ms", Bound: 50},
 		{What: fmt.Sprintf("live after the address was asked for, worst of %d", l.Loads), Is: l.LiveAt, Unit: "ms", Bound: 1500},
-		{What: fmt.Sprintf("growth of the heap in %.1f min, of %.1f MB", l.Heap.Minutes, l.Heap.Start), Is: l.Heap.Slope * l.Heap.Minutes, Unit: "MB", Bound: max(1, l.Heap.Start/20)},
+		{What: fmt.Sprintf("growth of the heap in %.1f min, of %.1f MB", heap.Minutes, heap.Start), Is: heap.Slope * heap.Minutes, Unit: "MB", Bound: max(1, heap.Start/20)},
+		{What: fmt.Sprintf("chart of 90 days, %d steps of five phases: from the answer to the picture", f.Chart.Steps), Is: f.Chart.Paint, Unit: "ms", Bound: 250},
 		{What: fmt.Sprintf("end of a check to the frame that shows it, p99 of %d", f.Changes.Changes), Is: f.Changes.P99, Unit: "ms", Bound: 250},
 		{What: fmt.Sprintf("the same of %d that went down", f.Changes.ToDown.Changes), Is: f.Changes.ToDown.P99, Unit: "ms", Bound: 250},
 		{What: fmt.Sprintf("%d targets: first rows after the load event, worst of %d without a cache (median %.0f)", m.Targets, m.Loads, m.FirstAfterP50), Is: m.FirstAfter, Unit: "ms", Bound: 500},
@@ -151,7 +164,8 @@ func (f *webFigures) table() (text string, missed []string) {
 	fmt.Fprintf(&b, "\nframes p50 %.1f, p95 %.1f, p99 %.1f, most %.1f ms; a copy of the page in which as many rows change: p95 %.1f, p99 %.1f ms: ratio of the p95 %.2f\n",
 		l.P50, l.P95, l.P99, l.Most, l.Bare.P95, l.Bare.P99, l.P95/max(l.Bare.P95, 1))
 	fmt.Fprintf(&b, "heap %.1f to %.1f MB, %.3f MB a minute; changes p50 %.0f ms, to down %.0f ms\n",
-		l.Heap.Start, l.Heap.End, l.Heap.Slope, f.Changes.P50, f.Changes.ToDown.P50)
+		heap.Start, heap.End, heap.Slope, f.Changes.P50, f.Changes.ToDown.P50)
+	fmt.Fprintf(&b, "the chart of 90 days, from the click: p50 %.0f, most %.0f ms (from the answer p50 %.0f)\n", f.Chart.ClickedP50, f.Chart.Clicked, f.Chart.PaintP50)
 	for _, said := range []struct {
 		what string
 		took *delays

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // Sizes of the overview that is measured: the first with results as fast as they come, the second
@@ -24,6 +26,8 @@ const (
 	liveTargets, liveEvery = 2_000, 10
 	manyTargets, manyEvery = 10_000, 60
 	flips, brokenTargets   = 24, 50
+
+	ticksOfRow = 90 // that the overview shows of a target
 )
 
 // TestBenchWeb measures the dashboard in a real Chromium against the real programs, and writes
@@ -31,7 +35,7 @@ const (
 // API and its websocket; they, the lab and the browser share the machine's cores.
 //
 // MINUTES (10) is how long the heap is watched; CHANGES (200) how many changes of a state are
-// timed; LOADS (9) how often a page is opened anew. PART (first, live, changes or many) measures that
+// timed; LOADS (9) how often a page is opened anew. PART (first, chart, live, changes, heap or many) measures that
 // alone: the rest stays as docs/bench-web.json has it.
 func TestBenchWeb(t *testing.T) {
 	site := startLab(t)
@@ -44,6 +48,7 @@ func TestBenchWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	only := os.Getenv("PART")
+	var longKnown int64 // a target of which there are three months
 	measure := func(part string, into any) {
 		t.Helper()
 		if only != "" && only != part {
@@ -51,7 +56,7 @@ func TestBenchWeb(t *testing.T) {
 		}
 		script := exec.Command("node", "e2e/bench.mjs", part)
 		script.Dir = filepath.Join("..", "..", "dashboard-api", "web")
-		script.Env = append(os.Environ(), "BASE_URL="+s.url, "API_KEY="+apiKey, "SETUP_LINK="+strings.TrimSpace(string(link)), "LAB_URL="+site.URL(), "FLIP_URL="+flipping)
+		script.Env = append(os.Environ(), "BASE_URL="+s.url, "API_KEY="+apiKey, "SETUP_LINK="+strings.TrimSpace(string(link)), "LAB_URL="+site.URL(), "FLIP_URL="+flipping, fmt.Sprint("CHART_ID=", longKnown))
 		var out bytes.Buffer
 		script.Stdout, script.Stderr = &out, os.Stderr
 		t.Logf("%s: measuring %s", time.Now().Format("15:04:05"), part)
@@ -81,6 +86,13 @@ func TestBenchWeb(t *testing.T) {
 	}
 	measure("first", &f.First)
 
+	if only == "" || only == "chart" {
+		longKnown = s.create(target{Name: "long known", URL: site.URL() + "/ok?long", IntervalS: 300}).ID
+		s.remember(longKnown, 95)
+		measure("chart", &f.Chart)
+	}
+
+	created := time.Now()
 	ids := s.createMany(site.URL(), liveTargets-flips-brokenTargets, liveEvery)
 	for i := range brokenTargets {
 		s.create(target{Name: fmt.Sprintf("broken %d", i), URL: fmt.Sprintf("%s/status/503?n=%d", site.URL(), i), IntervalS: liveEvery})
@@ -98,6 +110,10 @@ func TestBenchWeb(t *testing.T) {
 	measure("live", &f.Live)
 	f.Live.Targets, f.Chromium = liveTargets, f.Live.Chromium
 	measure("changes", &f.Changes)
+	if only == "" || only == "heap" {
+		<-time.After(time.Until(created.Add(ticksOfRow * liveEvery * time.Second)))
+	}
+	measure("heap", &f.Heap)
 
 	s.setInterval(ids, manyEvery)
 	s.createMany(site.URL(), manyTargets-liveTargets, manyEvery)
@@ -117,6 +133,26 @@ func TestBenchWeb(t *testing.T) {
 	}
 	for _, aim := range missed {
 		t.Errorf("aim missed: %s", aim)
+	}
+}
+
+// remember puts figures of whole days into the history of a target: a check every five minutes,
+// of which some were down.
+func (s *system) remember(id int64, days int) {
+	s.t.Helper()
+	results, err := testfleet.NewAuditor(s.run().DatabaseURL, s.run().ClickHouseURL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer results.Close()
+	err = results.Exec(s.t.Context(), fmt.Sprintf(`INSERT INTO rollup_1d (target_id, region, bucket, up, down, dns_us_sum, connect_us_sum, tls_us_sum, wait_us_sum, transfer_us_sum, total_us_sum, total_us_min, total_us_max, latency, version)
+SELECT %d, arrayJoin(['', 'local']), toStartOfDay(now('UTC')) - toIntervalDay(number + 1), 288 - down, rand(1) %% 5 AS down,
+    288 * (1000 + rand(2) %% 4000) AS dns, 288 * (5000 + rand(3) %% 9000) AS connect, 288 * (9000 + rand(4) %% 9000) AS tls, 288 * (30000 + rand(5) %% 90000) AS wait, 288 * (2000 + rand(6) %% 9000) AS transfer,
+    dns + connect + tls + wait + transfer AS total, intDiv(total, 600), intDiv(total, 100),
+    arrayReduce('quantilesDDState(0.02, 0.5, 0.95, 0.99)', [toUInt32(intDiv(total, 288))]), now('UTC')
+FROM numbers(%d)`, id, days))
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 

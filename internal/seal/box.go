@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/probefleet/probefleet/internal/secret"
@@ -37,11 +38,12 @@ type key struct {
 	mac  []byte // of fingerprints
 }
 
-// New makes a box of the installation's key and, after it, older ones that can still be
-// opened. A key shorter than MinKey bytes is an error.
-func New(secretKey string, older ...string) (*Box, error) {
+// New makes a box of the installation's key and, after it, others with which is opened, not
+// sealed; an empty one of these is none. A key shorter than MinKey bytes is an error.
+func New(secretKey string, others ...string) (*Box, error) {
 	b := &Box{}
-	for _, text := range append([]string{secretKey}, older...) {
+	others = slices.DeleteFunc(slices.Clone(others), func(text string) bool { return text == "" })
+	for _, text := range append([]string{secretKey}, others...) {
 		k, err := newKey(text)
 		if err != nil {
 			return nil, err
@@ -111,9 +113,4 @@ func (b *Box) Open(text uptime.Sealed) (secret.Text, error) {
 		return secret.New(string(opened)), nil
 	}
 	return secret.Text{}, ErrUnknownKey
-}
-
-// Current says whether a text was sealed with the box's first key.
-func (b *Box) Current(text uptime.Sealed) bool {
-	return strings.HasPrefix(string(text), format+"."+b.keys[0].id+".")
 }

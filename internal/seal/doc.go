@@ -7,6 +7,6 @@
 //     NIST SP 800-38D) under a key derived from the installation's SECRET_KEY
 //     (HKDF-SHA-256, RFC 5869). A text that was changed does not open.
 //   - The name of the key is in the text, so that keys can be changed: a Box seals
-//     with its first key and opens with all.
+//     with its first key and opens with all, and seals anew what an older one sealed.
 //   - What was opened is a secret.Text, which never prints itself.
 package seal

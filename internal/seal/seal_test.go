@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -50,11 +51,32 @@ func TestKeysCanBeChanged(t *testing.T) {
 	if _, err := after.Open(sealed); !errors.Is(err, ErrUnknownKey) {
 		t.Errorf("without the older key: %v", err)
 	}
-	if between.Current(sealed) || !before.Current(sealed) || !after.Current(between.Seal(secret.New("x"))) {
-		t.Error("the key of a text is not told")
+	document := `{"a":"` + string(sealed) + `","b":"` + string(between.Seal(secret.New("y"))) + `","c":"s1.no"}`
+	resealed, all, fresh, err := between.Reseal(document)
+	if err != nil || all != 2 || fresh != 1 || strings.Contains(resealed, string(sealed)) {
+		t.Errorf("%d of %d are sealed anew: %v, %s", fresh, all, err, resealed)
+	}
+	var read struct{ A, B uptime.Sealed }
+	_ = json.Unmarshal([]byte(resealed), &read)
+	for want, sealed := range map[string]uptime.Sealed{"x": read.A, "y": read.B} {
+		if got, err := after.Open(sealed); err != nil || got.Reveal() != want {
+			t.Errorf("sealed anew: %v", err)
+		}
+	}
+	if again, all, fresh, err := after.Reseal(resealed); err != nil || all != 2 || fresh != 0 || again != resealed {
+		t.Errorf("once more: %d of %d, %v", fresh, all, err)
+	}
+	if same, _, fresh, err := after.Reseal(document); !errors.Is(err, ErrUnknownKey) || fresh != 0 || same != document {
+		t.Errorf("without the older key: %d, %v, %s", fresh, err, same)
 	}
 	if _, err := New("short"); err == nil {
 		t.Error("a short key is taken")
+	}
+	if _, err := New(newKeyText, "short"); err == nil {
+		t.Error("a short other key is taken")
+	}
+	if b := box(t, newKeyText, ""); len(b.keys) != 1 {
+		t.Error("no other key is one")
 	}
 }
 

@@ -44,13 +44,39 @@ func (s *Store) open(sealed string) (Terms, []int64, error) {
 	return Terms{secret.New(t.Address), secret.New(t.Key), t.Language}, t.Components, nil
 }
 
-// addressKey is the same for the same address, and tells nobody what it is.
-func (s *Store) addressKey(kind string, address secret.Text) string {
+// addressKeys are the same for the same address, and tell nobody what it is: first the one
+// that is stored, then those with which it was while SECRET_KEY was another.
+func (s *Store) addressKeys(kind string, address secret.Text) []string {
 	text := address.Reveal()
 	if kind == Email {
 		text = strings.ToLower(text)
 	}
-	return s.box.Fingerprint("subscriber by " + kind + "\n" + text)
+	return s.box.Fingerprints("subscriber by " + kind + "\n" + text)
+}
+
+// renameKey gives a subscriber another key, unless that of another one of the page is the same.
+const renameKey = `UPDATE status_page_subscribers SET address_key = ? WHERE NOT EXISTS
+(SELECT 1 FROM status_page_subscribers o WHERE o.page_id = status_page_subscribers.page_id AND o.kind = status_page_subscribers.kind AND o.address_key = ?)`
+
+// Rekey has all subscribers known by SECRET_KEY as it is, and gives how many were by another.
+func (s *Store) Rekey(ctx context.Context) (renamed int, err error) {
+	type known struct{ id, by string }
+	var formerly []known
+	err = database.Each(s.db.Read().WithContext(ctx), func(rows *sql.Rows) error {
+		var id, by string
+		who, err := s.scan(rows, &id, &by)
+		if key := s.addressKeys(who.Kind, who.Terms.Address)[0]; err == nil && key != by {
+			formerly = append(formerly, known{id, key})
+		}
+		return err
+	}, "SELECT "+subscriberColumns+", s.id, s.address_key FROM status_page_subscribers s")
+	for _, k := range formerly {
+		if err == nil {
+			done := s.db.Write().WithContext(ctx).Exec(renameKey+" AND id = ?", k.by, k.by, k.id)
+			renamed, err = renamed+int(done.RowsAffected), done.Error
+		}
+	}
+	return renamed, database.Failed(ctx, "rename subscribers", err)
 }
 
 func hash(token string) string {
@@ -62,7 +88,7 @@ func hash(token string) string {
 // until then; a wish of before is forgotten. Whether the address is known, has confirmed or
 // was asked too often makes no difference to the caller; ErrCrowded is about the installation.
 func (s *Store) Ask(ctx context.Context, w Wish, now time.Time) error {
-	key, token := s.addressKey(w.Kind, w.Terms.Address), rand.Text()+rand.Text()
+	keys, token := s.addressKeys(w.Kind, w.Terms.Address), rand.Text()+rand.Text()
 	sealedToken := string(s.box.Seal(secret.New(token)))
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		var asked, requests, there int
@@ -72,8 +98,14 @@ func (s *Store) Ask(ctx context.Context, w Wish, now time.Time) error {
 		if asked >= mostAsked {
 			return ErrCrowded
 		}
+		// Who is known from before SECRET_KEY was changed is the same subscriber.
+		for _, former := range keys[1:] {
+			if err := tx.Exec(renameKey+" AND kind = ? AND address_key = ?", keys[0], keys[0], w.Kind, former).Error; err != nil {
+				return err
+			}
+		}
 		if err := tx.Raw(`SELECT COUNT(*) FROM status_page_outbox o JOIN status_page_subscribers s ON s.id = o.subscriber_id
-WHERE s.address_key = ? AND o.letter_id IS NULL AND o.created_at_ms > ?`, key, now.Add(-requestsWithin).UnixMilli()).Row().Scan(&requests); err != nil {
+WHERE s.address_key = ? AND o.letter_id IS NULL AND o.created_at_ms > ?`, keys[0], now.Add(-requestsWithin).UnixMilli()).Row().Scan(&requests); err != nil {
 			return err
 		}
 		if err := tx.Raw("SELECT COUNT(*) FROM status_page_subscribers WHERE page_id = ?", w.PageID).Row().Scan(&there); err != nil {
@@ -85,7 +117,7 @@ WHERE s.address_key = ? AND o.letter_id IS NULL AND o.created_at_ms > ?`, key, n
 		var id int64
 		if err := tx.Raw(`INSERT INTO status_page_subscribers (page_id, kind, address_key, terms, wish, wish_hash, wish_until_ms, all_components, created_at_ms) VALUES (?, ?, ?, '', ?, ?, ?, ?, ?)
 ON CONFLICT (page_id, kind, address_key) DO UPDATE SET wish = excluded.wish, wish_hash = excluded.wish_hash, wish_until_ms = excluded.wish_until_ms RETURNING id`,
-			w.PageID, w.Kind, key, s.seal(w.Terms, w.Components), hash(token), now.Add(WishFor).UnixMilli(), true, now.UnixMilli()).Row().Scan(&id); err != nil {
+			w.PageID, w.Kind, keys[0], s.seal(w.Terms, w.Components), hash(token), now.Add(WishFor).UnixMilli(), true, now.UnixMilli()).Row().Scan(&id); err != nil {
 			return err
 		}
 		if err := tx.Exec("UPDATE status_page_outbox SET settled_at_ms = ?, sealed = '', outcome = 'cancelled' WHERE subscriber_id = ? AND letter_id IS NULL AND settled_at_ms IS NULL", now.UnixMilli(), id).Error; err != nil {

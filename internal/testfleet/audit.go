@@ -155,6 +155,14 @@ func (a *Auditor) Query(ctx context.Context, question string) (float64, error) {
 	return n, nil
 }
 
+// Texts reads a column of texts.
+func (a *Auditor) Texts(ctx context.Context, question string) (all []string, err error) {
+	if err := a.click.Select(ctx, &all, question); err != nil {
+		return nil, fmt.Errorf("%s: %w", question, err)
+	}
+	return all, nil
+}
+
 // Exec runs a statement that sets the stage of a test.
 func (a *Auditor) Exec(ctx context.Context, statement string) error {
 	if err := a.click.Exec(ctx, statement); err != nil {

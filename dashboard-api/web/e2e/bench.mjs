@@ -1,4 +1,4 @@
-// Figures of the dashboard in a real Chromium, a part at a time: node e2e/bench.mjs first|live|changes|many.
+// Figures of the dashboard in a real Chromium, a part at a time: node e2e/bench.mjs first|chart|live|changes|heap|many.
 // `make bench-web` runs them against the real programs and holds the figures against their aims.
 // Each part prints one line of JSON.
 import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
@@ -21,7 +21,7 @@ const say = (text) => console.error(text);
 let cookies; // of the owner, once signed in
 const browser = await startBrowser();
 try {
-  const parts = { first, live, changes, many };
+  const parts = { first, chart, live, changes, heap, many };
   console.log(JSON.stringify({ chromium: browser.version(), ...(await parts[part]()) }));
 } finally {
   await browser.close();
@@ -156,7 +156,6 @@ async function live() {
     ...seen,
     results_per_s: round((after.seq - before.seq) / ((after.at - before.at) / 1000)),
     bare,
-    heap: await heap(page, number("MINUTES", 10)),
   };
 }
 
@@ -179,8 +178,53 @@ async function bareOf(page, changesPerSecond, seconds) {
   return seen;
 }
 
-/** The heap after a forced collection, every half minute; the first minute is not counted. */
-async function heap(page, minutes) {
+/** Three months of a target in five phases: from the click, and from the end of the answer, to the painted chart. */
+async function chart() {
+  const clicked = [];
+  const answered = [];
+  let steps = 0;
+  for (let i = 0; i < number("LOADS", 9); i++) {
+    const page = await open(`/targets/${process.env.CHART_ID}`);
+    const plotted = page.locator(".plot canvas");
+    await plotted.waitFor();
+    await sleep(1);
+    // The chart of before stays until the answer is there, and is made anew then.
+    await plotted.evaluate((canvas) => canvas.setAttribute("data-before", ""));
+    await page.evaluate(() => {
+      window.answers = () =>
+        performance
+          .getEntriesByType("resource")
+          .filter(({ name, startTime }) => name.includes("/series?") && startTime >= window.bench.began);
+      window.bench.await(() => window.answers().length > 0 && document.querySelector(".plot canvas:not([data-before])"));
+    });
+    await page.getByRole("group", { name: "Range" }).getByRole("button", { name: "90 d" }).click();
+    const seen = await page.evaluate(async () => {
+      const ms = await window.bench.answer;
+      return { ms, after: window.bench.began + ms - window.answers().at(-1).responseEnd };
+    });
+    clicked.push(seen.ms);
+    answered.push(seen.after);
+    await page.getByRole("button", { name: "Table", exact: true }).first().click();
+    steps = await page.locator("#performance").locator("xpath=ancestor::section").locator("tbody tr").count();
+    await page.context().close();
+  }
+  return {
+    steps,
+    paint_ms: worst(answered),
+    paint_p50_ms: round(quantile(answered, 0.5)),
+    clicked_ms: worst(clicked),
+    clicked_p50_ms: round(quantile(clicked, 0.5)),
+  };
+}
+
+/**
+ * The heap of the overview after a forced collection, every half minute; the first minute is not counted. Its targets
+ * have all the ticks that a row shows by then: while those are still to come, it grows with them.
+ */
+async function heap() {
+  const minutes = number("MINUTES", 10);
+  const page = await open("/");
+  await loaded(page);
   const devtools = await page.context().newCDPSession(page);
   const used = async () => {
     for (let i = 0; i < 2; i++) await devtools.send("HeapProfiler.collectGarbage");
