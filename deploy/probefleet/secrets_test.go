@@ -22,7 +22,7 @@ func TestSecretsAreResealedByTheTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channel, err := incidentstore.New(db).CreateChannel(t.Context(), incidentstore.Channel{Name: "chat", Kind: "webhook", Config: old.Seal(secret.New("{}"))}, time.Now())
+	channel, err := incidentstore.New(db, nil).CreateChannel(t.Context(), incidentstore.Channel{Name: "chat", Kind: "webhook", Config: old.Seal(secret.New("{}"))}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestSecretsAreResealedByTheTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channel, err = incidentstore.New(db).Channel(t.Context(), channel.ID)
+	channel, err = incidentstore.New(db, nil).Channel(t.Context(), channel.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ var sealedText = regexp.MustCompile(format + `\.([0-9a-f]{12})\.[A-Za-z0-9_-]+`)
 func (b *Box) Reseal(text string) (resealed string, all, fresh int, err error) {
 	resealed = sealedText.ReplaceAllStringFunc(text, func(sealed string) string {
 		all++
-		if sealedText.FindStringSubmatch(sealed)[1] == b.keys[0].id || err != nil {
+		if sealedText.FindStringSubmatch(sealed)[1] == b.keys[0].id {
 			return sealed
 		}
 		opened, failed := b.Open(uptime.Sealed(sealed))

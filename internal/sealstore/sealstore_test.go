@@ -69,7 +69,7 @@ func furnish(t *testing.T, db *database.DB, b *seal.Box) *house {
 	h.must(err)
 	h.heartbeat = made.ID
 	h.must(heartbeatstore.New(db).Ensure(t.Context(), h.heartbeat, heartbeatstore.Token{Hash: "hash", Sealed: hidden("token")}))
-	_, err = incidentstore.New(db).CreateChannel(t.Context(), incidentstore.Channel{Name: "chat", Kind: "webhook", Config: hidden("config"), Enabled: true}, noon)
+	_, err = incidentstore.New(db, nil).CreateChannel(t.Context(), incidentstore.Channel{Name: "chat", Kind: "webhook", Config: hidden("config"), Enabled: true}, noon)
 	h.must(err)
 	accounts := accountstore.New(db)
 	h.must(accounts.EnsureSetupToken(t.Context(), "hash"))
