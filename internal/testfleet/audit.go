@@ -157,7 +157,7 @@ func (a *Auditor) Query(ctx context.Context, question string) (float64, error) {
 
 // Texts reads a column of texts.
 func (a *Auditor) Texts(ctx context.Context, question string) (all []string, err error) {
-	if err := a.click.Select(ctx, &all, question); err != nil {
+	if err := a.click.QueryRow(ctx, "SELECT groupArray(*) FROM ("+question+")").Scan(&all); err != nil {
 		return nil, fmt.Errorf("%s: %w", question, err)
 	}
 	return all, nil
