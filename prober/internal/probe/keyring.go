@@ -144,13 +144,13 @@ func (k *keyring) noteValues(query string) {
 // mostWords bounds the notes of one text: hiding costs as much as there is to hide.
 const mostWords = 100
 
-// noteWords adds the lines of a secret text, and the last word of each: servers answer with
-// parts of what they are told, and that is where a password stands.
+// noteWords adds the lines of a secret text, and the words of each: servers answer with parts
+// of what they are told.
 func (k *keyring) noteWords(text string) {
 	left := mostWords
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for _, part := range [...]string{line, line[strings.LastIndexAny(line, " \t")+1:]} {
+		for _, part := range append([]string{line}, strings.Fields(line)...) {
 			if len(part) < leastPart || slices.Contains(k.opened, part) {
 				continue
 			}

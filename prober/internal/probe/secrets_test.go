@@ -28,11 +28,12 @@ func TestSecretTalk(t *testing.T) {
 		check uptime.Check
 		heard string
 	}{
-		"the password alone":  {tcpCheck(t, l, "tcp", sendsSecret(t, "echo "+canary+"\n", hears("not_contains", canary)...)), "[secret]\n"},
-		"the line":            {checkAt(repeats("you said: PASS "+canary+"?"), sendsSecret(t, "USER ann\r\nPASS "+canary+"\r\n", hears("contains", "no")...)), "you said: [secret]?"},
-		"all of it":           {checkAt(repeats("USER ann\r\nPASS "+canary+"\r\n"), sendsSecret(t, "USER ann\r\nPASS "+canary+"\r\n", hears("contains", "no")...)), "[secret]"},
-		"a part, and no more": {checkAt(repeats("bad: "+canary[:7]), sendsSecret(t, "AUTH x\t"+canary+"\n", hears("contains", "no")...)), "bad: [secret]"},
-		"nothing of it":       {checkAt(repeats("-ERR"), sendsSecret(t, "AUTH "+canary+"\n", hears("contains", "no")...)), "-ERR"},
+		"the password alone":   {tcpCheck(t, l, "tcp", sendsSecret(t, "echo "+canary+"\n", hears("not_contains", canary)...)), "[secret]\n"},
+		"the line":             {checkAt(repeats("you said: PASS "+canary+"?"), sendsSecret(t, "USER ann\r\nPASS "+canary+"\r\n", hears("contains", "no")...)), "you said: [secret]?"},
+		"all of it":            {checkAt(repeats("USER ann\r\nPASS "+canary+"\r\n"), sendsSecret(t, "USER ann\r\nPASS "+canary+"\r\n", hears("contains", "no")...)), "[secret]"},
+		"a part, and no more":  {checkAt(repeats("bad: "+canary[:7]), sendsSecret(t, "AUTH x\t"+canary+"\n", hears("contains", "no")...)), "bad: [secret]"},
+		"a word in the middle": {checkAt(repeats("no route to /"+canary+"!"), sendsSecret(t, "GET /"+canary+" HTTP/1.0\r\n", hears("contains", "yes")...)), "no route to [secret]!"},
+		"nothing of it":        {checkAt(repeats("-ERR"), sendsSecret(t, "AUTH "+canary+"\n", hears("contains", "no")...)), "-ERR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
