@@ -209,14 +209,14 @@ func TestIncidentsOfABigInstallation(t *testing.T) {
 		r.page(pagestore.Page{Slug: slug, Terms: pagestore.Terms{Title: "Acme", ShowIncidents: slug == "ours", Groups: components(pagestore.Component{Name: "Shop", Rule: pagestore.RuleWorst, Targets: []int64{target}})}})
 	}
 	const cut = "older ones may be missing here"
-	text := r.get("/s/ours").Body.String()
+	text := read(r.get("/s/ours").Body.String())
 	contains(t, text, "Since 2026-02-08 16:00", "2026-02-25 08:00 to 2026-02-25 09:00", "!"+cut)
 	if n := strings.Count(text, `class="event"`); n != 2 {
 		t.Errorf("%d incidents", n)
 	}
 	contains(t, r.get("/s/noisy").Body.String(), "!Shop: down", "!"+cut)
 	r.page(pagestore.Page{Slug: "loud", Terms: pagestore.Terms{Title: "Acme", ShowIncidents: true, Groups: components(pagestore.Component{Name: "Shop", Rule: pagestore.RuleWorst, Targets: []int64{noisy}})}})
-	text = r.get("/s/loud").Body.String()
+	text = read(r.get("/s/loud").Body.String())
 	contains(t, text, "Since 2026-02-25 08:00", cut)
 	if n := strings.Count(text, `class="event"`); n != 2001 {
 		t.Errorf("%d incidents", n)

@@ -122,7 +122,7 @@ func TestIncidentsBeginWithTheFirstFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := func(path string) string { return r.get("/s/main" + path).Body.String() }
-	contains(t, text(""), "Since 2026-03-01 11:53", "!11:56")
+	contains(t, read(text("")), "Since 2026-03-01 11:53", "!11:56")
 	contains(t, text("/feed.atom"), "<published>2026-03-01T11:53:00Z</published>", "<updated>2026-03-01T11:56:00Z</updated>")
 	contains(t, text("/feed.rss"), "11:53:00 +0000</pubDate>")
 	contains(t, text("/feed.json"), `"date_published":"2026-03-01T11:53:00Z","date_modified":"2026-03-01T11:56:00Z"`)

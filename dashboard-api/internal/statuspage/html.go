@@ -23,6 +23,7 @@ type pageData struct {
 	Notes                   []string
 	Style                   template.HTML
 	CSS, JS, Icons, Tag     string
+	Reader                  string // the hash of reader.js
 	Legend                  []string
 	Langs                   []languageName
 	Fixed                   bool   // a copy that needs no server
@@ -33,11 +34,23 @@ type languageName struct{ Code, Name string }
 
 // functions are those of the templates, in a language and zone.
 func functions(lang string, zone *time.Location) template.FuncMap {
-	when := func(at time.Time) string { return apart(lang, at.In(zone).Format("2006-01-02 15:04")) }
+	iso := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+	// An instant is an element, which a reader's browser can write in another zone. Its numbers stay in
+	// order where the words around run from right to left.
+	when := func(at time.Time) template.HTML {
+		return template.HTML(fmt.Sprintf(`<time datetime="%s" dir="ltr">%s</time>`, iso(at), at.In(zone).Format("2006-01-02 15:04")))
+	}
 	return template.FuncMap{
 		"t":    func(key string, values ...any) string { return say(lang, key, values...) },
 		"n":    func(key string, n int) string { return count(lang, key, n) },
-		"when": when, "iso": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+		"when": when, "iso": iso,
+		"times": func(key string, all ...time.Time) template.HTML { // a word about instants
+			var values []any
+			for _, at := range all {
+				values = append(values, when(at))
+			}
+			return template.HTML(say(lang, key, values...)) // catalogues are ours
+		},
 		"exact": func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04:05") },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"title": func(e Event) string { return titleOf(lang, e) },
@@ -134,7 +147,7 @@ func (p *Pages) html(q request) func(*View) rendered {
 		element, source := style(v)
 		data := pageData{
 			View: v, Base: q.base, Lang: q.lang, Dir: direction(q.lang), Scheme: map[string]string{pagestore.ThemeDark: "dark", pagestore.ThemeLight: "light"}[v.Theme], Banner: "banner." + v.State,
-			Age: age(q.lang, v), Notes: notes(q.lang, v), ZoneName: v.Zone.String(), Style: element, CSS: fileHash("page.css"), JS: fileHash("page.js"), Icons: iconsHash(), Tag: now(v).Tag, Legend: states(),
+			Age: age(q.lang, v), Notes: notes(q.lang, v), ZoneName: v.Zone.String(), Style: element, CSS: fileHash("page.css"), JS: fileHash("page.js"), Reader: fileHash("reader.js"), Icons: iconsHash(), Tag: now(v).Tag, Legend: states(),
 		}
 		if data.Scheme == "" {
 			data.Scheme = "light dark"

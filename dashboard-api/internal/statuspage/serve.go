@@ -189,7 +189,7 @@ func assetOf(name string) (media string, content []byte) {
 	switch name {
 	case "page.css":
 		media = "text/css; charset=utf-8"
-	case "page.js":
+	case "page.js", "reader.js":
 		media = "text/javascript; charset=utf-8"
 	default: // an open page needs the icons of all states, not only of its own
 		for _, state := range states() {

@@ -2,7 +2,7 @@
 // and again. What nothing confirms any more is shown as not known. The page is complete without it.
 "use strict";
 (() => {
-  const { base, slug, none, cut, cutNote, made, zone } = document.body.dataset;
+  const { base, slug, none, cut, cutNote, made } = document.body.dataset;
   const believed = 45000; // for how long what was last heard is evidence
   let tag = document.body.dataset.tag;
   let wanted = tag; // what the page should be, by what was last heard
@@ -24,14 +24,8 @@
     line.textContent = line.dataset.rel.replace("{0}", text);
   }
 
-  // An instant as the page writes it.
-  function exactly(at) {
-    try {
-      return new Intl.DateTimeFormat("sv", { timeZone: zone, dateStyle: "short", timeStyle: "medium" }).format(new Date(at));
-    } catch {
-      return at; // a zone that this browser does not know
-    }
-  }
+  // Instants that were put there are written in the zone that the reader has chosen: by reader.js.
+  const fresh = () => document.dispatchEvent(new Event("fresh"));
 
   function restore() {
     for (const back of undo.splice(0)) back();
@@ -99,15 +93,16 @@
     try {
       const answer = await get(location.href, { Accept: "text/html" });
       const at = given(answer);
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const whole = new DOMParser().parseFromString(await answer.text(), "text/html");
       const states = (root) => new Map([...root.querySelectorAll("#systems li[id]")].map((row) => [row.id, row.querySelector(".state").className]));
       const before = states(document);
       const open = [...document.querySelectorAll("details[open]")].map((d) => d.closest("li").id);
       restore();
-      document.querySelector("main").replaceWith(document.adoptNode(fresh.querySelector("main")));
-      document.title = fresh.title;
-      icon.setAttribute("href", fresh.querySelector("link[rel=icon]").getAttribute("href"));
-      tag = fresh.body.dataset.tag;
+      document.querySelector("main").replaceWith(document.adoptNode(whole.querySelector("main")));
+      fresh();
+      document.title = whole.title;
+      icon.setAttribute("href", whole.querySelector("link[rel=icon]").getAttribute("href"));
+      tag = whole.body.dataset.tag;
       heardAt = at;
       late = wanted !== tag; // another node may be a moment behind: it is asked again
       for (const id of open) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
@@ -124,8 +119,8 @@
     const instant = document.getElementById("at");
     if (line && item.evidence_at) line.dataset.at = item.evidence_at;
     if (instant && item.evidence_at) {
-      instant.dateTime = instant.title = item.evidence_at;
-      instant.textContent = exactly(item.evidence_at);
+      instant.dateTime = instant.title = instant.textContent = item.evidence_at;
+      fresh();
     }
     wanted = item.tag;
     if (wanted !== tag) reload();
