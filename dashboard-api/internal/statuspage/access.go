@@ -21,24 +21,24 @@ const (
 func (p *Pages) admit(w http.ResponseWriter, r *http.Request, q request) bool {
 	t, addr := q.page.Terms, reader(r, p.TrustProxy)
 	if !allowed(t.Allow, addr) {
-		p.plain(w, http.StatusForbidden, "this page is not for your address")
+		p.refuse(w, r, stranger(r), http.StatusForbidden, "not_for_you")
 		return false
 	}
 	if t.PasswordHash == "" || p.signed(r, q) {
 		return true
 	}
 	if q.rest != "" {
-		p.plain(w, http.StatusUnauthorized, "this page wants a password")
+		p.refuse(w, r, request{lang: q.lang}, http.StatusUnauthorized, "password_title")
 		return false
 	}
-	wrong := false
+	problem := ""
 	if r.Method == http.MethodPost {
 		if p.tryPassword(w, r, q, throttled(addr)) {
 			return false
 		}
-		wrong = true
+		problem = "password_wrong"
 	}
-	p.askPassword(w, q, wrong)
+	p.askPassword(w, q, http.StatusUnauthorized, problem)
 	return false
 }
 
@@ -60,12 +60,12 @@ func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, a
 	bounds := []session.Bound{session.From(address), session.Everywhere(account), session.At(account, address)}
 	if wait := p.throttle.Begin(bounds...); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-		p.plain(w, http.StatusTooManyRequests, "too many tries: wait before the next one")
+		p.askPassword(w, q, http.StatusTooManyRequests, "too_often")
 		return true
 	}
 	right, err := p.hasher().Check(r.Context(), q.page.Terms.PasswordHash, password)
 	if err != nil {
-		p.unavailable(w)
+		p.unavailable(w, r, request{lang: q.lang})
 		return true
 	}
 	if !right {

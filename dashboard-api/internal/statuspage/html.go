@@ -176,15 +176,15 @@ func (p *Pages) execute(name, lang string, zone *time.Location, data any) []byte
 	return out.Bytes()
 }
 
-func (p *Pages) askPassword(w http.ResponseWriter, q request, wrong bool) {
+func (p *Pages) askPassword(w http.ResponseWriter, q request, status int, problem string) {
 	body := p.execute("password.html", q.lang, time.UTC, struct {
 		Lang, Dir, Theme, CSS string
-		Wrong                 bool
-	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), wrong})
+		Problem               string // a word; "": there is none
+	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), problem})
 	secure(w.Header(), formPolicy)
 	w.Header().Set("Referrer-Policy", "same-origin")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusUnauthorized)
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }

@@ -11,8 +11,6 @@ import (
 
 	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
-
-	"github.com/probefleet/probefleet/internal/pagestore"
 )
 
 // catalogue is the words of one language.
@@ -59,9 +57,9 @@ func apart(lang, text string) string {
 	return "\u2066" + text + "\u2069"
 }
 
-// language is what somebody asks for, or the page's own. A page speaks its own language to
-// those whose browser asks for none of ours.
-func (p *Pages) language(r *http.Request, page pagestore.Page) string {
+// languageOf is what somebody asks for, or another. A page speaks its own language to those whose
+// browser asks for none of ours.
+func languageOf(r *http.Request, other string) string {
 	all := catalogues()
 	if asked := r.URL.Query().Get("lang"); all[asked].words != nil {
 		return asked
@@ -74,7 +72,7 @@ func (p *Pages) language(r *http.Request, page pagestore.Page) string {
 			}
 		}
 	}
-	return page.Terms.Language
+	return other
 }
 
 // say gives a word, with values in the places of its {0}, {1}.

@@ -141,11 +141,11 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request, q request) {
 	done, refusal := p.listen(throttled(reader(r, p.TrustProxy)), streams)
 	switch refusal {
 	case http.StatusServiceUnavailable:
-		p.unavailable(w)
+		p.unavailable(w, r, q)
 		return
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "60")
-		p.plain(w, refusal, "as many live connections as one address may have are open: ask state.json instead")
+		p.refuse(w, r, q, refusal, "too_many_open")
 		return
 	}
 	channel := "page:" + q.page.Slug
@@ -175,7 +175,7 @@ const breath = `data: {"t":"ping"}` + "\n\n"
 func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channel string) {
 	sub, _, _, err := p.Live.Subscribe(channel, live.ParsePosition(r.Header.Get("Last-Event-ID")))
 	if err != nil {
-		p.notFound(w)
+		p.notFound(w, r, q)
 		return
 	}
 	defer sub.End()

@@ -49,16 +49,16 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	own := slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return host != "" && page.Host == host })
 	switch {
 	case own < 0 && host != "": // of a page that is not published
-		p.notFound(w)
+		p.notFound(w, r, stranger(r))
 		return
 	case !ours && own < 0:
 		p.Next.ServeHTTP(w, r)
 		return
 	case at.IsZero():
-		p.unavailable(w)
+		p.unavailable(w, r, stranger(r))
 		return
 	case !ours && rest != "" && !strings.HasPrefix(rest, documents): // nothing but its page is on a page's own host
-		p.notFound(w)
+		p.notFound(w, r, stranger(r))
 		return
 	}
 	found := own
@@ -66,11 +66,11 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		found = slices.IndexFunc(all.pages, func(page pagestore.Page) bool { return page.Slug == slug })
 	}
 	if found < 0 || ours && own >= 0 && own != found {
-		p.notFound(w)
+		p.notFound(w, r, stranger(r))
 		return
 	}
 	page := all.pages[found]
-	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, base: prefix + page.Slug, lang: p.language(r, page)}
+	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, base: prefix + page.Slug, lang: languageOf(r, page.Terms.Language)}
 	if !p.admit(w, r, q) {
 		return
 	}
@@ -79,8 +79,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		p.plain(w, http.StatusMethodNotAllowed, "method not allowed")
+		p.notAllowed(w, r, q, "GET, HEAD")
 		return
 	}
 	if q.rest == "live" || q.rest == "events" {
@@ -89,7 +88,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, render := p.render(q)
 	if render == nil {
-		p.notFound(w)
+		p.notFound(w, r, q)
 		return
 	}
 	p.send(w, r, q, p.answer(r.Context(), page, all, at, fine, kind, render))
@@ -168,22 +167,6 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-func (p *Pages) plain(w http.ResponseWriter, status int, text string) {
-	secure(w.Header(), nothing)
-	w.Header().Set("Cache-Control", "no-store")
-	http.Error(w, text, status)
-}
-
-// notFound is the same for a page that is not there and one that is not published.
-func (p *Pages) notFound(w http.ResponseWriter) {
-	p.plain(w, http.StatusNotFound, "there is no such page")
-}
-
-func (p *Pages) unavailable(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "5")
-	p.plain(w, http.StatusServiceUnavailable, "this page cannot be read at this moment")
-}
-
 // assetOf gives a file that pages load, and what it is; nil: there is none of that name.
 func assetOf(name string) (media string, content []byte) {
 	switch name {
@@ -207,7 +190,7 @@ func assetOf(name string) (media string, content []byte) {
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request, name string) {
 	media, content := assetOf(name)
 	if content == nil {
-		p.notFound(w)
+		p.notFound(w, r, stranger(r))
 		return
 	}
 	secure(w.Header(), nothing)

@@ -74,14 +74,13 @@ func (p *Pages) subscribe(w http.ResponseWriter, r *http.Request, q request) {
 	}
 	switch {
 	case !d.ByEmail && !d.ByWebhook:
-		p.notFound(w)
+		p.notFound(w, r, q)
 		return
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		p.form(w, http.StatusOK, d)
 		return
 	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", "GET, HEAD, POST")
-		p.plain(w, http.StatusMethodNotAllowed, "method not allowed")
+		p.notAllowed(w, r, q, "GET, HEAD, POST")
 		return
 	}
 	// Every try counts, whatever comes of it, so that nobody learns anything from the delay.
@@ -105,7 +104,7 @@ func (p *Pages) subscribe(w http.ResponseWriter, r *http.Request, q request) {
 		p.form(w, http.StatusTooManyRequests, d)
 		return
 	case err != nil:
-		p.unavailable(w)
+		p.unavailable(w, r, q)
 		return
 	}
 	p.asked()
@@ -154,9 +153,10 @@ func (p *Pages) asked() {
 // program (RFC 8058), which comes without cookies and from anywhere: neither the password of
 // a page nor its addresses count here, and nothing is said of the page.
 func (p *Pages) linked(w http.ResponseWriter, r *http.Request, what, token string) {
-	d := formData{Lang: p.language(r, pagestore.Page{Terms: pagestore.Terms{Language: "en"}}), What: what}
+	q := stranger(r)
+	d := formData{Lang: q.lang, What: what}
 	if p.Subscribers == nil {
-		p.notFound(w)
+		p.notFound(w, r, q)
 		return
 	}
 	id, signed := unsubscribes(p.Fingerprint, token)
@@ -171,8 +171,7 @@ func (p *Pages) linked(w http.ResponseWriter, r *http.Request, what, token strin
 		return
 	case http.MethodPost:
 	default:
-		w.Header().Set("Allow", "GET, HEAD, POST")
-		p.plain(w, http.StatusMethodNotAllowed, "method not allowed")
+		p.notAllowed(w, r, q, "GET, HEAD, POST")
 		return
 	}
 	var err error
@@ -186,7 +185,7 @@ func (p *Pages) linked(w http.ResponseWriter, r *http.Request, what, token strin
 		d.What, d.Message, d.Problem = "", "link_old", true
 		p.form(w, http.StatusGone, d)
 	case err != nil:
-		p.unavailable(w)
+		p.unavailable(w, r, q)
 	default:
 		d.What, d.Message = "", map[string]string{"confirm": "confirmed", "unsubscribe": "unsubscribed"}[what]
 		p.form(w, http.StatusOK, d)
