@@ -360,10 +360,16 @@ test("what readers see, in every mode, and without scripts", async () => {
     ["public-ar", `/s/${slug}?lang=ar`, (page) => page.locator("html[dir=rtl] #systems .state").first().waitFor()],
     ["public-subscribe", `/s/${slug}/subscribe`, (page) => page.locator("form button").first().waitFor()],
     ["public-password", `/s/${closed.slug}`, (page) => page.locator("input[name=password]").waitFor()],
+    [
+      "public-none",
+      `/s/${slug}-none`,
+      (page) => page.getByRole("heading", { name: "There is no such page" }).waitFor(),
+    ],
+    ["public-none-ar", `/s/${slug}/none?lang=ar`, (page) => page.locator("html[dir=rtl] h1 + p a").waitFor()],
   ]);
-  // Who has not given the password is told 401.
+  // Who has not given the password is told 401, and 404 of what is not there.
   assert.deepEqual(
-    found.filter((line) => !/^public-password .*status of 401/.test(line)),
+    found.filter((line) => !/^public-(password .*status of 401|none.*status of 404)/.test(line)),
     [],
   );
   await must("DELETE", `/status-pages/${closed.id}`);

@@ -10,6 +10,7 @@ import {
   shoot,
   signIn,
   startBrowser,
+  tabTo,
   unlessSignedOut,
   until,
   watchPage,
@@ -251,4 +252,135 @@ test("without websockets a stream of events brings what changes, without any of 
   );
   await context.close();
   await say("up");
+});
+
+/** An instant as pages write it. */
+const written = (at, timeZone) =>
+  new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(at));
+
+test("a reader chooses theme and time zone, and has them kept", async () => {
+  const chosen = await must("POST", "/status-pages", {
+    slug: `chosen-${run}`,
+    title: `Chosen ${run}`,
+    published: true,
+    theme: "light",
+    zone: "Europe/Berlin",
+    accent: "#7a1fa2", // each can be read on its own theme alone
+    accent_dark: "#d7a6ff",
+    groups: [{ name: "Services", components: [{ name: "Hotline", rule: "manual", state: "up" }] }],
+  });
+  const path = `/s/${chosen.slug}`;
+  const post = await must("POST", `/status-pages/${chosen.id}/posts`, {
+    kind: "incident",
+    component_ids: [1],
+    title: "Slow",
+    text: "We [look](https://example.com/).",
+  });
+  const { context, page, trouble } = await opened(path, { colorScheme: "dark", timezoneId: "America/New_York" });
+  await context.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.body) window.firstTheme ??= document.documentElement.dataset.theme;
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const [theme, zone] = [page.getByLabel("Theme"), page.getByLabel("Time zone")];
+  const surface = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const link = () => page.locator(".event a").evaluate((a) => getComputedStyle(a).color);
+  const inZone = async (timeZone) => {
+    for (const time of await page.locator(".event time").all())
+      assert.equal(await time.textContent(), written(await time.getAttribute("datetime"), timeZone));
+  };
+  const looks = async (name) => {
+    assert.deepEqual(await axeViolations(page), []);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await shoot(page, `public-${name}-390`, true);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await shoot(page, `public-${name}-1280`, true);
+  };
+  const [white, black] = ["rgb(244, 246, 248)", "rgb(10, 16, 23)"];
+  assert.equal(await theme.inputValue(), "light", "the page's own");
+  assert.equal(await zone.inputValue(), "page");
+  assert.deepEqual([await surface(), await link()], [white, "rgb(122, 31, 162)"]);
+  await inZone("Europe/Berlin");
+  await page.getByText("Times are in Europe/Berlin.").waitFor();
+  await looks("chosen-light");
+
+  await tabTo(page, zone);
+  await page.keyboard.press("ArrowDown");
+  await page.getByText("Times are in UTC, days are those of Europe/Berlin.").waitFor();
+  await inZone("UTC");
+  await page.keyboard.press("ArrowDown");
+  await page.getByText("Times are in America/New_York, days are those of Europe/Berlin.").waitFor();
+  await inZone("America/New_York");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await theme.inputValue(), "dark");
+  assert.deepEqual([await surface(), await link()], [black, "rgb(215, 166, 255)"]);
+  await looks("chosen-dark");
+
+  // What is told meanwhile is written as it was chosen, and the keyboard stays where it is.
+  const events = page.locator(".event .updates > li");
+  assert.equal(await events.count(), 1);
+  await must("POST", `/status-pages/${chosen.id}/posts/${post.id}/updates`, { state: "monitoring", text: "Better." });
+  await until("it is told", async () => {
+    await page.clock.fastForward(2_000);
+    return (await events.count()) === 2;
+  });
+  await inZone("America/New_York");
+  assert.equal(await surface(), black);
+  assert.equal(await theme.evaluate((select) => select === document.activeElement), true);
+  assert.equal(await page.evaluate(() => window.sameDocument), true, "it was never loaded anew");
+
+  await page.reload();
+  assert.equal(await page.evaluate(() => window.firstTheme), "dark", "no other was seen first");
+  assert.deepEqual([await theme.inputValue(), await zone.inputValue()], ["dark", "browser"]);
+  await inZone("America/New_York");
+  await theme.selectOption("auto");
+  assert.equal(await surface(), black);
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.equal(await surface(), white);
+  await zone.selectOption("page");
+  await inZone("Europe/Berlin");
+  await page.getByText("Times are in Europe/Berlin.").waitFor();
+
+  // One page of the host is as the other, in every language, also where UTC is the page's own zone.
+  await zone.selectOption("utc");
+  await page.setViewportSize({ width: 360, height: 780 });
+  const codes = await page.locator(".langs a").evaluateAll((all) => all.map((a) => a.lang));
+  assert.ok(codes.length >= 12);
+  for (const lang of codes) {
+    await page.goto(`${proxy.url}${path}?lang=${lang}`);
+    await page.locator(".choices select").first().waitFor();
+    assert.equal(await overflow(page), 0, lang);
+    await inZone("UTC");
+    if (lang === "ar") await shoot(page, "public-chosen-ar-360", true);
+  }
+  await page.goto(`${proxy.url}/s/${slug}`);
+  assert.deepEqual([await theme.inputValue(), await zone.inputValue()], ["auto", "page"]);
+  await page.getByText("Times are in UTC.").waitFor();
+  assert.deepEqual(trouble.filter(unlessSignedOut), []);
+  await context.close();
+
+  // A browser that keeps nothing is asked again. Without scripts there is nothing to choose by.
+  const forgetful = await browser.newContext();
+  await forgetful.addInitScript(() =>
+    Object.defineProperty(window, "localStorage", {
+      get: () => {
+        throw new DOMException("blocked", "SecurityError");
+      },
+    }),
+  );
+  const [other, bare] = [await forgetful.newPage(), await browser.newPage({ javaScriptEnabled: false })];
+  const problems = watchPage(other);
+  await other.goto(proxy.url + path);
+  await other.getByLabel("Theme").selectOption("dark");
+  await other.locator("html[data-theme=dark]").waitFor();
+  await other.reload();
+  assert.equal(await other.getByLabel("Theme").inputValue(), "light");
+  assert.deepEqual(problems, []);
+  await bare.goto(proxy.url + path);
+  await bare.getByText("Times are in Europe/Berlin.").waitFor();
+  assert.equal(await bare.locator("select").filter({ visible: true }).count(), 0);
+  await bare.close();
+  await forgetful.close();
+  await must("DELETE", `/status-pages/${chosen.id}`);
 });
