@@ -79,7 +79,7 @@ func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, a
 	})
 	secure(w.Header(), nothing)
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, r.URL.Path, http.StatusSeeOther)
+	http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther) // in the same language
 	return true
 }
 

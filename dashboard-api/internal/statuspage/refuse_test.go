@@ -57,7 +57,7 @@ func TestRefusalsInTheReadersLanguage(t *testing.T) {
 		{"/nothing", "zh-TW", 404, "zh", "没有此页面", nil, []option{host("status.example.com")}},
 		{"/s/main", "pt-BR", 404, "pt", "Esta página não existe", nil, []option{host("draft.example.com")}},
 		{"/s/draft", "", 404, "en", "There is no such page", []string{"!Draft"}, nil},
-		{"/s/main/nothing", "", 404, "de", "Diese Seite gibt es nicht", []string{`data-theme="dark"`, `<a href="/s/main">Zurück zur Seite</a>`}, nil},
+		{"/s/main/nothing", "", 404, "de", "Diese Seite gibt es nicht", []string{`data-theme="dark"`, `<a href="/s/main?lang=de">Zurück zur Seite</a>`}, nil},
 		{"/s/main/nothing", "ar", 404, "ar", "لا توجد صفحة كهذه", []string{`dir="rtl"`}, nil},
 		{"/s/main/subscribe", "", 404, "de", "Diese Seite gibt es nicht", nil, nil},
 		{"/s/main", "", 405, "de", "Das geht hier nicht", nil, []option{method(http.MethodPost)}},
@@ -84,11 +84,18 @@ func TestRefusalsInTheReadersLanguage(t *testing.T) {
 			t.Errorf("%s: %v", c.path, page.Header())
 		}
 	}
-	for range 40 { // of one who guesses passwords
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/s/locked", strings.NewReader(url.Values{"password": {"guess"}}.Encode()))
+	try := func(path, password string) *httptest.ResponseRecorder {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(url.Values{"password": {password}}.Encode()))
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		got := httptest.NewRecorder()
 		r.pages.ServeHTTP(got, request)
+		return got
+	}
+	if got := try("/s/locked?lang=ja", "open sesame").Header().Get("Location"); got != "/s/locked?lang=ja" {
+		t.Errorf("who has given the password in Japanese is led to %q", got)
+	}
+	for range 40 {
+		got := try("/s/locked", "guess")
 		if got.Code == http.StatusUnauthorized {
 			contains(t, got.Body.String(), `<html lang="fr"`, `role="alert">Ce n’est pas le bon mot de passe.`)
 			continue
