@@ -120,6 +120,10 @@ test("an edit of many sets codes, addresses, what they depend on and the rule, s
   await page.getByLabel("Set the assertions").check();
   await page.getByRole("button", { name: "Add assertion" }).click();
   const assertion = page.getByRole("group", { name: "Assertion 1" });
+  await page
+    .getByText("What an answer must be, such as a text in its body, a header or a time.", { exact: true })
+    .waitFor();
+  assert.equal(await page.getByText("The last test").count(), 0, "there is no test here");
   await assertion.getByLabel("Comparison").selectOption("matches");
   await assertion.getByLabel("Pattern (RE2)").fill("(");
   await assertion.locator("input[aria-invalid=true]").waitFor(); // it is refused for all of them

@@ -210,7 +210,6 @@ export default function BulkEdit({
                     ? rowProblems(trial.refused[0].problem, draft.assertions)
                     : {}
                 }
-                test={null}
                 onChange={(assertions) => change({ assertions })}
               />
             </Suspense>

@@ -11,8 +11,9 @@ import { type FormTest, isRunning } from "./useFormTest";
 import { type Judged, judgedOf } from "./visit";
 import "../styles/assertions.css";
 
-/** The assertions one below the other, each with what the last test says of it. */
-export default function AssertionRows({ url, rows, added, problem, problems, test, onChange }: AssertionProps) {
+/** The assertions one below the other, each with what the last test says of it, where there is a way to test. */
+export default function AssertionRows(props: Omit<AssertionProps, "test"> & { test?: FormTest | null }) {
+  const { url, rows, added, problem, problems, test, onChange } = props;
   const list = useRef<HTMLDivElement>(null);
   const add = useRef<HTMLButtonElement>(null);
   const { data, error, refetch } = useQuery({
@@ -36,7 +37,11 @@ export default function AssertionRows({ url, rows, added, problem, problems, tes
   return (
     <div ref={list} className="assertions">
       <p className="hint">
-        {t("What an answer must be, such as a text in its body, a header or a time. The last test is shown at each.")}
+        {t(
+          test === undefined
+            ? "What an answer must be, such as a text in its body, a header or a time."
+            : "What an answer must be, such as a text in its body, a header or a time. The last test is shown at each.",
+        )}
       </p>
       {rows.map((row, i) => {
         const at = test?.rows.findIndex((one) => one.key === row.key) ?? -1;
@@ -49,7 +54,7 @@ export default function AssertionRows({ url, rows, added, problem, problems, tes
             rules={rules}
             offered={offered}
             problems={problems[row.key] ?? {}}
-            judged={tested ? judged(test, at) : null}
+            judged={test && tested ? judged(test, at) : null}
             onChange={(of) => onChange(rows.map((one) => (one.key === row.key ? { ...one, of } : one)))}
             onRemove={() => {
               onChange(rows.filter((one) => one.key !== row.key));
@@ -81,7 +86,7 @@ export default function AssertionRows({ url, rows, added, problem, problems, tes
 }
 
 /** While nothing was seen its place is held: nothing moves when it is. */
-function judged(test: FormTest | null, index: number): Judged | null {
-  const seen = test?.check ? judgedOf(test.check, index) : null;
+function judged(test: FormTest, index: number): Judged | null {
+  const seen = test.check ? judgedOf(test.check, index) : null;
   return seen ?? (isRunning(test) ? { of: "waiting" } : null);
 }

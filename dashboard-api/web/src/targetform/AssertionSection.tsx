@@ -14,6 +14,7 @@ export interface AssertionProps {
   /** What is wrong with the list as a whole, and with its rows. */
   problem: string | undefined;
   problems: RowProblems;
+  /** Null: not tested yet. */
   test: FormTest | null;
   onChange: (rows: Row[]) => void;
 }
