@@ -360,17 +360,20 @@ test("checks of another day have their date; the bar and the matrix go by the ch
   await context.close();
 });
 
-test("where the system chooses the colours, the squares of the year are told apart", async () => {
+test("where the system chooses the colours, the squares of the year are told apart, and how bad a day was", async () => {
   const { context, page } = await openPage(browser, state, `/targets/${good.id}`, { forcedColors: "active" });
   const keys = page.locator(".year-legend li");
   await keys.first().waitFor();
   const looks = await keys.evaluateAll((all) =>
     all.map((key) => {
-      const { fill, strokeDasharray } = getComputedStyle(key.querySelector("rect"));
-      return `${fill} ${strokeDasharray} ${key.querySelector("path")?.getAttribute("d")}`;
+      const shapes = [...key.querySelectorAll("rect, path")].map((shape) => {
+        const { fill, strokeDasharray } = getComputedStyle(shape);
+        return `${fill} ${strokeDasharray} ${shape.getAttribute("d") ?? shape.getAttribute("height")}`;
+      });
+      return shapes.join(" and ");
     }),
   );
-  assert.equal(new Set(looks).size, 5, looks.join("; "));
+  assert.equal(new Set(looks).size, 7, looks.join("; "));
   await keys.first().scrollIntoViewIfNeeded();
   await shoot(page, "year-legend-forced-colours");
   await context.close();

@@ -10,7 +10,7 @@ import { count, percent, stateWords } from "../ui/words";
 import { locale, t } from "../words/t";
 import columns from "./columns.json";
 import { FigureCard } from "./FigureCard";
-import { calendar } from "./figures";
+import { badness, calendar } from "./figures";
 import { share } from "./words";
 
 const DAYS = 366;
@@ -105,7 +105,12 @@ export function YearCard({ id }: { id: number }) {
                     {month(period.name)}
                   </text>
                 )}
-                <Square state={state ?? "none"} x={x} y={y}>
+                <Square
+                  state={state ?? "none"}
+                  parts={state === "down" ? badness(period.folded.downtime_minutes) : undefined}
+                  x={x}
+                  y={y}
+                >
                   <title>
                     {t(
                       "{day}: {state, select, up {Up} degraded {Degraded} down {Down} no_data {No data} other {nothing was due}}, uptime {uptime}, {minutes} min down, {checks, plural, one {# check} other {# checks}}",
@@ -125,10 +130,10 @@ export function YearCard({ id }: { id: number }) {
         </svg>
       </section>
       <ul className="year-legend" aria-hidden>
-        {legend.map(([state, word]) => (
-          <li key={state}>
+        {legend.map(([state, word, parts]) => (
+          <li key={word}>
             <svg width="14" height="14" viewBox="-1 -1 14 14" aria-hidden>
-              <Square state={state} />
+              <Square state={state} parts={parts} />
             </svg>
             {word}
           </li>
@@ -138,22 +143,38 @@ export function YearCard({ id }: { id: number }) {
   );
 }
 
-const legend = [
+const legend: [state: string, word: string, parts?: 1 | 2 | 3][] = [
   ["up", t("Up")],
   ["degraded", t("Degraded")],
-  ["down", t("Down at least once")],
+  ["down", t("Down for less than 5 min"), 1],
+  ["down", t("Down for less than an hour"), 2],
+  ["down", t("Down for an hour or more"), 3],
   ["no_data", t("Less than half measured")],
   ["none", t("Nothing due")],
-] as const;
+];
 
-/** A day, told by its mark and not by its colour alone. */
-function Square({ state, x = 0, y = 0, children }: { state: string; x?: number; y?: number; children?: ReactNode }) {
+/** A day, told by its shape and not by its colour alone. */
+function Square({
+  state,
+  parts,
+  x = 0,
+  y = 0,
+  children,
+}: {
+  state: string;
+  /** Of a day with downtime: how much of it is filled. */
+  parts?: 1 | 2 | 3 | undefined;
+  x?: number;
+  y?: number;
+  children?: ReactNode;
+}) {
   return (
     <>
       <rect x={x} y={y} width={12} height={12} rx={2} className={`d-${state}`}>
         {children}
       </rect>
-      {state === "down" && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
+      {parts && <rect x={x} y={y + 12 - 4 * parts} width={12} height={4 * parts} rx={2} className="d-part" />}
+      {parts === 3 && <path d={`M${x + 3} ${y + 3}l6 6m0-6l-6 6`} className="d-mark" />}
       {state === "degraded" && <path d={`M${x + 6} ${y + 2.5}v4.5m0 2.2v.3`} className="d-mark" />}
     </>
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MatrixRow, Period } from "../api/figures";
 import { csvOf } from "./csv";
-import { calendar, cellOf, ends, quantileBucket, trimmed } from "./figures";
+import { badness, calendar, cellOf, ends, quantileBucket, trimmed } from "./figures";
 
 describe("a step of a region", () => {
   const row: MatrixRow = {
@@ -50,6 +50,9 @@ describe("a year of days", () => {
       [1, 0, "down"],
       [1, 1, "no_data"],
     ]);
+  });
+  it("says how bad a day with downtime was", () => {
+    expect([0, 0.5, 4.99, 5, 59, 60, 1440].map(badness)).toEqual([1, 1, 1, 2, 2, 3, 3]);
   });
 });
 

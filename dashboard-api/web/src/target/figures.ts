@@ -64,6 +64,9 @@ const states: Record<Period["state"], State | null> = {
   no_data: null,
 };
 
+/** How bad a day with downtime was: how many of three parts of its square are filled. */
+export const badness = (minutes: number): 1 | 2 | 3 => (minutes < 5 ? 1 : minutes < 60 ? 2 : 3);
+
 /** Days of a zone as squares of a calendar. */
 export function calendar(periods: readonly Period[]): Day[] {
   let week = 0;
