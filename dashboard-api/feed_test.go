@@ -220,7 +220,7 @@ func TestSpoolsOfLiveProbersAddUp(t *testing.T) {
 	if got := spools(probers); !maps.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	text, err := json.Marshal(fleetRegions(probers, nil))
+	text, err := json.Marshal(fleetRegions(probers, nil, nil))
 	for _, part := range []string{
 		`"spooled":7,"spool_first":"2026-03-01T11:59:00.000Z","spool_last":"2026-03-01T12:01:00.000Z","probers":[`,
 		`"breaker":"open","spooled":3,"spool_first":"2026-03-01T12:00:00.000Z"`, `"spooled":0,"spool_first":null,"spool_last":null`,
@@ -244,7 +244,7 @@ func TestFleetSaysHowProbersAre(t *testing.T) {
 		`"spool_bytes":0,"allow_cidrs":[],"clock_offset_ms":null,"canaries":{"state":"","answered":0,"all":0},"started_at":null,"last_exit":null`: {StartedAt: time.UnixMilli(0)},
 	} {
 		h.Region = "eu"
-		text, err := json.Marshal(fleetRegions([]checkstream.Heartbeat{h}, nil))
+		text, err := json.Marshal(fleetRegions([]checkstream.Heartbeat{h}, nil, nil))
 		if err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("the fleet does not say %s: %s %v", want, text, err)
 		}
@@ -290,10 +290,27 @@ func TestRegionsDieWithTheirProbers(t *testing.T) {
 
 func TestDeadLettersAreAMetric(t *testing.T) {
 	t.Parallel()
-	f, metrics := &fleetWatch{seen: seen{deadLetters: 7}}, prometheus.NewRegistry()
+	f, metrics := &fleetWatch{seen: seen{deadLetters: map[string]int64{"eu": 4, "us": 3}}}, prometheus.NewRegistry()
 	f.export(metrics)
 	if err := testutil.GatherAndCompare(metrics, strings.NewReader("# HELP probefleet_dead_letters Dead letters that wait for somebody to look at them; every API has the same.\n# TYPE probefleet_dead_letters gauge\nprobefleet_dead_letters 7\n")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Each region has its own; those of one that is not here any more count with all.
+func TestDeadLettersOfRegions(t *testing.T) {
+	t.Parallel()
+	f := &fleetWatch{kept: nothing, history: &historyWatch{}, seen: seen{
+		at: time.Now(), deadLetters: map[string]int64{"eu": 4, "us": 3, "gone": 2},
+		groups: []checkstream.GroupInfo{{Region: "ap"}, {Region: "eu"}}, probers: []checkstream.Heartbeat{{Region: "us", Name: "a"}},
+	}}
+	fleet, err := f.Fleet()
+	got := map[string]int64{}
+	for _, r := range fleet.Regions {
+		got[r.Region] = r.DeadLetters
+	}
+	if want := map[string]int64{"ap": 0, "eu": 4, "us": 3}; err != nil || !maps.Equal(got, want) || fleet.Redis.DeadLetters != 9 {
+		t.Errorf("%v of %d, %v, want %v of 9", got, fleet.Redis.DeadLetters, err, want)
 	}
 }
 

@@ -44,8 +44,8 @@ type regionVersions interface {
 // with what it knew, as old as that is by now. It is the API's httpapi.FleetSource.
 type fleetWatch struct {
 	stream   fleetStream
-	leader   func(context.Context) (string, error) // the publisher at work; "" nobody
-	dead     func(context.Context) (int64, error)  // dead letters
+	leader   func(context.Context) (string, error)           // the publisher at work; "" nobody
+	dead     func(context.Context) (map[string]int64, error) // dead letters, by region
 	versions regionVersions
 	history  *historyWatch
 	hub      *live.Hub
@@ -68,10 +68,18 @@ type seen struct {
 	groups      []checkstream.GroupInfo
 	nodes       []checkstream.NodeSpool
 	backlog     int64
-	deadLetters int64
+	deadLetters map[string]int64 // by region
 	server      checkstream.Server
 	tick        time.Time
 	leader      string
+}
+
+// letters is how many dead letters there are.
+func (s seen) letters() (all int64) {
+	for _, n := range s.deadLetters {
+		all += n
+	}
+	return all
 }
 
 var _ httpapi.FleetSource = (*fleetWatch)(nil)
@@ -88,8 +96,8 @@ func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
 	fleet := httpapi.NewFleet(f.seen.tick, f.seen.leader)
 	server := f.seen.server
 	fleet.Redis.Version, fleet.Redis.Embedded, fleet.Redis.Durable = server.Version, server.Embedded, server.Durable
-	fleet.Redis.Backlog, fleet.Redis.DeadLetters = f.seen.backlog, f.seen.deadLetters
-	fleet.Regions = fleetRegions(f.aged(), f.seen.groups)
+	fleet.Redis.Backlog, fleet.Redis.DeadLetters = f.seen.backlog, f.seen.letters()
+	fleet.Regions = fleetRegions(f.aged(), f.seen.groups, f.seen.deadLetters)
 	fleet.Outside = fleetOutside(f.received(own))
 	fleet.HistoryDown(f.history.DownSince())
 	if f.err != nil {
@@ -105,7 +113,7 @@ func (f *fleetWatch) export(metrics prometheus.Registerer) {
 	}, func() float64 {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return float64(f.seen.deadLetters)
+		return float64(f.seen.letters())
 	}))
 }
 

@@ -61,7 +61,7 @@ func liveRegions(adopted []string, probers []checkstream.Heartbeat) []live.Regio
 	return regions
 }
 
-func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInfo) []httpapi.FleetRegion {
+func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInfo, letters map[string]int64) []httpapi.FleetRegion {
 	byName := map[string]*httpapi.FleetRegion{}
 	region := func(name string) *httpapi.FleetRegion {
 		if byName[name] == nil {
@@ -83,7 +83,9 @@ func fleetRegions(probers []checkstream.Heartbeat, groups []checkstream.GroupInf
 	}
 	regions := make([]httpapi.FleetRegion, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		regions = append(regions, *byName[name])
+		r := byName[name]
+		r.DeadLetters = letters[name]
+		regions = append(regions, *r)
 	}
 	return regions
 }

@@ -129,7 +129,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	defer taken.record(ctx, s)()
 	history := newHistoryWatch(stores.results, s.Health)
 	watch := &fleetWatch{
-		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewDeadLetters(stores.redis).Count,
+		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewLetterTally(stores.redis).Regions,
 		versions: schedules, history: history, hub: hub, health: s.Health, node: taken.node, kept: taken.kept,
 	}
 	watch.export(s.Metrics)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"strings"
 	"sync"
@@ -152,6 +153,9 @@ func TestEachProgramDoesItsWorkAsItsUserOfRedis(t *testing.T) {
 	}
 	if count, err := letters.Count(ctx); err != nil || count != 4 {
 		t.Errorf("%d letters, %v", count, err)
+	}
+	if regions, err := checkstream.NewLetterTally(api).Regions(ctx); err != nil || !maps.Equal(regions, map[string]int64{"eu": 4}) {
+		t.Errorf("letters by region: %v, %v", regions, err)
 	}
 	_, err = letters.Get(ctx, all[0].ID)
 	must(t, err)

@@ -18,6 +18,7 @@ type scripts struct {
 	forget, beat, leave, load   *redis.Script
 	spool, tombstone            *redis.Script
 	dead, ask, replays, remove  *redis.Script
+	tally                       *redis.Script
 
 	visitAdd, visitTake, visitSettle *redis.Script
 }
@@ -34,8 +35,8 @@ func loadScripts() *scripts {
 		forget: script("forget"), beat: script("beat"), leave: script("leave"), load: script("load"),
 		spool: script("spool"),
 		dead:  aboutLetters("dead"), ask: aboutLetters("ask"), replays: aboutLetters("replays"), remove: aboutLetters("remove"),
-		tombstone: aboutLetters("tombstone"),
-		visitAdd:  script("visit_add"), visitTake: script("visit_take"), visitSettle: script("visit_settle"),
+		tombstone: aboutLetters("tombstone"), tally: script("tally"),
+		visitAdd: script("visit_add"), visitTake: script("visit_take"), visitSettle: script("visit_settle"),
 	}
 }
 

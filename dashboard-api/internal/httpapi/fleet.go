@@ -41,6 +41,8 @@ type FleetRegion struct {
 	Live    bool    `json:"live" doc:"a prober of it beats, drained or not"`
 	Pending int64   `json:"pending" doc:"checks read and not settled"`
 	LagS    float64 `json:"lag_s" doc:"age of the oldest check that is not settled"`
+
+	DeadLetters int64 `json:"dead_letters" doc:"of its probers; those of a region that is not here any more are in redis.dead_letters alone"`
 	Spool
 	Probers []FleetProber `json:"probers" nullable:"false"`
 }

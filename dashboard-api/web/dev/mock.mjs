@@ -345,6 +345,7 @@ function fleet() {
       live: true,
       pending: 12,
       lag_s: 0.4,
+      dead_letters: letters.filter((one) => one.region === region).length,
       ...spool,
       probers: [prober(region)],
     })),

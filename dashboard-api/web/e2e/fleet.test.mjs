@@ -192,10 +192,25 @@ test("dead letters: what lies there, and one is replayed", async () => {
   const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/dead", interval_s: 300, regions: [alive] });
   const { good, garbage } = await putLetters(target.id, alive);
   await until("both in the API", async () => (await letters()).length === 2);
+  const regions = await until("both counted with their region, and none with others", async () => {
+    const { regions } = await must("GET", "/fleet");
+    const expected = (one) => one.dead_letters === (one.region === alive ? 2 : 0);
+    return regions.length > 1 && regions.every(expected) && regions;
+  });
   const shown = async (page) => page.getByText("the store refused this row").waitFor();
   assert.deepEqual(await inEveryMode(browser, state, [["dead-letters", "/fleet", shown]]), []);
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   await shown(page);
+  for (const { region, dead_letters } of regions) {
+    const card = page.getByRole("region", { name: `Region ${region}`, exact: true });
+    await card.getByText(`${dead_letters} dead letters`).waitFor();
+    assert.equal(await card.getByRole("link").count(), dead_letters > 0 ? 1 : 0);
+  }
+  await page
+    .getByRole("region", { name: `Region ${alive}`, exact: true })
+    .getByRole("link")
+    .click();
+  await page.waitForURL(/\/fleet#dead-letters$/);
   const row = page.getByRole("row", { name: /nobody can read this entry/ });
   await row.getByText("This version cannot read it").waitFor();
   assert.equal(await row.getByRole("button").count(), 0);

@@ -314,6 +314,8 @@ export interface FleetRegion extends Spool {
   live: boolean;
   pending: number;
   lag_s: number;
+  /** A node of the release before does not say. */
+  dead_letters?: number;
   probers: Prober[] | null;
 }
 

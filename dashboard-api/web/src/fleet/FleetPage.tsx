@@ -203,15 +203,7 @@ function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
         state={!told ? "no_data" : redis.dead_letters > 0 ? "degraded" : "up"}
         name={t("Queue")}
         value={t("{n, plural, one {# entry} other {# entries}}", { n: redis.backlog })}
-        note={
-          redis.dead_letters > 0 ? (
-            <a href="#dead-letters">
-              {t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })}
-            </a>
-          ) : (
-            t("{n, plural, one {# dead letter} other {# dead letters}}", { n: redis.dead_letters })
-          )
-        }
+        note={<Letters n={redis.dead_letters} />}
       />
     </div>
   );
@@ -228,6 +220,17 @@ function Stat(props: { state: State; name: string; value: string; note: React.Re
       </p>
       <p className="muted">{props.note}</p>
     </div>
+  );
+}
+
+/** How many were given up, with the way to them. */
+function Letters({ n }: { n: number }) {
+  const words = t("{n, plural, one {# dead letter} other {# dead letters}}", { n });
+  if (n === 0) return words;
+  return (
+    <a href="#dead-letters" className="link">
+      {words}
+    </a>
   );
 }
 
@@ -263,6 +266,12 @@ function RegionCard({ region, known }: { region: Fleet["regions"][number]; known
               lag: duration(region.lag_s),
               spooled: region.spooled,
             },
+          )}
+          {region.dead_letters !== undefined && (
+            <>
+              {" · "}
+              <Letters n={region.dead_letters} />
+            </>
           )}
         </span>
         {!region.live && !leaving && <RegionActions region={region.region} />}
