@@ -17,15 +17,15 @@ type Audit interface {
 	AuditLog(ctx context.Context, q accountstore.AuditQuery) ([]accountstore.AuditEntry, error)
 }
 
-// unaudited says whether a route that writes, or looks as if it did, leaves no entry: a
-// replay changes nothing, who asks to sign in has done nothing yet, and pings are rows of
+// unaudited says whether a route that writes, or looks as if it did, leaves no entry: who
+// asks has changed nothing, who asks to sign in has done nothing yet, and pings are rows of
 // their heartbeat, sent with no account.
 func unaudited(pattern string) bool {
 	switch pattern {
-	case "POST /api/v1/policies:replay", "POST /api/v1/session/passkey:begin", "POST /api/v1/session/provider", "POST /api/v1/heartbeats/{token}", "POST /api/v1/heartbeats/{token}/{signal}":
+	case "POST /api/v1/session/passkey:begin", "POST /api/v1/session/provider", "POST /api/v1/heartbeats/{token}", "POST /api/v1/heartbeats/{token}/{signal}":
 		return true
 	}
-	return false
+	return asksOnly(pattern)
 }
 
 // trail knows whether a request has left an entry.

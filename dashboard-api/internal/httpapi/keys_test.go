@@ -157,6 +157,7 @@ func TestScopesOfEveryRoute(t *testing.T) {
 	}
 	for pattern, want := range map[string]string{
 		"GET /api/v1/targets": scopeRead, "GET /api/v1/targets/{id}/heartbeat": scopeTargets, "GET /api/v1/live": scopeRead,
+		"POST /api/v1/policies:replay": scopeRead, "POST /api/v1/notification-rules:match": scopeRead, "POST /api/v1/notification-rules": scopeTargets,
 		"POST /api/v1/targets": scopeTargets, "POST /api/v1/targets/{id}/results": scopeResults, "POST /api/v1/incidents/{id}/notes": scopeIncidents,
 		"POST /api/v1/keys": scopeAdmin, "GET /api/v1/keys": scopeAdmin, "DELETE /api/v1/session": scopeAdmin, "PUT /api/v1/something-new": scopeAdmin,
 	} {

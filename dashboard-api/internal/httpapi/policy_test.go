@@ -74,6 +74,7 @@ var policies = map[string]Policy{
 	"DELETE /api/v1/maintenance-windows/{id}":          Editor,
 	"GET /api/v1/notification-rules":                   Viewer,
 	"POST /api/v1/notification-rules":                  Editor,
+	"POST /api/v1/notification-rules:match":            Viewer,
 	"GET /api/v1/notification-rules/{id}":              Viewer,
 	"PATCH /api/v1/notification-rules/{id}":            Editor,
 	"DELETE /api/v1/notification-rules/{id}":           Editor,

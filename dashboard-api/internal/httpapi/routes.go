@@ -83,6 +83,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"DELETE", "/api/v1/maintenance-windows/{id}", Editor, "deleteMaintenanceWindow", "Remove a maintenance window that has not held yet, or end it: what it covered stays covered", 0}, a.removeWindow)
 	add(r, operation{"GET", "/api/v1/notification-rules", Viewer, "listNotificationRules", "Notification rules by id", 0}, a.listRules)
 	add(r, operation{"POST", "/api/v1/notification-rules", Editor, "createNotificationRule", "Say which incidents are told to whom, and when", http.StatusCreated}, a.createRule)
+	add(r, operation{"POST", "/api/v1/notification-rules:match", Viewer, "matchNotificationRules", "Which rules would tell somebody of a target, which need not be saved, and of which of its incidents", http.StatusOK}, a.matchRules)
 	add(r, operation{"GET", "/api/v1/notification-rules/{id}", Viewer, "getNotificationRule", "Read a notification rule", 0}, a.getRule)
 	add(r, operation{"PATCH", "/api/v1/notification-rules/{id}", Editor, "patchNotificationRule", "Change a notification rule (JSON merge patch)", 0}, a.patchRule)
 	add(r, operation{"DELETE", "/api/v1/notification-rules/{id}", Editor, "deleteNotificationRule", "Remove a notification rule", 0}, a.deleteRule)

@@ -45,7 +45,7 @@ func scopeOf(policy Policy, pattern string) string {
 		return scopeAdmin
 	case pattern == "POST /api/v1/targets/{id}/results":
 		return scopeResults
-	case pattern == "POST /api/v1/policies:replay", policy == Viewer && method == "GET": // a replay writes nothing
+	case policy == Viewer && (method == "GET" || asksOnly(pattern)):
 		return scopeRead
 	}
 	switch resource {
@@ -55,6 +55,11 @@ func scopeOf(policy Policy, pattern string) string {
 		return scopeIncidents
 	}
 	return scopeAdmin
+}
+
+// asksOnly says whether a route writes nothing, whatever its method: its question is a document.
+func asksOnly(pattern string) bool {
+	return pattern == "POST /api/v1/policies:replay" || pattern == "POST /api/v1/notification-rules:match"
 }
 
 // ofAccounts says whether a resource is about who may do what.

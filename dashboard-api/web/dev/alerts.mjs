@@ -80,6 +80,8 @@ export class Alerts {
     const test = /^\/channels\/(\d+)(:test|\/deliveries)$/.exec(path);
     if (test?.[2] === "/deliveries") return page(this.deliveries.filter((one) => one.channel === Number(test[1])));
     if (test) return this.test(Number(test[1]));
+    if (path === "/notification-rules:match")
+      return [200, { items: this.rules.map((rule) => ({ rule, tells: ["down", "degraded"] })) }];
     for (const [name, all] of [
       ["channels", this.channels],
       ["notification-rules", this.rules],
@@ -184,7 +186,7 @@ export class Alerts {
       const age = Math.round((to - at) / 86_400_000);
       const odd = (entry.target.id * 31 + age * 17) % 41;
       const state = age > 200 ? "no_data" : odd === 0 ? "down" : odd < 3 ? "degraded" : odd === 5 ? "unknown" : "up";
-      const downtime_minutes = state === "down" ? 12 : 0;
+      const downtime_minutes = state === "down" ? [2, 12, 190][age % 3] : 0;
       const uptime = state === "no_data" ? null : 1 - downtime_minutes / 1440;
       const folded = {
         uptime,

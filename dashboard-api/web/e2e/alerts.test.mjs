@@ -12,6 +12,7 @@ let browser;
 let state; // the signed-in browser's cookies
 let shop; // it is down, and somebody is told of it, as far as that goes
 let quietly; // nobody is told of this one
+let rule;
 const made = []; // to be removed again, the last first
 
 before(async () => {
@@ -33,7 +34,7 @@ before(async () => {
     webhook: { url: `http://127.0.0.1:9/${secrets.hook}`, secret: secrets.key },
   });
   made.push(`/channels/${channel.id}`);
-  const rule = await must("POST", "/notification-rules", {
+  rule = await must("POST", "/notification-rules", {
     name: `Tills ${run}`,
     target_ids: [shop.id],
     channel_ids: [channel.id],
@@ -54,17 +55,17 @@ const revisions = (page) => card(page, "Changes of its settings");
 
 test("where nobody would be told it is said, with the way to the rules", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${quietly.id}`);
-  const rule = { enabled: true, tags: [], target_ids: [shop.id] };
-  let rules = [rule];
-  const answer = (route) => route.fulfill({ json: { items: rules, next_cursor: null } }); // others may have left some
-  await page.route("**/api/v1/notification-rules*", answer);
+  const none = (route) => route.fulfill({ json: { items: [] } }); // others may have left some
+  await page.route("**/api/v1/notification-rules:match", none);
   await page.reload();
   await alerts(page).getByText("Nobody is told when this target fails").waitFor();
-  rules = [rule, { ...rule, target_ids: [] }];
+  await page.unroute("**/api/v1/notification-rules:match");
+  await must("PATCH", `/notification-rules/${rule.id}`, { target_ids: [shop.id, quietly.id] });
   await page.reload();
   await alerts(page).getByText("Nothing was to be told yet. Who will be told is said by").waitFor();
   await alerts(page).getByRole("link", { name: "notification rules" }).click();
   await page.waitForURL(/\/settings\/rules$/);
+  await must("PATCH", `/notification-rules/${rule.id}`, { target_ids: [shop.id] });
   assert.deepEqual(trouble, []);
   await context.close();
 });

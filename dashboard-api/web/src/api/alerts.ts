@@ -119,6 +119,12 @@ export interface AlertRule extends AlertTerms {
   updated_at: string;
 }
 
+/** A rule that would tell somebody of a target, and of which of its incidents. */
+export interface MatchedRule {
+  rule: AlertRule;
+  tells: ("down" | "degraded")[];
+}
+
 const channels = "/api/v1/channels";
 const rules = "/api/v1/notification-rules";
 const matching = (version: number | undefined) => (version === undefined ? {} : { ifVersion: version });
@@ -138,6 +144,9 @@ export const alertApi = {
     request<Page<Tiding>>(`/api/v1/targets/${target}/deliveries${query({ limit: 20, cursor })}`),
 
   rules: () => request<Page<AlertRule>>(`${rules}?limit=1000`),
+  /** Those that would tell of a target, which need not be saved. */
+  matchRules: (target_id: number | null, tags: readonly string[], signal: AbortSignal) =>
+    request<{ items: MatchedRule[] }>(`${rules}:match`, { method: "POST", body: { target_id, tags }, signal }),
   createRule: (body: AlertTerms) => request<AlertRule>(rules, { method: "POST", body }),
   updateRule: (id: number, body: Partial<AlertTerms>, version?: number) =>
     request<AlertRule>(`${rules}/${id}`, { method: "PATCH", body, ...matching(version) }),

@@ -181,6 +181,8 @@ const rules = createRoute({
   getParentRoute: () => app,
   path: "/settings/rules",
   component: lazyRouteComponent(() => import("../settings/RulesPage"), "RulesPage"),
+  // The dialog to add one is asked for.
+  validateSearch: (search: Record<string, unknown>): { add?: "1" | undefined } => (search.add ? { add: "1" } : {}),
 });
 
 const people = createRoute({

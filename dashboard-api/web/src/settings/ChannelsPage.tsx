@@ -1,20 +1,17 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bell, BellOff, Plus, Radio } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { alertApi } from "../api/alerts";
 import { useKeys } from "../app/keys";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { channelLine } from "./kinds";
 import { SettingsTabs } from "./SettingsTabs";
+import { useChannels } from "./useAlerts";
 import { useHidden } from "./useLater";
 import "../styles/settings.css";
 import { t } from "../words/t";
 
 const ChannelDialog = lazy(() => import("./ChannelDialog"));
-
-export const useChannels = () => useQuery({ queryKey: ["channels"], queryFn: alertApi.channels });
 
 /** Where messages go. */
 export function ChannelsPage() {

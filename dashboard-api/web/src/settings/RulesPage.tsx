@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { BellOff, BellRing, Ellipsis, Pencil, Plus, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { type AlertRule, alertApi } from "../api/alerts";
 import { useKeys } from "../app/keys";
 import { useToast } from "../app/toasts";
@@ -9,9 +9,9 @@ import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Menu, MenuItem } from "../ui/Menu";
 import { briefly } from "../ui/problems";
-import { useChannels } from "./ChannelsPage";
 import { describeRule } from "./rules";
 import { SettingsTabs } from "./SettingsTabs";
+import { useChannels } from "./useAlerts";
 import { useDeleteLater, useHidden } from "./useLater";
 import "../styles/settings.css";
 import { t } from "../words/t";
@@ -30,6 +30,14 @@ export function RulesPage() {
   const [dialog, setDialog] = useState<{ rule: AlertRule | null } | null>(null);
   const noChannels = channels.data?.items.length === 0;
   const add = () => !noChannels && setDialog({ rule: null });
+  const navigate = useNavigate();
+  const asked = useSearch({ from: "/app/settings/rules" }).add;
+  const known = channels.isSuccess;
+  useEffect(() => {
+    if (!asked || !known) return;
+    if (mayEdit && !noChannels) setDialog({ rule: null });
+    void navigate({ to: "/settings/rules", replace: true });
+  }, [asked, known, noChannels, mayEdit, navigate]);
   useKeys(mayEdit ? { c: add } : {});
   const toggle = useMutation({
     mutationFn: (rule: AlertRule) => alertApi.updateRule(rule.id, { enabled: !rule.enabled }, rule.version),

@@ -1,17 +1,18 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { alertApi, type Tiding } from "../api/alerts";
 import { useLive } from "../app/live";
 import { kindLabel } from "../settings/kinds";
 import { told } from "../settings/told";
+import { useMatchedRules } from "../settings/useAlerts";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock } from "../ui/time";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
-import { iconOf, reaches, resultOf } from "./alerts";
+import { iconOf, resultOf } from "./alerts";
 import "../styles/past.css";
 
 const EVERY_MS = 15_000; // of what is to be told, and tried again, no feed tells
@@ -47,8 +48,8 @@ export default function AlertsCard({ target }: { target: { id: number; tags: rea
 
 /** Why nobody was told, and where that is changed. */
 function Nobody({ target }: { target: { id: number; tags: readonly string[] } }) {
-  const rules = useQuery({ queryKey: ["rules"], queryFn: alertApi.rules, staleTime: 60_000 });
-  if (!rules.data) return <p className="pad muted">{t("Nothing was to be told yet.")}</p>;
+  const matched = useMatchedRules(target.id, target.tags);
+  if (!matched.data) return <p className="pad muted">{t("Nothing was to be told yet.")}</p>;
   const rule = (inner: ReactNode) => (
     <Link to="/settings/rules" className="link">
       {inner}
@@ -58,9 +59,9 @@ function Nobody({ target }: { target: { id: number; tags: readonly string[] } })
     <p className="pad muted">
       <Rich
         text={
-          rules.data.items.some((one) => reaches(one, target))
+          matched.data.items.length > 0
             ? "Nothing was to be told yet. Who will be told is said by the <a>notification rules</a>."
-            : "Nobody is told when this target fails: no <a>notification rule</a> speaks of it."
+            : "Nobody is told when this target fails: no <a>notification rule</a> that is on speaks of it on a channel that is on."
         }
         a={rule}
       />

@@ -1,15 +1,5 @@
-import type { AlertRule, Tiding } from "../api/alerts";
+import type { Tiding } from "../api/alerts";
 import type { State } from "../api/types";
-
-/** Whether a rule is about a target's incidents; as the service decides it. */
-export function reaches(
-  rule: Pick<AlertRule, "enabled" | "tags" | "target_ids">,
-  target: { id: number; tags: readonly string[] },
-): boolean {
-  if (!rule.enabled) return false;
-  if (rule.tags.length === 0 && rule.target_ids.length === 0) return true;
-  return rule.target_ids.includes(target.id) || rule.tags.some((tag) => target.tags.includes(tag.toLowerCase()));
-}
 
 export type Result = "delivered" | "again" | "failed" | "waiting" | "due" | "sending" | "cancelled";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reaches, resultOf } from "./alerts";
+import { resultOf } from "./alerts";
 import { linesOf, settingsOf } from "./revisions";
 
 describe("an alert", () => {
@@ -10,16 +10,6 @@ describe("an alert", () => {
     expect(resultOf(one, noon)).toBe("due");
     expect(resultOf({ ...one, attempts: 1 }, noon - 1)).toBe("again");
     expect(resultOf({ state: "failed", attempts: 3, next_at: null }, noon)).toBe("failed");
-  });
-  it("is of the rules that speak of the target", () => {
-    const target = { id: 7, tags: ["prod"] };
-    const rule = { enabled: true, tags: [], target_ids: [] };
-    expect(reaches(rule, target)).toBe(true);
-    expect(reaches({ ...rule, enabled: false }, target)).toBe(false);
-    expect(reaches({ ...rule, target_ids: [8] }, target)).toBe(false);
-    expect(reaches({ ...rule, target_ids: [8, 7] }, target)).toBe(true);
-    expect(reaches({ ...rule, tags: ["Prod"] }, target)).toBe(true);
-    expect(reaches({ ...rule, tags: ["staging"], target_ids: [8] }, target)).toBe(false);
   });
 });
 

@@ -33,6 +33,7 @@ import { sameVisit, testBody } from "./visit";
 import { ownZone } from "./zones";
 import "../styles/dialog.css";
 
+const AlertsPart = lazy(() => import("./AlertsPart"));
 const Conflict = lazy(() => import("./Conflict"));
 const PasteMany = lazy(() => import("./PasteMany"));
 const TestPanel = lazy(() => import("./TestPanel"));
@@ -304,6 +305,9 @@ function TargetForm({ found, onClose }: { found: Target | null; onClose: () => v
           errors={errors}
           onChange={(change) => setPlace((old) => ({ ...old, ...change }))}
         />
+        <Suspense fallback={<span className="skeleton" style={{ height: 120 }} />}>
+          <AlertsPart id={target?.id ?? null} tags={place.tags} openOn={rule.openOn} />
+        </Suspense>
         {test && !beat && (
           <Suspense>
             <TestPanel test={test} target={target} changed={!sameVisit(read(), target, test.body)} />
