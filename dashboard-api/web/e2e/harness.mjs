@@ -355,6 +355,22 @@ export async function inEveryMode(browser, storageState, pages) {
   return (await Promise.all([lane(), lane()])).flat();
 }
 
+/** What is wrong with a page as it is now, in every mode: one load serves all of them. */
+export async function asItIs(page, name) {
+  const found = [];
+  for (const { name: mode, viewport, colorScheme, forcedColors = "none", reducedMotion = "no-preference" } of modes) {
+    const say = (what) => found.push(`${name} ${mode}: ${what}`);
+    await page.emulateMedia({ colorScheme, forcedColors, reducedMotion });
+    await page.setViewportSize(viewport);
+    for (const violation of await axeViolations(page)) say(violation);
+    if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px: ${await furthest(page)}`);
+    await shoot(page, `${name}-${mode}`);
+  }
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none", reducedMotion: "no-preference" });
+  await page.setViewportSize(modes[0].viewport);
+  return found;
+}
+
 async function inMode(browser, storageState, pages, { name: mode, ...options }) {
   const found = [];
   const context = await browser.newContext({ ...options, storageState });

@@ -158,6 +158,12 @@ export function useLink(): LinkStatus {
   return useSyncExternalStore(live.subscribe, live.getStatus);
 }
 
+/** Why there is no first snapshot, while there is none. */
+export function useLiveError(): unknown {
+  const live = useLive();
+  return useSyncExternalStore(live.subscribe, () => live.error);
+}
+
 export function useList(): ListView {
   const { store } = useLive();
   return useSyncExternalStore(

@@ -278,6 +278,19 @@ test("a first snapshot that fails is asked for again", async () => {
   expect(world.subs()).toHaveLength(1);
 });
 
+test("whoever asks to try again need not wait for the first snapshot, though there is a socket", async () => {
+  world.down = true;
+  world.connection.start();
+  world.socket.welcome();
+  await world.settle(20_000);
+  world.down = false;
+  world.connection.retryNow();
+  await world.settle();
+  expect(world.snapshots).toHaveLength(1);
+  await world.settle(10_000);
+  expect(world.snapshots, "and no second one comes").toHaveLength(1);
+});
+
 test("where no websocket gets through, an event stream is tried in turn", async () => {
   world.connection.start();
   await world.settle();

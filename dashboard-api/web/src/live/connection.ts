@@ -128,7 +128,12 @@ export class LiveConnection {
 
   /** Tries again at once, for example because the browser says it is online again. */
   retryNow(): void {
-    if (this.stopped || this.socket) return;
+    if (this.stopped) return;
+    if (!this.channel.position) {
+      this.clear("resync");
+      void this.loadSnapshot();
+    }
+    if (this.socket) return;
     this.failures = 0;
     this.refusals = 0;
     this.connect();

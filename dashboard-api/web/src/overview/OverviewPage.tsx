@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDownUp, Plus, Search, X } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
-import { useList, useLive } from "../app/live";
+import { useList, useLive, useLiveError } from "../app/live";
 import type { OverviewSearch, Sort } from "../app/router";
 import { useActivity } from "../app/useActivity";
 import { useRemove } from "../app/useRemove";
@@ -40,6 +40,7 @@ export function OverviewPage() {
   const list = useList();
   const live = useLive();
   const { store } = live;
+  const error = useLiveError();
   const fleet = useFleet();
   const written = useSearch({ from: "/app/" });
   const [search, ahead] = useAhead(written);
@@ -203,7 +204,7 @@ export function OverviewPage() {
       </div>
 
       <section className="card list" data-look={!mayEdit || undefined} aria-label={t("Targets")}>
-        {!showing && (live.error ? <ErrorNote error={live.error} onRetry={live.retry} /> : <ListSkeleton />)}
+        {!showing && (error ? <ErrorNote error={error} onRetry={live.retry} /> : <ListSkeleton />)}
         <Suspense fallback={null}>
           {list.ready && list.total === 0 && <FirstTarget onAdd={mayEdit ? add : null} />}
           {list.ready && list.total > 0 && order.ids.length === 0 && (
