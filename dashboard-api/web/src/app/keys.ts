@@ -2,7 +2,8 @@ import { useEffect, useRef } from "react";
 
 type Keys = Record<string, (event: KeyboardEvent) => void>;
 
-const editable = "input, textarea, select, [contenteditable], [role=menu], dialog[open] *";
+// Nobody types into the box that selects a row.
+const editable = "input:not(.pick), textarea, select, [contenteditable], [role=menu], dialog[open] *";
 
 /**
  * Single-key shortcuts of the page. They rest while somebody types, a menu or a

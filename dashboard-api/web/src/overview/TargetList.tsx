@@ -143,9 +143,10 @@ export function TargetList({
   );
 }
 
-/** The target whose name has the focus, and the line it stands at. */
-const current = () => Number((document.activeElement as HTMLElement | null)?.dataset.row ?? 0);
-const currentLine = () => Number(document.activeElement?.closest<HTMLElement>("[data-at]")?.dataset.at ?? -1);
+/** The line that has the focus, on whatever of it: its target, and where it stands. */
+const focused = () => document.activeElement?.closest<HTMLElement>("[data-at]");
+const current = () => Number(focused()?.querySelector<HTMLElement>("[data-row]")?.dataset.row ?? 0);
+const currentLine = () => Number(focused()?.dataset.at ?? -1);
 
 function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
