@@ -1,6 +1,7 @@
 // The overview in a real browser: open incidents above the list, live, a region in the search, and
-// uptime and certificates of the rows, and groups of tags.
+// uptime and certificates of the rows, groups of tags, and rows that keep their place under the pointer.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, until } from "./harness.mjs";
 
@@ -303,4 +304,106 @@ test("the list is grouped by tag, walked and selected by keys, and kept in the a
     ["overview-groups", `/?q=${run}&sort=name&group=tag`, (page) => page.locator(".rows h2").first().waitFor()],
   ]);
   assert.deepEqual(looks, []);
+});
+
+/** Notes when a row, the title and the tab's icon change, and how the row flashes. */
+const noteChanges = (page, id) =>
+  page.evaluate((target) => {
+    window.noted = [];
+    const note = (what, value, more) => {
+      const last = window.noted.findLast((one) => one.what === what);
+      if (last?.value !== value) window.noted.push({ what, value, at: performance.now(), ...more });
+    };
+    const row = document.querySelector(`[data-row="${target}"]`).closest("li");
+    const look = () => {
+      note("title", document.title);
+      note("icon", document.querySelector("link[rel=icon]").getAttribute("href"));
+      note("row", row.querySelector(":scope > .state-icon.s-down") ? "down" : "not down");
+      for (const flash of row.querySelectorAll(".flash")) {
+        const lasts = Math.max(0, ...flash.getAnimations().map((one) => one.effect.getComputedTiming().duration));
+        note("flash", flash.className, { lasts });
+      }
+    };
+    look();
+    const all = { subtree: true, childList: true, attributes: true, characterData: true };
+    for (const where of [document.head, row]) new MutationObserver(look).observe(where, all);
+  }, id);
+
+test("a row that changes under the pointer or the focus flashes and keeps its place; the title and the icon follow", async () => {
+  const run = Date.now();
+  let fails = false;
+  const site = createServer((request, response) =>
+    response.writeHead(fails && request.url.startsWith("/late") ? 500 : 200).end(),
+  );
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const [early, late] = await Promise.all(
+    ["early", "late"].map(async (name) => {
+      const url = `http://127.0.0.1:${site.address().port}/${name}-${run}`;
+      const target = await must("POST", "/targets", { url, name: `${name} ${run}`, interval_s: 10 });
+      made.push(target.id);
+      return target;
+    }),
+  );
+  const is = async (state, target) =>
+    (await must("GET", "/live/snapshot")).items.find(({ id }) => id === target.id)?.state === state;
+  await until("both are up", async () => (await is("up", early)) && (await is("up", late)), { seconds: 60 });
+  const { context, page, trouble } = await openPage(browser, state, `/?q=${run}`);
+  const still = await openPage(browser, state, `/?q=${run}`, { reducedMotion: "reduce" });
+  const row = (target) => page.locator(`[data-row="${target.id}"]`);
+  const order = () =>
+    page
+      .locator(".rows > li")
+      .evaluateAll((all) =>
+        all
+          .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+          .map((li) => Number(li.querySelector("[data-row]").dataset.row)),
+      );
+  const chip = page.getByRole("button", { name: "1 changed, re-sort" });
+  for (const one of [page, still.page]) {
+    await one.locator("[data-link=live]").waitFor();
+    await one.locator(`[data-row="${late.id}"]`).waitFor();
+    await noteChanges(one, late.id);
+  }
+  const titled = await page.title();
+
+  for (const [word, hold, sorted] of [
+    ["down", () => row(early).hover(), [late.id, early.id]],
+    ["up", () => page.keyboard.press("j"), [early.id, late.id]],
+  ]) {
+    await hold();
+    fails = word === "down";
+    const before = await order();
+    await page
+      .locator(".rows > li", { has: row(late) })
+      .locator(`> .state-icon.s-${word}`)
+      .waitFor({ timeout: 60_000 });
+    await chip.waitFor();
+    assert.deepEqual(await order(), before, "nothing moved");
+    await chip.press("Enter"); // the pointer stays where it is
+    await chip.waitFor({ state: "detached" });
+    assert.deepEqual(await order(), sorted);
+    await page.mouse.move(0, 0);
+
+    const noted = await until(`the title and the icon of ${word}`, async () => {
+      const all = await page.evaluate(() => window.noted);
+      const last = (what) => all.findLast((one) => one.what === what);
+      const [title, icon, changed] = ["title", "icon", "row"].map(last);
+      return Math.min(title.at, icon.at) > changed.at - 1_000 && { title, icon, row: changed, flash: last("flash") };
+    });
+    for (const { what, at } of [noted.title, noted.icon])
+      assert.ok(at - noted.row.at < 1_000, `the ${what} follows in ${at - noted.row.at} ms`);
+    const down = (await must("GET", "/live/snapshot")).items.filter((item) => item.state === "down").length;
+    assert.equal(noted.title.value, down > 0 ? `(${down} down) ${titled.replace(/^\(.*?\) /, "")}` : titled);
+    assert.equal(noted.icon.value, `/icons/${down === 0 ? "ok" : `down-${down > 9 ? "many" : down}`}.svg`);
+    assert.equal(noted.flash.value, `flash f-${word}`);
+    assert.ok(noted.flash.lasts >= 1_000, "it can be seen");
+    const without = await until(`the row without motion is ${word}`, () =>
+      still.page.evaluate((name) => window.noted.findLast((one) => one.value === `flash f-${name}`), word),
+    );
+    assert.ok(without.lasts < 10, `it flashes for ${without.lasts} ms where nothing may move`);
+  }
+  assert.deepEqual([...trouble, ...still.trouble], []);
+  await Promise.all([context.close(), still.context.close()]);
+  site.closeAllConnections();
+  await new Promise((resolve) => site.close(resolve));
 });
