@@ -1,6 +1,7 @@
 // What a failing check saw, in a real browser.
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { inEveryMode, must, openPage, shoot, signIn, startBrowser, until } from "./harness.mjs";
@@ -358,6 +359,139 @@ test("checks of another day have their date; the bar and the matrix go by the ch
   assert.ok(told <= at && told > at - 60_000, "the newest check, by the clock of UTC");
   assert.deepEqual(trouble, []);
   await context.close();
+});
+
+/** A figure's table as it is shown, and its file: each a list of lines, the first its head. */
+async function figures(figure) {
+  await figure.getByRole("button", { name: "Table" }).click();
+  await figure.locator("table").waitFor();
+  const table = await figure
+    .locator("tr")
+    .evaluateAll((all) => all.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+  const file = figure.page().waitForEvent("download");
+  await figure.getByRole("button", { name: "CSV" }).click();
+  const text = await readFile(await (await file).path(), "utf8");
+  await figure.getByRole("button", { name: "Chart" }).click();
+  return {
+    table,
+    file: text
+      .split("\r\n")
+      .map((line) => line.split(","))
+      .slice(0, -1),
+  };
+}
+
+test("the tables and files of regions over time and of how long checks take say what the pictures show", async () => {
+  const from = Math.floor(Date.now() / 600_000) * 600_000 - 3_600_000;
+  const target = await must("POST", "/targets", {
+    url: `http://127.0.0.1:9/${run}`,
+    name: `Figures ${run}`,
+    active: false,
+  });
+  // By minute, of each region: what was found, and in how many milliseconds.
+  const sent = {
+    here: [["up", 12], ["up", 14], ["down", 900, "timeout"], null, ["degraded", 95], ["up", 12]],
+    there: [["up", 40], null, ["up", 41], ["down", 3, "connect_refused"], ["up", 40], ["up", 230]],
+  };
+  const items = Object.entries(sent).flatMap(([region, minutes]) =>
+    minutes.flatMap((one, minute) => {
+      if (!one) return [];
+      const [status, latency_ms, failure] = one;
+      const at = new Date(from + minute * 60_000 + 1_000).toISOString();
+      return [{ at, region, status, latency_ms, ...(failure && { failure }) }];
+    }),
+  );
+  await must("POST", `/targets/${target.id}/results`, { items });
+  const span = `from=${new Date(from).toISOString()}&to=${new Date(from + 600_000).toISOString()}`;
+  // What was down took as long as it took to fail: that is no response time.
+  const latencies = (...names) =>
+    names.flatMap((name) => sent[name].filter((one) => one && one[0] !== "down").map(([, ms]) => ms));
+  const all = latencies("here", "there");
+  const stored = async () => (await must("GET", `/targets/${target.id}/histogram?${span}`)).count === all.length;
+  await until("the results are stored", stored, { seconds: 60 });
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}?${span}`);
+
+  const matrix = page.getByRole("region", { name: "Regions over time" });
+  const rows = matrix.locator(".matrix-row", { has: page.locator("rect") });
+  await until("both regions", async () => (await rows.count()) === 2);
+  const drawn = Object.fromEntries(
+    await rows.evaluateAll((all) =>
+      all.map((row) => [
+        row.querySelector(".cut").textContent,
+        [...row.querySelectorAll("rect")].map((rect) => [
+          Math.floor(rect.x.baseVal.value / 10),
+          rect.getAttribute("class").slice("m-".length),
+        ]),
+      ]),
+    ),
+  );
+  const regions = await figures(matrix);
+  const dash = (lines) => lines.slice(1).map((line) => line.map((cell) => cell || "–"));
+  assert.deepEqual(regions.table.slice(1), dash(regions.file), "the table and the file say the same");
+  assert.equal(regions.file[0].join(), "From (UTC),Region,Up,Degraded,Down,Unknown,Missed,Median ms,95th ms");
+  for (const [region, minutes] of Object.entries(sent)) {
+    const lines = regions.file.filter(([, name]) => name === `ext-${region}`);
+    const said = lines.flatMap(([, , up, degraded, down, unknown, missed], i) => {
+      const worst = Object.entries({ down, degraded, up, no_data: Number(unknown) + Number(missed) });
+      return worst
+        .filter(([, n]) => Number(n) > 0)
+        .map(([word]) => [i, word])
+        .slice(0, 1);
+    });
+    assert.deepEqual(drawn[`ext-${region}`], said, `the picture of ${region}`);
+    const measured = said.filter(([, word]) => word !== "no_data");
+    const wanted = minutes.flatMap((one, minute) => (one ? [[minute, one[0]]] : []));
+    assert.deepEqual(
+      measured.map(([i, word]) => [(Date.parse(lines[i][0]) - from) / 60_000, word]),
+      wanted,
+      `what was sent of ${region}`,
+    );
+    for (const [minute] of wanted) {
+      const line = lines.find(([at]) => Date.parse(at) === from + minute * 60_000);
+      const [status, ms] = minutes[minute];
+      const figure = status === "down" ? "" : String(ms);
+      assert.deepEqual(line.slice(7), [figure, figure], `${region}, minute ${minute}`);
+    }
+  }
+
+  const histogram = page.getByRole("region", { name: "How long checks take" });
+  const agree = async (times) => {
+    await until("the bars", async () => {
+      const bars = await histogram.locator("rect title").allTextContents();
+      return bars.reduce((sum, bar) => sum + Number(/: (\d+)$/.exec(bar)[1]), 0) === times.length;
+    });
+    const bars = await histogram
+      .locator(".histogram svg rect")
+      .evaluateAll((all) => all.map((bar) => [bar.height.baseVal.value, bar.querySelector("title").textContent]));
+    const { table, file } = await figures(histogram);
+    const [head, ...lines] = file;
+    assert.equal(head.join(), "From ms,To ms,Checks,Share");
+    assert.equal(lines.length, bars.length, "a line for each bar");
+    const most = Math.max(...lines.map(([, , n]) => Number(n)));
+    for (const [i, [least, limit, n, share]] of lines.entries()) {
+      const within = times.filter((ms) => ms >= Number(least) && ms < Number(limit)).length;
+      assert.equal(Number(n), within, `${least} to ${limit} ms`);
+      const [height, title] = bars[i];
+      assert.match(title, new RegExp(`: ${n}$`));
+      assert.ok(Math.abs(height - (within / most) * 120) < 0.01, `${within} of ${most} are ${height} high`);
+      assert.equal(
+        share,
+        `${within === times.length ? "100" : (Math.floor((within / times.length) * 1000) / 10).toFixed(1)}%`,
+      );
+    }
+    const told = (line) => line.map((cell) => (/^[\d.]+$/.test(cell) ? Number(cell) : Number.parseFloat(cell)));
+    assert.deepEqual(
+      table.slice(1).map(told),
+      lines.map((line) => told(line).map((n) => Math.round(n * 1000) / 1000)),
+      "the table and the file say the same",
+    );
+  };
+  await agree(all);
+  await histogram.getByLabel("Region of the histogram").selectOption("ext-there");
+  await agree(latencies("there"));
+  assert.deepEqual(trouble, []);
+  await context.close();
+  await must("DELETE", `/targets/${target.id}`);
 });
 
 test("where the system chooses the colours, the squares of the year are told apart, and how bad a day was", async () => {
