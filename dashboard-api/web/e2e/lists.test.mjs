@@ -28,6 +28,12 @@ const button = (name) => (page) => page.locator(".empty, .teach").getByRole("but
 const link = (name) => (page) => page.locator(".empty").getByRole("link", { name, exact: true });
 const opens = (page) => page.locator("dialog[open]").waitFor();
 
+/** The live feed greets, and tells nothing of the targets there are. */
+const silent = (page) =>
+  page.routeWebSocket(/\/api\/v1\/live$/, (socket) =>
+    socket.send(JSON.stringify({ t: "welcome", epoch: "silent", server_time: new Date().toISOString() })),
+  );
+
 /**
  * Each list: where it is, what it asks for, what is answered when there is nothing, what it says then (by steps, each
  * left by its way on), and where the last way leads.
@@ -36,6 +42,7 @@ const lists = [
   {
     name: "overview",
     path: "/",
+    before: silent,
     asks: /\/api\/v1\/live\/(overview|snapshot)/,
     empty: (answer) => ({
       ...answer,
@@ -113,8 +120,9 @@ const lists = [
 ];
 
 /** Looks at a list with a refusal, then with nothing in it. */
-async function walk({ name, path, asks, empty = () => nothing, steps, leads }) {
+async function walk({ name, path, before: prepare, asks, empty = () => nothing, steps, leads }) {
   const { context, page, trouble } = await openPage(browser, state, "/login");
+  await prepare?.(page);
   let refused = true;
   await page.route(asks, async (route) => {
     if (route.request().method() !== "GET") return route.fallback();
@@ -133,9 +141,9 @@ async function walk({ name, path, asks, empty = () => nothing, steps, leads }) {
   assert.match(await alert.innerText(), new RegExp(`${refusal.detail}\\s+Request ${refusal.request_id}\\s+Try again`));
   const found = await asItIs(page, `list-${name}-refused`);
 
-  refused = false;
   const asked = page.waitForRequest(asks, { timeout: 1_000 });
-  await alert.getByRole("button", { name: "Try again" }).click();
+  refused = false;
+  await alert.getByRole("button", { name: "Try again" }).evaluate((way) => way.click()); // before it asks by itself
   await asked; // at once, whatever else would ask again later
   for (const [i, [says, way]] of steps.entries()) {
     await page.getByRole("main").getByText(says, { exact: false }).waitFor();
