@@ -144,7 +144,7 @@ test("on wide screens: no overflow, nothing on the console, lines that can be re
       const say = (what) => found.push(`${path} at ${width}: ${what}`);
       if ((await overflow(page)) > 0) say(`overflows by ${await overflow(page)} px`);
       for (const line of await longLines(page, 120)) say(line);
-      await shoot(page, `wide-${path.split("?")[0].replaceAll(/\d+|\W+/g, "-")}-${width}`);
+      await shoot(page, `wide-${path.replace(/\d.*/, "one").replaceAll("/", "-")}-${width}`);
     }
     found.push(...trouble.splice(0).map((line) => `${path}: ${line}`));
   };
@@ -184,7 +184,7 @@ async function chosen(theme, system) {
   }
   await page.reload();
   await page.locator("h1").waitFor();
-  assert.equal(await drawnIn(page), `${theme},${theme}`, "nobody is signed in on the page, and it holds");
+  found.push(...[await drawnIn(page)].filter((is) => is !== `${theme},${theme}`));
   found.push(...trouble);
   await context.close();
   return found;

@@ -8,9 +8,14 @@ import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, u
 let browser;
 let lab;
 let state; // the owner's cookies
+let fails = false;
+const site = createServer((request, response) =>
+  response.writeHead(fails && request.url.startsWith("/late") ? 500 : 200).end(),
+);
 const made = [];
 
 before(async () => {
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
   browser = await startBrowser();
   lab = await startLab();
   state = await signIn(browser);
@@ -19,6 +24,8 @@ after(async () => {
   for (const id of made) await must("DELETE", `/targets/${id}`);
   await browser?.close();
   await lab?.close();
+  site.closeAllConnections();
+  await new Promise((resolve) => site.close(resolve));
 });
 
 /** A target of this test, with a name of its own. */
@@ -331,11 +338,6 @@ const noteChanges = (page, id) =>
 
 test("a row that changes under the pointer or the focus flashes and keeps its place; the title and the icon follow", async () => {
   const run = Date.now();
-  let fails = false;
-  const site = createServer((request, response) =>
-    response.writeHead(fails && request.url.startsWith("/late") ? 500 : 200).end(),
-  );
-  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
   const [early, late] = await Promise.all(
     ["early", "late"].map(async (name) => {
       const url = `http://127.0.0.1:${site.address().port}/${name}-${run}`;
@@ -364,7 +366,7 @@ test("a row that changes under the pointer or the focus flashes and keeps its pl
     await one.locator(`[data-row="${late.id}"]`).waitFor();
     await noteChanges(one, late.id);
   }
-  const titled = await page.title();
+  const bare = (await page.title()).replace(/^\(.*?\) /, "");
 
   for (const [word, hold, sorted] of [
     ["down", () => row(early).hover(), [late.id, early.id]],
@@ -385,16 +387,15 @@ test("a row that changes under the pointer or the focus flashes and keeps its pl
     await page.mouse.move(0, 0);
 
     const noted = await until(`the title and the icon of ${word}`, async () => {
+      const down = (await must("GET", "/live/snapshot")).items.filter((item) => item.state === "down").length;
+      const named = down > 0 ? `(${down} down) ${bare}` : bare;
+      const icon = `/icons/${down === 0 ? "ok" : `down-${down > 9 ? "many" : down}`}.svg`;
       const all = await page.evaluate(() => window.noted);
-      const last = (what) => all.findLast((one) => one.what === what);
-      const [title, icon, changed] = ["title", "icon", "row"].map(last);
-      return Math.min(title.at, icon.at) > changed.at - 1_000 && { title, icon, row: changed, flash: last("flash") };
+      const now = Object.fromEntries(all.map((one) => [one.what, one])); // the last of each
+      return now.title.value === named && now.icon.value === icon && now;
     });
     for (const { what, at } of [noted.title, noted.icon])
       assert.ok(at - noted.row.at < 1_000, `the ${what} follows in ${at - noted.row.at} ms`);
-    const down = (await must("GET", "/live/snapshot")).items.filter((item) => item.state === "down").length;
-    assert.equal(noted.title.value, down > 0 ? `(${down} down) ${titled.replace(/^\(.*?\) /, "")}` : titled);
-    assert.equal(noted.icon.value, `/icons/${down === 0 ? "ok" : `down-${down > 9 ? "many" : down}`}.svg`);
     assert.equal(noted.flash.value, `flash f-${word}`);
     assert.ok(noted.flash.lasts >= 1_000, "it can be seen");
     const without = await until(`the row without motion is ${word}`, () =>
@@ -404,6 +405,4 @@ test("a row that changes under the pointer or the focus flashes and keeps its pl
   }
   assert.deepEqual([...trouble, ...still.trouble], []);
   await Promise.all([context.close(), still.context.close()]);
-  site.closeAllConnections();
-  await new Promise((resolve) => site.close(resolve));
 });
