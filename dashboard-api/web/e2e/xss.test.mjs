@@ -270,6 +270,7 @@ test("on the public page", async () => {
 test("in the dashboard", async () => {
   trouble = [];
   const ids = [];
+  const channels = [];
   for (const [i, name] of oneLine.entries()) {
     const made = await must("POST", "/targets", { url: `https://t${i}.example.invalid/`, name, interval_s: 3600 });
     ids.push(made.id);
@@ -277,6 +278,7 @@ test("in the dashboard", async () => {
       name,
       webhook: { url: "https://hooks.example.invalid/", secret: "0123456789abcdef" },
     });
+    channels.push(channel.id);
     await must("POST", "/notification-rules", { name, channel_ids: [channel.id] });
     await must("POST", "/keys", { name, scopes: ["read"] });
     await must("POST", "/maintenance-windows", {
@@ -305,6 +307,8 @@ test("in the dashboard", async () => {
     ["/settings/pages", shown("main li, main tr")],
     [`/settings/pages/${page.id}`, shown("form")],
     [`/settings/pages/${page.id}/posts`, shown("main li, main article")],
+    [`/settings/pages/${page.id}/share`, shown("img.badge-shown")],
+    ...channels.filter((_, i) => i % 7 === 0).map((id) => [`/settings/channels/${id}`, shown(".target-head")]),
   ]) {
     trouble.push(...(await open(t, path)));
     await ready();
@@ -320,6 +324,55 @@ test("in the dashboard", async () => {
     trouble.push(...(await open(t, `/targets/${id}`)));
     await t.page.locator("h1").first().waitFor();
     trouble.push(...(await ran(t, `/targets/${id}`)));
+  }
+  await t.context.close();
+  assert.deepEqual(trouble, []);
+});
+
+test("in dialogs, and in what is only looked at before it is done", async () => {
+  trouble = [];
+  const t = await tab(state);
+  const heard = async (what) => trouble.push(...(await ran(t, what)));
+  const dialog = t.page.locator("dialog[open]");
+
+  trouble.push(...(await open(t, "/settings/account")));
+  for (const name of packed(oneLine, 100).filter((_, i) => i % 7 === 0)) {
+    await t.page.getByLabel("Name", { exact: true }).fill(name);
+    await t.page.getByRole("button", { name: "Save", exact: true }).first().click();
+    await until("the name is stored", async () => (await must("GET", "/users")).items.some((one) => one.name === name));
+    await heard("/settings/account");
+  }
+  for (const path of ["/settings/account", "/settings/people", "/settings/audit"]) {
+    trouble.push(...(await open(t, path)));
+    await t.page.locator("main .card").first().waitFor();
+    await heard(path);
+  }
+
+  trouble.push(...(await open(t, "/settings/transfer")));
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const lines = oneLine.map((name, i) => `https://i${i}.example.invalid/,${quoted(name)},${quoted(name.slice(0, 40))}`);
+  await t.page.getByLabel("Or paste it").fill(["url,name,tags", ...lines].join("\n"));
+  await t.page.getByRole("button", { name: "See what would change" }).click();
+  await t.page.locator("[data-import=judged]").waitFor();
+  await heard("an import");
+
+  trouble.push(...(await open(t, "/")));
+  await t.page.locator("[data-row]").first().waitFor();
+  await t.page.keyboard.press("Control+k");
+  for (const word of ["img", "svg", "script", "onfocus"]) {
+    await t.page.getByRole("combobox", { name: "Find" }).fill(word);
+    await dialog.getByRole("option").first().waitFor();
+    await heard(`the palette: ${word}`);
+  }
+
+  const posts = (await must("GET", `/status-pages/${page.id}/posts?limit=100`)).items;
+  for (const { id } of posts.filter((_, i) => i % 5 === 0)) {
+    trouble.push(...(await open(t, `/settings/pages/${page.id}/posts/${id}`)));
+    await t.page.locator(".updates li").first().waitFor();
+    await heard(`/posts/${id}`);
+    await t.page.getByRole("button", { name: "Edit" }).first().click();
+    await dialog.getByRole("textbox", { name: "Title" }).waitFor();
+    await heard(`/posts/${id}, edited`);
   }
   await t.context.close();
   assert.deepEqual(trouble, []);
