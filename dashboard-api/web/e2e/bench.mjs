@@ -195,7 +195,9 @@ async function chart() {
         performance
           .getEntriesByType("resource")
           .filter(({ name, startTime }) => name.includes("/series?") && startTime >= window.bench.began);
-      window.bench.await(() => window.answers().length > 0 && document.querySelector(".plot canvas:not([data-before])"));
+      window.bench.await(
+        () => window.answers().length > 0 && document.querySelector(".plot canvas:not([data-before])"),
+      );
     });
     await page.getByRole("group", { name: "Range" }).getByRole("button", { name: "90 d" }).click();
     const seen = await page.evaluate(async () => {
