@@ -81,7 +81,7 @@ test("by keyboard: a dialog in which something was entered asks first, one witho
   assert.equal(await page.locator("input[name=url]").inputValue(), "example.com/lost");
 
   // Where nothing in the dialog has the focus, the browser closes it: at the second time without asking.
-  await form.getByRole("heading").click();
+  await form.getByRole("heading", { level: 2 }).click();
   for (let i = 0; i < 3; i++) {
     await page.keyboard.press("Escape");
     await focused(page, "Keep editing");
