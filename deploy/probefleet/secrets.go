@@ -32,14 +32,14 @@ func (c *secretsReseal) Run(ctx context.Context, to console) error {
 	}
 	return c.open(ctx, func(db *database.DB) error {
 		counts, err := sealstore.Reseal(ctx, db, box, c.DryRun)
-		all, fresh, broken := 0, 0, 0
+		all, fresh, broken, left := 0, 0, 0, 0
 		for _, n := range counts {
 			line := fmt.Sprintf("%-22s %7d sealed, %7d with another key", n.What, n.All, n.Fresh)
 			if n.Broken > 0 {
 				line += fmt.Sprintf(", %d do not open", n.Broken)
 			}
 			_, _ = fmt.Fprintln(to.Out, line)
-			all, fresh, broken = all+n.All, fresh+n.Fresh, broken+n.Broken
+			all, fresh, broken, left = all+n.All, fresh+n.Fresh, broken+n.Broken, left+n.Left
 		}
 		if err == nil && fresh > 0 && !c.DryRun {
 			err = accountstore.New(db).Audit(ctx, accountstore.AuditEntry{Actor: accountstore.ActorTool, Action: "secrets.resealed", Detail: fmt.Sprintf("%d of %d", fresh, all)})
@@ -49,6 +49,8 @@ func (c *secretsReseal) Run(ctx context.Context, to console) error {
 			return err
 		case broken > 0:
 			return fmt.Errorf("%d do not open: with neither SECRET_KEY nor SECRET_KEY_OTHER; set the latter to the key that they were sealed with, or enter these secrets again", broken)
+		case left > 0:
+			return fmt.Errorf("%d were sealed with another key meanwhile: is SECRET_KEY the new one at every API node? Keep SECRET_KEY_OTHER, and run this again", left)
 		case c.DryRun:
 			_, _ = fmt.Fprintf(to.Out, "%d would be sealed with SECRET_KEY; nothing was changed\n", fresh)
 		default:

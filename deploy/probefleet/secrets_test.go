@@ -42,6 +42,14 @@ func TestSecretsAreResealedByTheTool(t *testing.T) {
 	reseal(service.ExitFailure, "1 do not open")
 	t.Setenv("SECRET_KEY_OTHER", before)
 	reseal(0, "1 would be sealed", "--dry-run")
+	const again = "CREATE TRIGGER again AFTER UPDATE ON channels BEGIN UPDATE channels SET config = OLD.config WHERE id = NEW.id; END"
+	if err := db.Write().Exec(again).Error; err != nil {
+		t.Fatal(err)
+	}
+	reseal(service.ExitFailure, "1 were sealed with another key meanwhile")
+	if err := db.Write().Exec("DROP TRIGGER again").Error; err != nil {
+		t.Fatal(err)
+	}
 	reseal(0, "All are sealed with SECRET_KEY")
 	reseal(0, "All are sealed with SECRET_KEY")
 
@@ -57,7 +65,7 @@ func TestSecretsAreResealedByTheTool(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	said, err := accountstore.New(db).AuditLog(t.Context(), accountstore.AuditQuery{Limit: 10})
-	if err != nil || len(said) != 1 || said[0].Actor != "cli" || said[0].Action != "secrets.resealed" || said[0].Detail != "1 of 1" {
+	if err != nil || len(said) != 2 || said[0].Actor != "cli" || said[0].Action != "secrets.resealed" || said[0].Detail != "1 of 1" {
 		t.Errorf("audit log: %+v, %v", said, err)
 	}
 }

@@ -4,7 +4,7 @@
 // Guarantees:
 //
 //   - What is written meanwhile stays as it was written: a secret is replaced only where it
-//     is still the one that was read.
+//     is still the one that was read. What is left with another key then is counted.
 //   - What does not open is left as it is, and counted.
 //   - Ended at any point and begun again it goes on: what is sealed with the first key stays.
 //   - Targets are changed as by anybody who saves them, with a version of their own: what a
@@ -32,6 +32,7 @@ type Count struct {
 	All    int
 	Fresh  int // sealed anew; of a dry run: that would be
 	Broken int // places with one that no key opens
+	Left   int // not the first key's all the same, as they were written meanwhile
 }
 
 // column is one that holds sealed secrets, in a row that key tells from others.
@@ -52,8 +53,22 @@ func columns() []column {
 
 const atOnce = 200 // rows of a transaction
 
-// Reseal has every secret sealed with the box's first key. A dry run only counts.
+// Reseal has every secret sealed with the box's first key, and looks again whether it is. A dry
+// run only counts.
 func Reseal(ctx context.Context, db *database.DB, box *seal.Box, dry bool) ([]Count, error) {
+	counts, err := pass(ctx, db, box, dry)
+	if err != nil || dry {
+		return counts, err
+	}
+	after, err := pass(ctx, db, box, true)
+	for i := range after {
+		counts[i].Left = after[i].Fresh
+	}
+	return counts, err
+}
+
+// pass goes through all places once.
+func pass(ctx context.Context, db *database.DB, box *seal.Box, dry bool) ([]Count, error) {
 	targets, err := resealTargets(ctx, targetstore.New(db), box, dry)
 	counts := []Count{targets}
 	for _, c := range columns() {

@@ -218,6 +218,25 @@ func TestASubscriberIsOneUnderEitherKey(t *testing.T) {
 	})
 }
 
+// Whoever seals with the old key meanwhile is told of: nobody takes that key away then.
+func TestWhatIsLeftIsCounted(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, testbackend.SQLite(t))
+	h := furnish(t, db, box(t, before))
+	for _, column := range []string{"channels SET config = OLD.config", "targets SET spec = OLD.spec"} {
+		table, _, _ := strings.Cut(column, " ")
+		h.must(db.Write().Exec(fmt.Sprintf("CREATE TRIGGER %s_again AFTER UPDATE ON %s BEGIN UPDATE %s WHERE id = NEW.id; END", table, table, column)).Error)
+	}
+	counts, err := sealstore.Reseal(t.Context(), db, box(t, after, before), false)
+	h.must(err)
+	for _, c := range counts {
+		want := map[string]int{"targets": 2, "notification channels": 1}[c.What]
+		if c.Left != want {
+			t.Errorf("%+v, want %d left", c, want)
+		}
+	}
+}
+
 // What does not open stays as it is, and keeps nothing else from being sealed anew.
 func TestWhatDoesNotOpenStays(t *testing.T) {
 	t.Parallel()

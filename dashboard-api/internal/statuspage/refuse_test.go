@@ -135,7 +135,7 @@ func TestUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.get("/s/main", header("Accept", browser), header("Accept-Language", "es"))
-	contains(t, got.Body.String(), `<html lang="es"`, "<h1>Esta página no se puede leer en este ")
+	contains(t, got.Body.String(), `<html lang="es"`, "<h1>Esta página no se puede leer en este momento</h1>") //nolint:misspell // Spanish
 	if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") != "5" || got.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", got.Code, got.Header())
 	}
