@@ -50,7 +50,12 @@ func Hit(name string) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // until the signal lands
 	case "stop":
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		// To this very thread, which so stops before the call is over. One sent to
+		// the process may go to another thread, and this one runs on until that
+		// one wakes.
+		runtime.LockOSThread()
+		_ = syscall.Tgkill(os.Getpid(), syscall.Gettid(), syscall.SIGSTOP)
+		runtime.UnlockOSThread()
 	case "hang":
 		<-time.After(math.MaxInt64)
 	case "spin":
