@@ -14,7 +14,7 @@ const (
 	strainSecond  = 200                  // beats of a second,
 	strainAllowed = strainSecond / 200   // of which so many may be later: a visit waits twice at least, to connect and for the answer
 	strainWindow  = 5 * strainSecond     // beats of five seconds,
-	strainLasting = strainWindow / 100   // of which so many may be
+	strainLasting = strainWindow / 200   // of which so many may be
 )
 
 // strainWatch judges whether this process is so busy, or its machine, that what it
@@ -30,7 +30,7 @@ const (
 // twice each, and every visit under way within that second is marked saturated (uptime.Seen). Fewer
 // beats would miss more of such seconds by chance, more would wake an idle machine for nothing: these
 // take it a hundredth of a core. A busy process has seconds that go well by chance, and says nothing
-// by them: while a hundredth of the beats of five seconds were late, so are visits.
+// by them: over five seconds no larger share of the beats may be late than in one.
 type strainWatch struct {
 	wire     func() (send func(), came <-chan int64, end func()) // of a beat
 	base     time.Time                                           // all times below are monotonic ns since base

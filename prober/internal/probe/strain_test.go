@@ -68,7 +68,7 @@ func TestStrainIsNotOverWithASecond(t *testing.T) {
 	t.Parallel()
 	w := newStrainWatch(time.Now())
 	due := int64(strainBeat)
-	for _, late := range []int{3, 3, 3, 3, 0, 3} {
+	for _, late := range []int{2, 2, 2, 2, 0, 2} {
 		for i := range strainSecond {
 			now := due
 			if i < late {
