@@ -62,11 +62,13 @@ fmt: ## format everything
 	gofmt -w $$(git ls-files '*.go')
 	@cd $(WEB) && npm run --silent format
 
-bench: ## benchmarks of the hot paths
+bench: ## benchmarks of the hot paths, and then bench-engine
 	$(GO) test -run '^$$' -bench . -benchmem ./publisher/internal/schedule/ ./prober/internal/probe/ ./internal/checkstream/ ./internal/resultstore/ ./internal/recorder/ ./internal/spool/
+	@$(MAKE) --no-print-directory bench-engine
 
 bench-engine: ## what a check costs, beside bare sockets, net/http, wrk, hey and blackbox_exporter, and what the whole prober does; writes docs/bench.json (ROUNDS SECONDS, PROFILE=folder, PART=Engine|Hanging|HangingBeside|Error|Pace|Whole|Overload)
-	$(GO) test -count=1 -v -p 1 -timeout 50m -tags bench -run '^Test(Engine|Program)$$/^$(PART)' ./prober/internal/probe/race ./prober/internal/programrace
+	@deploy/install-test-deps.sh wrk hey
+	$(GO) test -count=1 -v -p 1 -timeout 50m -tags bench -run '^Test(Engine|Program)$$/^($(PART))' ./prober/internal/probe/race ./prober/internal/programrace
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 bench-history: ## every question of the history at 10, 25, 50 and 100 million results; writes docs/bench-history.json (ROWS=50 of the main table, GROWTH=10,25,50,100, DIR=folder to keep and to go on in; TARGETS DAYS BATCH RUNS)

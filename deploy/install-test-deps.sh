@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Installs what the tests need and this machine lacks. Debian and Ubuntu.
+# Installs what the tests need and this machine lacks, and besides the tools that are named.
+# Debian and Ubuntu.
 set -euo pipefail
 
 missing=()
+for tool in "$@"; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+done
 command -v caddy >/dev/null || missing+=(caddy)
 command -v curl >/dev/null || missing+=(curl)
 command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx)

@@ -36,8 +36,15 @@ func (f *fleet) feed(link string, rate int, interval time.Duration) *feeding {
 }
 
 func visitOf(link string) uptime.Check {
-	return uptime.Check{Interval: wholeInterval, SpecVersion: 1, Regions: []string{region}, Kind: uptime.KindHTTP, URL: link, Timeout: 5 * time.Second}
+	return uptime.Check{Interval: wholeInterval, SpecVersion: 1, Regions: []string{region}, Kind: uptime.KindHTTP, URL: link, Timeout: 5 * time.Second, Spec: asserted}
 }
+
+// asserted is what people demand of a page: its status, a word of it, and that it is not slow.
+var asserted = uptime.Spec{Assertions: []uptime.Assertion{
+	{Source: uptime.SourceStatus, Op: uptime.OpEquals, Value: "200"},
+	{Source: uptime.SourceBody, Op: uptime.OpContains, Value: "ok"},
+	{Source: uptime.SourceLatency, Op: uptime.OpLess, Value: "5000", Severity: uptime.SeverityDegrade},
+}}.Text()
 
 // begin publishes everything from the second after the clock's tick, and goes on by itself.
 func (f *fleet) begin(w *feeding, rate int) *feeding {

@@ -25,8 +25,8 @@ const (
 	aboveCapacity = 1.1             // times what a whole core would do, to see what it does: a backlog of seconds, and checks expire after a minute
 )
 
-// runWhole measures the CPU of the whole prober: read, probe, assert, insert, announce,
-// acknowledge. Checks come at their instants, about as many as it can do.
+// runWhole measures the CPU of the whole prober: read, probe, assert (three assertions), insert,
+// announce, acknowledge. Checks come at their instants, about as many as it can do.
 func runWhole(t *testing.T) *racetrack.Wholes {
 	t.Helper()
 	out := &racetrack.Wholes{Stamp: racetrack.NewStamp()}

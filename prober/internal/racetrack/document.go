@@ -17,17 +17,17 @@ import (
 // Document is docs/bench.json. A part is written when all of it was measured: a run of
 // one part leaves the others as they were, each with its own instant.
 type Document struct {
-	Go       string     `json:"go"`
-	CPU      string     `json:"cpu"`
-	Cores    int        `json:"cores"`
-	Command  string     `json:"command"`
-	Engine   *Engines   `json:"engine,omitempty"`
-	Hanging  *Hanging   `json:"hanging,omitempty"`
-	Beside   *Beside    `json:"beside,omitempty"`
-	Error    *Accuracy  `json:"error,omitempty"`
-	Whole    *Wholes    `json:"whole,omitempty"`
-	Overload *Overloads `json:"overload,omitempty"`
-	Pace     *Pace      `json:"pace,omitempty"`
+	Go       string      `json:"go"`
+	CPU      string      `json:"cpu"`
+	Cores    int         `json:"cores"`
+	Command  string      `json:"command"`
+	Engine   *Engines    `json:"engine,omitempty"`
+	Hanging  *Hanging    `json:"hanging,omitempty"`
+	Beside   *Beside     `json:"beside,omitempty"`
+	Error    *Accuracies `json:"error,omitempty"`
+	Whole    *Wholes     `json:"whole,omitempty"`
+	Overload *Overloads  `json:"overload,omitempty"`
+	Pace     *Pace       `json:"pace,omitempty"`
 }
 
 // Stamp says when a part was measured, and what else the machine was doing.
@@ -86,12 +86,17 @@ type Beside struct {
 	PeakMB    float64 `json:"peak_mb"`
 }
 
-// Accuracy is how exactly a busy prober measures.
-type Accuracy struct {
+// Accuracies are how exactly a prober measures that is more or less busy.
+type Accuracies struct {
 	Stamp
-	AnswerMS float64 `json:"answer_ms"`    // that the server takes
-	Rate     float64 `json:"rate"`         // of other checks a second, half of them over TLS
-	Busy     float64 `json:"busy_percent"` // of the prober's core
+	AnswerMS float64    `json:"answer_ms"` // that the server takes
+	Lines    []Accuracy `json:"lines"`
+}
+
+// Accuracy is a load.
+type Accuracy struct {
+	Rate float64 `json:"rate"`         // of other checks a second, half of them over TLS
+	Busy float64 `json:"busy_percent"` // of the prober's core
 	Errors
 }
 
