@@ -137,6 +137,14 @@ func TestStatusPosts(t *testing.T) {
 	if done.Code != http.StatusOK || !strings.Contains(done.text, `"resolved_at":"2026-03-01T12:00:00.000Z"`) || strings.Count(done.text, `"at":`) != 2 {
 		t.Errorf("%d %s", done.Code, done.text)
 	}
+	again := header("Idempotency-Key", "k")
+	more := b.do("POST", path+"/updates", `{"text":"It was a disk."}`, as(editorKey), again)
+	if got := b.do("POST", path+"/updates", `{"text":"It was a disk."}`, as(editorKey), again); got.text != more.text || got.Header().Get("Idempotency-Replayed") != "true" || got.Header().Get("ETag") != more.Header().Get("ETag") {
+		t.Errorf("%d %s", got.Code, got.text)
+	}
+	if got := b.do("GET", path, "", as(viewerKey)); strings.Count(got.text, "It was a disk.") != 1 || got.text != more.text {
+		t.Errorf("told %s, there is %s", more.text, got.text)
+	}
 	if got := b.do("GET", posts, "", as(viewerKey)); !strings.Contains(got.text, "Over.") {
 		t.Errorf("%s", got.text)
 	}

@@ -228,18 +228,25 @@ func (a *api) patchPost(ctx context.Context, in *struct {
 
 func (a *api) addUpdate(ctx context.Context, in *struct {
 	PostPath
+	Idempotent
 	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: the last write wins"`
 	Body    document[UpdateInput]
-}) (*postOutput, error) {
-	return a.changePost(ctx, in.PostPath, in.IfMatch, func(p *pagestore.Post) *Problem {
-		return read(in.Body, func(fields UpdateInput, _ nulls) []Mistake {
-			u, found := judgeUpdate(fields.State, fields.Text, p.State(), identityOf(ctx).Actor, a.Now())
-			if len(p.Body.Updates) >= maxUpdates {
-				found = append(found, Mistake{Code: spec.CodeTooMany, Message: "a post has at most 200 updates: write another one"})
-			}
-			said(p, u)
-			return found
+}) (*answer[postBody], error) {
+	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[postBody], error) { // readers are told of each
+		out, err := a.changePost(ctx, in.PostPath, in.IfMatch, func(p *pagestore.Post) *Problem {
+			return read(in.Body, func(fields UpdateInput, _ nulls) []Mistake {
+				u, found := judgeUpdate(fields.State, fields.Text, p.State(), identityOf(ctx).Actor, a.Now())
+				if len(p.Body.Updates) >= maxUpdates {
+					found = append(found, Mistake{Code: spec.CodeTooMany, Message: "a post has at most 200 updates: write another one"})
+				}
+				said(p, u)
+				return found
+			})
 		})
+		if err != nil {
+			return nil, err
+		}
+		return &answer[postBody]{Status: http.StatusOK, ETag: out.ETag, Body: stored[postBody]{value: out.Body}}, nil
 	})
 }
 
