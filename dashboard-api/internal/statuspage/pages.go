@@ -103,6 +103,7 @@ type shelf struct {
 	zone    string  // of the days
 	targets []int64 // that days are of: those that carry a tag come and go between versions
 	days    *source[history]
+	last    *source[lastDay] // of the same targets
 
 	mu      sync.Mutex
 	view    *View
@@ -152,6 +153,7 @@ func (p *Pages) Written(readable time.Time, targets ...int64) {
 	for _, s := range p.byID {
 		if s.days != nil && (of[0] || slices.ContainsFunc(s.targets, func(id int64) bool { return of[id] })) {
 			s.days.written(readable)
+			s.last.written(readable)
 		}
 	}
 }
@@ -169,6 +171,12 @@ func (p *Pages) days(page pagestore.Page) *source[history] {
 	return p.kept(page).days
 }
 
+func (p *Pages) lastDay(page pagestore.Page) *source[lastDay] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept(page).last
+}
+
 func (p *Pages) kept(page pagestore.Page) *shelf {
 	s := p.byID[page.ID]
 	if s == nil {
@@ -180,7 +188,11 @@ func (p *Pages) kept(page pagestore.Page) *shelf {
 		if s.days != nil && s.zone == page.Terms.Zone { // those of each target stay true, whatever else is edited
 			days.follow(s.days)
 		}
-		s.version, s.zone, s.targets, s.days = page.Version, page.Terms.Zone, targets, days
+		last := &source[lastDay]{load: p.readLastDay(page), maxAge: daysFresh, now: p.Now}
+		if s.last != nil {
+			last.follow(s.last)
+		}
+		s.version, s.zone, s.targets, s.days, s.last = page.Version, page.Terms.Zone, targets, days, last
 	}
 	return s
 }

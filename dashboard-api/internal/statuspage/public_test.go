@@ -32,6 +32,13 @@ func (r *rig) surfaces(page pagestore.Page) map[string]string {
 		}
 		all[path] = got.Body.String()
 	}
+	for _, path := range others(page.Slug) {
+		got := r.get(path)
+		if got.Code != http.StatusOK {
+			r.Errorf("%s: %d", path, got.Code)
+		}
+		all[path] = got.Body.String()
+	}
 	whole, found := r.pages.Copy(context.Background(), page.ID)
 	if !found {
 		r.Fatal("there is no copy")

@@ -26,6 +26,7 @@ type request struct {
 	writtenAt time.Time
 	fine      bool
 	rest      string // after the slug, such as feed.atom; "": the page itself
+	document  string // of another program; "": what is asked for is ours
 	base      string // path of the page
 	lang      string
 	fixed     bool // for a copy that needs no server
@@ -42,6 +43,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		p.asset(w, r, rest)
 		return
+	}
+	document := ""
+	if !ours {
+		if slug, document, ours = foreign(r.URL.Path); ours {
+			rest = r.URL.Path // what nobody asks for below a page's path
+		}
 	}
 	all, at, fine := p.written.get(r.Context())
 	p.prune(all, at)
@@ -70,7 +77,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	page := all.pages[found]
-	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, base: prefix + page.Slug, lang: languageOf(r, page.Terms.Language)}
+	q := request{page: page, written: all, writtenAt: at, fine: fine, rest: rest, document: document, base: prefix + page.Slug, lang: languageOf(r, page.Terms.Language)}
 	if !p.admit(w, r, q) {
 		return
 	}
@@ -87,6 +94,9 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind, render := p.render(q)
+	if q.document != "" {
+		kind, render = q.document, p.renderForeign(r.Context(), q)
+	}
 	if render == nil {
 		p.notFound(w, r, q)
 		return
