@@ -19,6 +19,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/targets/{id}":                         Viewer,
 	"PATCH /api/v1/targets/{id}":                       Editor,
 	"DELETE /api/v1/targets/{id}":                      Editor,
+	"GET /api/v1/service-discovery/prometheus":         Viewer,
 	"GET /api/v1/targets:figures":                      Viewer,
 	"POST /api/v1/targets:batch":                       Editor,
 	"GET /api/v1/targets:export":                       Viewer,

@@ -10,6 +10,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"PATCH", "/api/v1/targets/{id}", Editor, "patchTarget", "Change a target (JSON merge patch)", 0}, a.patchTarget)
 	add(r, operation{"DELETE", "/api/v1/targets/{id}", Editor, "deleteTarget", "Delete a target and its history", 0}, a.deleteTarget)
 	add(r, operation{"POST", "/api/v1/targets:batch", Editor, "changeTargets", "Change what can be the same of many targets, in one transaction, or with dry_run say what that would come to", 0}, a.changeMany)
+	add(r, operation{"GET", discoveryPath, Viewer, "discoverTargets", "All active targets that are visited, as Prometheus discovers them (http_sd_configs): the whole list each time", 0}, a.discoverTargets)
 	add(r, operation{"GET", figuresPath, Viewer, "getFigures", "Uptime of many targets over 24 hours and 30 days, and when their certificates end", 0}, a.figuresOfMany)
 	add(r, operation{"GET", transferPath, Viewer, "exportTargets", "Stream the settings of all targets, without secrets, as an import takes them", 0}, a.exportTargets)
 	r.streams(http.MethodGet, transferPath, "application/json", mediaCSV)

@@ -51,26 +51,38 @@ type deletedOutput struct {
 	Location string `header:"Location" doc:"where to see what is removed and what is done"`
 }
 
-func (a *api) listTargets(ctx context.Context, in *struct {
-	Page
+// TargetChoice is which targets a list is of. (Huma passes over embedded types that are not exported.)
+type TargetChoice struct {
 	Search   string   `query:"search" maxLength:"200" doc:"part of the name or URL"`
-	Active   string   `query:"active" enum:"true,false" doc:"only active, or only paused ones"`
 	ParentID int64    `query:"parent_id" minimum:"1" doc:"only those that depend on it"`
 	Tag      []string `query:"tag,explode" maxItems:"20" doc:"only those that have it; repeated: all of them"`
+}
+
+func (c TargetChoice) filter() (targetstore.Filter, error) {
+	if !utf8.ValidString(c.Search) || strings.ContainsRune(c.Search, 0) { // neither is in any name, and Postgres takes neither
+		return targetstore.Filter{}, mistakes([]Mistake{{Parameter: "search", Code: codeInvalidParameter, Message: "this is not a text"}})
+	}
+	tags, bad := uptime.ParseTags(c.Tag)
+	if len(bad) > 0 {
+		return targetstore.Filter{}, mistakes([]Mistake{{Parameter: "tag", Code: codeInvalidParameter, Message: uptime.TagRule}})
+	}
+	return targetstore.Filter{Search: c.Search, ParentID: c.ParentID, Tags: tags}, nil
+}
+
+func (a *api) listTargets(ctx context.Context, in *struct {
+	Page
+	TargetChoice
+	Active string `query:"active" enum:"true,false" doc:"only active, or only paused ones"`
 }) (*listOutput[targetBody], error) {
 	after, err := readIDCursor(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	if !utf8.ValidString(in.Search) || strings.ContainsRune(in.Search, 0) { // neither is in any name, and Postgres takes neither
-		return nil, mistakes([]Mistake{{Parameter: "search", Code: codeInvalidParameter, Message: "this is not a text"}})
+	filter, err := in.filter()
+	if err != nil {
+		return nil, err
 	}
-	filter := targetstore.Filter{AfterID: after, Limit: in.Limit + 1, Search: in.Search, ParentID: in.ParentID}
-	tags, bad := uptime.ParseTags(in.Tag)
-	if len(bad) > 0 {
-		return nil, mistakes([]Mistake{{Parameter: "tag", Code: codeInvalidParameter, Message: uptime.TagRule}})
-	}
-	filter.Tags = tags
+	filter.AfterID, filter.Limit = after, in.Limit+1
 	if in.Active != "" {
 		active := in.Active == "true"
 		filter.Active = &active
