@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, until } from "./harness.mjs";
+import { bar, drawn, inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, until } from "./harness.mjs";
 
 let browser;
 let lab;
@@ -313,7 +313,7 @@ test("the list is grouped by tag, walked and selected by keys, and kept in the a
   assert.deepEqual(looks, []);
 });
 
-/** Notes when a row, the title and the tab's icon change, and how the row flashes. */
+/** Notes when a row, the title and the tab's icon change, how the row flashes and what slides in. */
 const noteChanges = (page, id) =>
   page.evaluate((target) => {
     window.noted = [];
@@ -330,13 +330,23 @@ const noteChanges = (page, id) =>
         const lasts = Math.max(0, ...flash.getAnimations().map((one) => one.effect.getComputedTiming().duration));
         note("flash", flash.className, { lasts });
       }
+      for (const tick of row.querySelectorAll(".ticks .came")) {
+        const [slide] = tick.getAnimations();
+        const lasts = slide?.effect.getComputedTiming().duration ?? 0;
+        const { offset, computedOffset, easing, composite, ...moved } = slide?.effect.getKeyframes()[0] ?? {};
+        note("tick", tick.getAttribute("class"), { lasts, moves: Object.keys(moved).sort() });
+      }
     };
     look();
+    window.begun = { flash: 0, slide: 0 };
+    row.addEventListener("animationstart", ({ animationName }) => {
+      window.begun[animationName]++;
+    });
     const all = { subtree: true, childList: true, attributes: true, characterData: true };
     for (const where of [document.head, row]) new MutationObserver(look).observe(where, all);
   }, id);
 
-test("a row that changes under the pointer or the focus flashes and keeps its place; the title and the icon follow", async () => {
+test("a row that changes under the pointer or the focus flashes, its newest tick slides in, and it keeps its place; the title and the icon follow", async () => {
   const run = Date.now();
   const [early, late] = await Promise.all(
     ["early", "late"].map(async (name) => {
@@ -398,11 +408,22 @@ test("a row that changes under the pointer or the focus flashes and keeps its pl
       assert.ok(at - noted.row.at < 1_000, `the ${what} follows in ${at - noted.row.at} ms`);
     assert.equal(noted.flash.value, `flash f-${word}`);
     assert.ok(noted.flash.lasts >= 1_000, "it can be seen");
+    assert.ok(noted.tick.lasts >= 300, "its coming can be seen");
+    assert.deepEqual(noted.tick.moves, ["opacity", "transform"], "nothing is laid out or painted anew for it");
     const without = await until(`the row without motion is ${word}`, () =>
       still.page.evaluate((name) => window.noted.findLast((one) => one.value === `flash f-${name}`), word),
     );
     assert.ok(without.lasts < 10, `it flashes for ${without.lasts} ms where nothing may move`);
+    const unmoved = await still.page.evaluate(() => window.noted.findLast((one) => one.what === "tick"));
+    assert.ok(unmoved.lasts < 10, `its tick slides for ${unmoved.lasts} ms where nothing may move`);
   }
+  const begun = () => page.evaluate(() => window.begun);
+  const before = await begun();
+  assert.ok(before.flash >= 2 && before.slide === before.flash, `one with each change: ${JSON.stringify(before)}`);
+  const { to } = await bar(page, late.id);
+  await until("a result without a change", async () => (await bar(page, late.id)).to > to);
+  await drawn(page);
+  assert.deepEqual(await begun(), before, "none with a result alone");
   assert.deepEqual([...trouble, ...still.trouble], []);
   await Promise.all([context.close(), still.context.close()]);
 });

@@ -85,7 +85,7 @@ export const TargetRow = memo(function TargetRow({
         </div>
       </div>
       <div className="bar">
-        <Ticks slots={target.slots} maintained={target.maintained} />
+        <Ticks slots={target.slots} maintained={target.maintained} came={justChanged ? target.changedAt : undefined} />
       </div>
       <div className="regions">
         <RegionDots kind={target.kind} state={target.state} regions={target.region_states} />

@@ -48,22 +48,26 @@ export const Ticks = memo(function Ticks({
   slots: measured,
   maintained: when,
   height = HEIGHT,
+  came,
 }: {
   slots: readonly SlotView[];
   /** What is of then does not count, whatever was measured. */
   maintained: readonly Stretch[];
   height?: number;
+  /** The newest slides in, once for each value: an element of its own can move without the bar being drawn again. */
+  came?: number | undefined;
 }) {
   const [tip, setTip] = useState<Tip | null>(null);
   const slots = useMemo(() => maintained(measured, when), [measured, when]);
   const paths = useMemo(() => {
     const d: Record<Mark, string> = { up: "", degraded: "", down: "", maintenance: "", none: "" };
     const first = BAR_SLOTS - slots.length;
-    slots.forEach((slot, i) => {
+    slots.slice(0, came ? -1 : undefined).forEach((slot, i) => {
       d[slot.mark] += shapes[slot.mark]((first + i) * PITCH);
     });
     return d;
-  }, [slots]);
+  }, [slots, came]);
+  const newest = came ? slots.at(-1)?.mark : undefined;
 
   const said = useMemo(() => summary(slots), [slots]);
 
@@ -95,6 +99,7 @@ export const Ticks = memo(function Ticks({
           <path className="t-before" d={`M0 ${HEIGHT - 1}h${(BAR_SLOTS - slots.length) * PITCH - 1}`} />
         )}
         {marks.map((mark) => paths[mark] && <path key={mark} className={`t-${mark}`} d={paths[mark]} />)}
+        {newest && <path key={came} className={`came t-${newest}`} d={shapes[newest](WIDTH - PITCH)} />}
       </svg>
       {tip && createPortal(<TickTip tip={tip} />, document.body)}
     </>
