@@ -165,7 +165,7 @@ test("who is signed in goes on with the set-up until something is watched; an ad
   const card = page.locator("[data-first]");
   await card.getByText("Down", { exact: true }).waitFor({ timeout: 120_000 });
   assert.match(await card.innerText(), /503/, "why");
-  await page.getByRole("status").getByText("is now down", { exact: false }).waitFor();
+  await page.getByRole("status").filter({ hasText: "is now down" }).waitFor();
   await must("DELETE", `/targets/${(await targetByUrl(url)).id}`);
   assert.deepEqual(trouble, []);
   await context.close();

@@ -168,7 +168,7 @@ test("a new region: what to run there, its name judged, and one that is there al
   const open = async (page) => {
     await page.getByRole("button", { name: "Add a region" }).click();
     await page.getByLabel("Name of the region").fill("far-away");
-    await page.getByText("Waiting for the first prober of far-away").waitFor();
+    await page.getByText("Waiting for the first prober of far-away").first().waitFor();
   };
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   await open(page);
@@ -178,7 +178,7 @@ test("a new region: what to run there, its name judged, and one that is there al
   await page.getByText("This name is kept", { exact: false }).waitFor();
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await field.fill(name);
-  await page.getByText(`is there: ${probers[0].name}`, { exact: false }).waitFor();
+  await page.getByText(`is there: ${probers[0].name}`, { exact: false }).first().waitFor();
   await page.keyboard.press("Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   assert.deepEqual(trouble, []);
@@ -330,7 +330,7 @@ test("a new region: what the page says is run, its first prober appears, and che
   const target = await must("POST", "/targets", { url, interval_s: 10 }); // without regions of its own
   await page.getByRole("button", { name: "Add a region" }).click();
   await page.getByLabel("Name of the region").fill("far-away");
-  await page.getByText("Waiting for the first prober of far-away").waitFor();
+  await page.getByText("Waiting for the first prober of far-away").first().waitFor();
   let command = await page.locator("dialog .copy-text code").innerText();
   for (const [placeholder, value] of [
     [/(?<=REDIS_URL=)\S+/, settings.redisURL],
@@ -349,7 +349,7 @@ test("a new region: what the page says is run, its first prober appears, and che
   });
   const ended = once(prober, "exit");
   try {
-    await page.getByText("far-away is there: ", { exact: false }).waitFor();
+    await page.getByText("far-away is there: ", { exact: false }).first().waitFor();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("region", { name: "Region far-away", exact: true }).waitFor();
     const results = `/targets/${target.id}/results?region=far-away`;

@@ -78,7 +78,7 @@ test("without a mouse: add, test, save, incident, delete, undo", async () => {
   await page.waitForURL((url) => url.pathname === "/");
   const toast = page.locator(".toast", { hasText: "deleted." });
   await toast.getByText("z", { exact: true }).waitFor(); // it says its key
-  await page.getByRole("status").getByText("Undo is available, with the key z.", { exact: false }).waitFor();
+  await page.getByRole("status").filter({ hasText: "Undo is available, with the key z." }).waitFor();
   await press("z");
   await toast.waitFor({ state: "detached" });
   await press("/");
@@ -228,7 +228,7 @@ test("every key of the help does what it says, and none while somebody types", a
       await page.keyboard.type("g f?ctexjkz/");
       assert.equal(await sentence.inputValue(), "g f?ctexjkz/");
       await press("Control+s");
-      await page.getByText("Everything is saved.").waitFor();
+      await page.getByText("Everything is saved.").first().waitFor();
       assert.equal((await must("GET", `/status-pages/${shown.id}`)).description, "g f?ctexjkz/");
       await sentence.blur();
     },

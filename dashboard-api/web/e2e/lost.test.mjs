@@ -174,7 +174,7 @@ test("many lines that are being added: Escape asks, and what was not added is to
   await page.getByRole("button", { name: "Add target" }).first().click();
   await page.getByRole("button", { name: "Many addresses" }).click();
   await page.locator("textarea").fill(Array.from({ length: 8 }, (_, i) => `${lab.url}/many${i}-${run}`).join("\n"));
-  await page.getByText("Can be added: 8.", { exact: false }).waitFor();
+  await page.getByText("Can be added: 8.", { exact: false }).first().waitFor();
   await page.keyboard.press("Escape");
   await focused(page, "Keep editing");
   await page.keyboard.press("Enter");

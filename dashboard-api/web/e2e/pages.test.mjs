@@ -121,7 +121,7 @@ test("by keyboard: components come from targets, get names and an order, and are
   await shoot(page, "page-unsaved-1280");
   await page.getByRole("button", { name: "Stay here" }).click();
   await page.keyboard.press("Control+s");
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("Everything is saved.").first().waitFor();
   const [group] = (await stored()).groups;
   assert.deepEqual(
     group.components.map(({ name, rule, state, target_ids }) => ({ name, rule, state, target_ids })),
@@ -151,7 +151,7 @@ test("colours that cannot be read are refused, language and theme are in the pre
   await page.getByLabel("A host name of its own (optional)").fill("");
   await page.getByLabel("Language", { exact: true }).selectOption("en");
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("Everything is saved.").first().waitFor();
   assert.equal((await stored()).accent, "#7a1fa2");
   assert.deepEqual(trouble, []);
   await context.close();
@@ -165,7 +165,7 @@ test("changes of somebody else are not written over", async () => {
   await page.getByText("Somebody else changed this page").waitFor();
   assert.equal((await stored()).description, "Theirs.");
   await page.getByRole("button", { name: "Take theirs, and leave mine" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("Everything is saved.").first().waitFor();
   assert.equal(await page.getByLabel("A sentence about it (optional)").inputValue(), "Theirs.");
   assert.deepEqual(
     trouble.filter((line) => !/status of 412/.test(line)),
@@ -209,7 +209,7 @@ test("readers may subscribe once it is chosen; who does is listed, and can be re
   await card.getByText("no mail server is set up", { exact: false }).waitFor();
   await card.getByRole("checkbox", { name: "By webhook" }).check();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("Everything is saved.").first().waitFor();
   assert.equal((await stored()).subscribe_webhook, true);
 
   const other = await browser.newContext({ viewport: { width: 390, height: 844 } });

@@ -87,7 +87,7 @@ after(async () => {
 test("a target as known at an instant: down then, without what came later, and back to live", async () => {
   const { context, page: tab, trouble } = await openPage(browser, state, `/targets/${target.id}?at=${bad}`);
   await tab.locator(".verdict[data-state=down]").waitFor();
-  await tab.getByRole("status").getByText("not live", { exact: false }).waitFor();
+  await tab.getByRole("status").filter({ hasText: "not live" }).waitFor();
   const incidents = tab.getByRole("region", { name: "Incidents known then" });
   assert.match(await incidents.innerText(), /open/i);
   assert.doesNotMatch(await incidents.innerText(), /resolved/i, "that it ended was learned later");
@@ -160,7 +160,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
       "past-unreadable",
       `/targets/${target.id}?at=yesterday`,
       async (tab) => {
-        await tab.getByText("cannot be read: not live.", { exact: false }).waitFor();
+        await tab.getByText("cannot be read: not live.", { exact: false }).first().waitFor();
         assert.equal(await tab.locator("[role=alert], .skeleton").count(), 0, "that says it, and nothing else comes");
       },
     ],

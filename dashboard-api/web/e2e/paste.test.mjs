@@ -70,14 +70,14 @@ test("by keyboard: many lines are judged, the good ones added, the others stay t
   assert.match(await is(page, 5, "skip"), new RegExp(`already, as There ${run}`));
   assert.match(await is(page, 6, "bad"), /no spaces/);
   await is(page, 7, "good"); // what is private is the server's to say
-  await page.getByText("Can be added: 3. Wrong: 1. Left out: 2.").waitFor();
+  await page.getByText("Can be added: 3. Wrong: 1. Left out: 2.").first().waitFor();
   assert.equal(await targetByUrl(`${lab.url}/first-${run}`), undefined, "nothing is sent yet");
   await page.getByRole("combobox", { name: "Tags" }).focus();
   await page.keyboard.type(`paste-${run},`);
   await page.getByRole("button", { name: "Start watching" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByText("Added: 2. To be mended: 2. Left out: 2.").waitFor();
-  await page.locator("[role=status]:focus").waitFor();
+  await page.getByText("Added: 2. To be mended: 2. Left out: 2.").first().waitFor();
+  await page.locator(".paste-outcome p:focus").waitFor();
   await is(page, 2, "added");
   assert.match(await is(page, 7, "bad"), /private/);
   const [first, second] = [await targetByUrl(`${lab.url}/first-${run}`), await targetByUrl(`${lab.url}/second-${run}`)];
@@ -212,7 +212,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
         await page.getByRole("button", { name: "Add target" }).click();
         await paste(page, `${lab.url}/shown-${shown++}-${run}\ntwo words`);
         await page.getByRole("button", { name: "Start watching" }).click();
-        await page.getByText("Added: 1. To be mended: 1.").waitFor();
+        await page.getByText("Added: 1. To be mended: 1.").first().waitFor();
       },
     ],
     [

@@ -82,7 +82,7 @@ test("by keyboard: another rule is tried, a mistake is told at its field, and th
   assert.equal((await must("GET", `/targets/${watched.id}`)).policy.down_after, undefined, "trying changes nothing");
 
   await inARow.fill("2");
-  await page.getByText("The rule above has changed since").waitFor();
+  await page.getByText("The rule above has changed since").first().waitFor();
   await page.keyboard.press("Enter");
   await until("the other comparison", async () => (await line("Pages")).join() === "1,1");
   await page.getByRole("button", { name: "Use this rule" }).focus();

@@ -4,6 +4,7 @@ import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 import { useLink, useList, useLive } from "./live";
 import { titleOf } from "./titles";
+import { CHANGES } from "./voice";
 
 /** Carries the down count to the title and the tab icon, and says state changes aloud. */
 export function Presence() {
@@ -40,6 +41,7 @@ export function useChangesSaid(): void {
             "{state, select, up {{name} is now up.} degraded {{name} is now degraded.} down {{name} is now down.} no_data {{name} is now no data.} maintenance {{name} is now maintenance.} other {{name} is now paused.}}",
             { state: to, name },
           ),
+          CHANGES,
         ),
       ),
     [store, announce],

@@ -46,7 +46,7 @@ export function Toasts({ children }: { children: ReactNode }) {
       setToasts((all) => [...all, shown]);
       if (!toast.action) return announce(toast.text);
       const offer = t("{action} is available, with the key {key}.", { action: toast.action.label, key: ACTION_KEY });
-      announce(`${toast.text} ${offer}`, true);
+      announce(`${toast.text} ${offer}`);
     },
     [announce],
   );

@@ -2,17 +2,25 @@ import { t } from "../words/t";
 
 const EVERY_MS = 5_000;
 
+/** Of what many of a kind are about. */
+export const CHANGES = "changes";
+
 /**
- * What a live region says, once per five seconds at most. Of sentences that come meanwhile it says
- * the newest, with how many that stands for; those that are to be said whole are all said, and first.
+ * What a live region says, once per five seconds at most. Of changes that come meanwhile it says the newest, with
+ * how many that stands for. All else is said together, and first: nothing that comes meanwhile takes its place but
+ * something newer about the same.
  */
 export function createVoice(speak: (said: string) => void) {
-  const whole: string[] = [];
+  const whole = new Map<string, string>();
   let waiting: string | null = null;
   let more = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const next = (): string | null => {
-    if (whole.length > 0) return whole.splice(0).join(" ");
+    if (whole.size > 0) {
+      const said = [...whole.values()].join(" ");
+      whole.clear();
+      return said;
+    }
     const said =
       waiting !== null && more > 0
         ? `${waiting} ${t("{n, plural, one {# more changed.} other {# more changed.}}", { n: more })}`
@@ -29,11 +37,15 @@ export function createVoice(speak: (said: string) => void) {
     timer = setTimeout(flush, EVERY_MS);
   };
   return {
-    say(sentence: string, all = false) {
-      if (all) whole.push(sentence);
-      else {
+    /** What it is about is the sentence itself if nothing is said of that; "" takes back what waits to be said of it. */
+    say(sentence: string, about = sentence) {
+      if (about === CHANGES) {
         if (waiting !== null) more++;
         waiting = sentence;
+      } else {
+        whole.delete(about);
+        if (!sentence) return;
+        whole.set(about, sentence);
       }
       timer ??= setTimeout(flush, 0);
     },

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, Hourglass } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/endpoints";
+import { useSaid } from "../app/useSaid";
 import { CopyText } from "../ui/CopyText";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
@@ -20,6 +21,16 @@ export default function AddRegion({ onClose }: { onClose: () => void }) {
   const good = name !== "" && !problem;
   const fleet = useQuery({ queryKey: ["fleet"], queryFn: api.fleet, refetchInterval: LOOK_MS });
   const there = good && fleet.data && !fleet.error ? firstOf(fleet.data, name) : [];
+  useSaid(
+    !good
+      ? ""
+      : there.length > 0
+        ? t("{region} is there: {probers}. Targets without regions of their own are checked from it within seconds.", {
+            region: name,
+            probers: listed(there),
+          })
+        : t("Waiting for the first prober of {region}", { region: name }),
+  );
   return (
     <Dialog title={t("Add a region")} onClose={onClose}>
       <div className="dialog-body add-region">
@@ -44,7 +55,7 @@ export default function AddRegion({ onClose }: { onClose: () => void }) {
         <p className="muted">
           {t("Redis and ClickHouse must be reachable from there; nothing has to reach the new machine from outside.")}
         </p>
-        <p className="add-region-state" role="status">
+        <p className="add-region-state">
           {!good ? (
             <span className="muted">{t("Once it has a name, this waits for its first prober.")}</span>
           ) : there.length > 0 ? (
@@ -52,9 +63,8 @@ export default function AddRegion({ onClose }: { onClose: () => void }) {
               <CircleCheck size={17} aria-hidden className="s-up" />
               <span>
                 <Rich
-                  text="<b>{region}</b> is there: {probers}. Targets without regions of their own are checked from it within seconds."
-                  b={(inner) => <b>{inner}</b>}
-                  region={name}
+                  text="{region} is there: {probers}. Targets without regions of their own are checked from it within seconds."
+                  region={<b>{name}</b>}
                   probers={listed(there)}
                 />
               </span>

@@ -2,6 +2,7 @@ import { History, RadioTower } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import type { Limit } from "../api/known";
 import { useZone } from "../app/preferences";
+import { useSaid } from "../app/useSaid";
 import { browserZone } from "../report/month";
 import { absolute } from "../ui/time";
 import { t } from "../words/t";
@@ -62,19 +63,18 @@ export function AsKnownAt({ at, onAt }: Asking) {
 /** Says that what follows is the past, and leads back. */
 export function Frozen({ at, onAt }: Asking & { at: string }) {
   const [zone] = useZone();
+  const sentence = readable(at)
+    ? t("As known at {at}: not live.", {
+        at: zone === "utc" ? absolute(at, zone) : `${absolute(at, zone)} (${browserZone()})`,
+      })
+    : t("The instant that was asked for cannot be read: not live.");
+  useSaid(sentence);
   return (
     <section className="banner warn known-frozen" aria-label={t("Not live")}>
       <History size={18} aria-hidden />
       <div className="stack">
-        <p role="status">
-          <b>
-            {readable(at)
-              ? t("As known at {at}: not live.", {
-                  at: zone === "utc" ? absolute(at, zone) : `${absolute(at, zone)} (${browserZone()})`,
-                })
-              : t("The instant that was asked for cannot be read: not live.")}
-          </b>{" "}
-          {t("Nothing that was learned later is shown as if it had been known.")}
+        <p>
+          <b>{sentence}</b> {t("Nothing that was learned later is shown as if it had been known.")}
         </p>
         <AsKnownAt at={at} onAt={onAt} />
       </div>

@@ -8,13 +8,14 @@ import type { Policy } from "../api/policy";
 import type { Target } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
+import { useSaid } from "../app/useSaid";
 import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { firstProblem, focusAfter } from "../ui/focusAfter";
 import { t } from "../words/t";
 import { Comparison } from "./Comparison";
 import { RuleFields } from "./RuleFields";
-import { policyOf, type RuleErrors, ruleDraftOf, ruleErrorsOf } from "./rule";
+import { policyOf, type RuleErrors, ruleDraftOf, ruleErrorsOf, verdictOf } from "./rule";
 import "../styles/target.css";
 import "../styles/dialog.css";
 import "../styles/rule.css";
@@ -99,6 +100,17 @@ function RuleForm({ target }: { target: Target }) {
   };
   const tried = replay.data?.targets[0];
   const same = tried && JSON.stringify(policyOf(draft)) === JSON.stringify({ ok: true, policy: tried.proposed.policy });
+  useSaid(
+    replay.isPending
+      ? t("Reading what was measured.")
+      : !tried
+        ? ""
+        : !tried.results_since
+          ? t("No checks in this range.")
+          : same
+            ? verdictOf(tried.current, tried.proposed)
+            : t("The rule above has changed since. Try it again."),
+  );
 
   return (
     <>
@@ -140,7 +152,7 @@ function RuleForm({ target }: { target: Target }) {
           </button>
         </div>
       </form>
-      <section ref={result} className="card" aria-label={t("What it would have told")} aria-live="polite" tabIndex={-1}>
+      <section ref={result} className="card" aria-label={t("What it would have told")} tabIndex={-1}>
         {replay.data ? (
           <Comparison replay={replay.data} outdated={!same} />
         ) : (

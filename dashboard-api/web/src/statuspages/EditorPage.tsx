@@ -1,10 +1,11 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useMemo, useState } from "react";
+import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { pagesApi, type StatusPage, tagOf } from "../api/statusPages";
 import { useList, useLive } from "../app/live";
 import { useToast } from "../app/toasts";
+import { useSaid } from "../app/useSaid";
 import { useMayEdit } from "../app/useSelf";
 import { KnownPage } from "../known/KnownPage";
 import { AskPage } from "../known/ways";
@@ -53,6 +54,10 @@ function Editor({ page }: { page: StatusPage }) {
   const change = (next: Partial<PageDraft>) => setDraft((old) => ({ ...old, ...next }));
   const changes = useMemo(() => changesOf(draft, base), [draft, base]);
   const dirty = !isEmpty(changes);
+  const standing = dirty ? t("There are unsaved changes.") : t("Everything is saved.");
+  const edited = useRef(false); // before that nobody asks
+  edited.current ||= dirty;
+  useSaid(edited.current ? standing : "");
 
   const adopt = (now: StatusPage) => {
     setBase(now);
@@ -126,7 +131,7 @@ function Editor({ page }: { page: StatusPage }) {
         <Access draft={draft} problems={problems} onChange={change} />
         <Subscriptions page={base} draft={draft} onChange={change} />
         <div className="save-bar" data-dirty={dirty || undefined}>
-          <p aria-live="polite">{dirty ? t("There are unsaved changes.") : t("Everything is saved.")}</p>
+          <p>{standing}</p>
           <button type="button" className="btn" disabled={!dirty || save.isPending} onClick={() => adopt(base)}>
             {t("Discard")}
           </button>

@@ -35,7 +35,7 @@ export function Evidence({ result, kind }: { result: Result; kind: string }) {
     );
   }
   if (found.error) return <ErrorNote error={found.error} onRetry={() => void found.refetch()} />;
-  if (!found.data) return <div className="skeleton evidence-skeleton" role="status" aria-label={t("Loading")} />;
+  if (!found.data) return <div className="skeleton evidence-skeleton" />;
   if (!found.data.evidence)
     return <p className="muted">{t("Nothing is stored of what the visit saw: who checked did not send it.")}</p>;
   return <What seen={found.data.evidence} at={result.checked_at ?? scheduled_at} kind={kind} />;

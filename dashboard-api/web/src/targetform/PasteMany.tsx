@@ -3,6 +3,7 @@ import { api } from "../api/endpoints";
 import type { Target } from "../api/types";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
+import { useSaid } from "../app/useSaid";
 import { inTurn } from "../overview/selection";
 import { AskFirst } from "../ui/AskFirst";
 import { CloseButton } from "../ui/Dialog";
@@ -140,6 +141,7 @@ export default function PasteMany({
         bad: count("bad"),
         skip: count("skip"),
       });
+  useSaid((outcome ?? judged).length > 0 ? said : "");
   const open = outcome === null ? entered || text.trim() !== "" : left.length > 0;
   return (
     <form ref={form} onSubmit={(event) => void submit(event)} noValidate>
@@ -188,7 +190,7 @@ export default function PasteMany({
         )}
         {(outcome ?? judged).length > 0 && (
           <div className="paste-outcome">
-            <p ref={summary} tabIndex={-1} role="status">
+            <p ref={summary} tabIndex={-1}>
               {said}
             </p>
             {busy && outcome && (

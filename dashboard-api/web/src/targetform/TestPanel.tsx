@@ -3,6 +3,7 @@ import { useEffect, useId, useRef } from "react";
 import { type Check, type CheckResult, hasEnded } from "../api/checks";
 import type { Target } from "../api/types";
 import { outcome } from "../app/tested";
+import { useSaid } from "../app/useSaid";
 import { Waterfall } from "../target/Waterfall";
 import { briefly } from "../ui/problems";
 import { StateIcon } from "../ui/StateIcon";
@@ -30,6 +31,8 @@ export default function TestPanel({
   const { check, body } = test;
   const regions = check ? regionsOf(check) : [];
   const ended = check !== null && hasEnded(check);
+  const sum = summary(check, ended);
+  useSaid(sum);
   // biome-ignore lint/correctness/useExhaustiveDependencies: into view when it begins, and when it is known where from
   useEffect(() => {
     panel.current?.scrollIntoView({ block: "nearest" });
@@ -64,7 +67,7 @@ export default function TestPanel({
           ))}
         </ul>
       )}
-      <p role="status">{summary(check, ended)}</p>
+      <p>{sum}</p>
       {test.trouble ? (
         <p className="problem">{t("The outcome cannot be read: {why}", { why: briefly(test.trouble) })}</p>
       ) : null}
