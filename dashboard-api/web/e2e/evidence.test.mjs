@@ -323,6 +323,35 @@ test("by keyboard: a range of two fields, and what cannot be shown is said", asy
   await context.close();
 });
 
+test("regions over time: where there is no result yet it says what will be there, in as much room, and of no time", async () => {
+  const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/", name: `New ${run}`, active: false });
+  const teaches = (page) => page.getByText("Each region that checks this target has a row here").waitFor();
+  const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}`);
+  await teaches(page);
+  await page.getByRole("region", { name: "How long checks take" }).getByText("No check of this range").waitFor();
+  assert.doesNotMatch(await page.locator("main").innerText(), /1970/);
+
+  const matrix = page.getByRole("region", { name: "Regions over time" });
+  const height = async () => (await matrix.boundingBox()).height;
+  await page.route(/\/matrix\?/, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), x: [], items: [] } });
+  });
+  await page.goto(new URL(`/targets/${good.id}`, page.url()).href);
+  await teaches(page);
+  const room = await height();
+  await page.unroute(/\/matrix\?/);
+  await page.reload();
+  await matrix.locator("rect").first().waitFor({ state: "attached" });
+  await matrix.getByRole("img", { name: "none found it down", exact: false }).waitFor();
+  assert.equal(await height(), room);
+  assert.deepEqual(trouble, []);
+  await context.close();
+  const found = await inEveryMode(browser, state, [["target-new", `/targets/${target.id}`, teaches]]);
+  await must("DELETE", `/targets/${target.id}`);
+  assert.deepEqual(found, []);
+});
+
 test("checks of another day have their date; the bar and the matrix go by the chosen zone", async () => {
   const hour = new Date().getUTCHours();
   const { context, page, trouble } = await openPage(browser, state, "/settings", {

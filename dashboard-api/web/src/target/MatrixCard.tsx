@@ -57,7 +57,7 @@ export function MatrixCard({
   });
   const { data } = matrix;
   const x = data?.x ?? [];
-  const { from, to } = ends(x, data?.step_s ?? step);
+  const span = ends(x, data?.step_s ?? step);
   const numbers = useMemo(() => (data ? numbersOf(data) : null), [data]);
   const trouble = data?.items.filter((row) => row.down.some((n) => n > 0)).map((row) => row.region) ?? [];
   const summary = !data?.items.length
@@ -68,6 +68,56 @@ export function MatrixCard({
           n: data.items.length,
           regions: listed(trouble),
         });
+  const picture = (
+    <>
+      {(data?.items.length ? data.items : regions.map(unseen)).map((row) => (
+        <div key={row.region} className="matrix-row">
+          <span className="cut" title={row.region}>
+            {row.region}
+          </span>
+          <svg viewBox={`0 0 ${x.length * 10} 24`} preserveAspectRatio="none" aria-hidden>
+            {x.map((at, i) => {
+              const cell = cellOf(row, i);
+              if (cell.state === null) return null;
+              const { y, height, width } = shapes[cell.state];
+              return (
+                <rect
+                  key={at}
+                  x={i * 10 + (10 - width) / 2}
+                  y={y}
+                  width={width}
+                  height={height}
+                  className={`m-${cell.state}`}
+                >
+                  <title>
+                    {t(
+                      "{region}, {time}: {state, select, up {up} degraded {degraded} down {down} other {no data}}, {down} of {checks} down, {missing} without data, median {median}",
+                      {
+                        region: row.region,
+                        time: absolute(at * 1000, zone),
+                        state: cell.state,
+                        down: count(cell.down),
+                        checks: count(cell.checks),
+                        missing: count(cell.missing),
+                        median: latency(cell.p50),
+                      },
+                    )}
+                  </title>
+                </rect>
+              );
+            })}
+          </svg>
+        </div>
+      ))}
+      <div className="matrix-row muted">
+        <span />
+        <div className="row spread" dir="ltr">
+          <span dir="auto">{span ? absolute(span.from * 1000, zone) : "\u00a0"}</span>
+          <span dir="auto">{span && absolute(span.to * 1000, zone)}</span>
+        </div>
+      </div>
+    </>
+  );
   return (
     <FigureCard
       title={t("Regions over time")}
@@ -76,55 +126,24 @@ export function MatrixCard({
       numbers={numbers}
       query={matrix}
     >
-      <div className="matrix" role="img" aria-label={t("Regions over time. {summary}", { summary })}>
-        {(data?.items.length ? data.items : regions.map(unseen)).map((row) => (
-          <div key={row.region} className="matrix-row">
-            <span className="cut" title={row.region}>
-              {row.region}
-            </span>
-            <svg viewBox={`0 0 ${x.length * 10} 24`} preserveAspectRatio="none" aria-hidden>
-              {x.map((at, i) => {
-                const cell = cellOf(row, i);
-                if (cell.state === null) return null;
-                const { y, height, width } = shapes[cell.state];
-                return (
-                  <rect
-                    key={at}
-                    x={i * 10 + (10 - width) / 2}
-                    y={y}
-                    width={width}
-                    height={height}
-                    className={`m-${cell.state}`}
-                  >
-                    <title>
-                      {t(
-                        "{region}, {time}: {state, select, up {up} degraded {degraded} down {down} other {no data}}, {down} of {checks} down, {missing} without data, median {median}",
-                        {
-                          region: row.region,
-                          time: absolute(at * 1000, zone),
-                          state: cell.state,
-                          down: count(cell.down),
-                          checks: count(cell.checks),
-                          missing: count(cell.missing),
-                          median: latency(cell.p50),
-                        },
-                      )}
-                    </title>
-                  </rect>
-                );
-              })}
-            </svg>
+      {data && !span ? (
+        <div className="matrix">
+          <div className="matrix-none">
+            <div aria-hidden>{picture}</div>
+            <p>
+              {t(
+                "Each region that checks this target has a row here, with a mark for the worst it found in each step. The first marks come with the first results; a longer range reaches further back.",
+              )}
+            </p>
           </div>
-        ))}
-        <div className="matrix-row muted">
-          <span />
-          <div className="row spread" dir="ltr">
-            <span dir="auto">{absolute(from * 1000, zone)}</span>
-            <span dir="auto">{absolute(to * 1000, zone)}</span>
-          </div>
+          <Legend />
         </div>
-        <Legend />
-      </div>
+      ) : (
+        <div className="matrix" role="img" aria-label={t("Regions over time. {summary}", { summary })}>
+          {picture}
+          <Legend />
+        </div>
+      )}
     </FigureCard>
   );
 }

@@ -27,6 +27,9 @@ describe("steps", () => {
     expect(ends([600, 660, 720], 60)).toEqual({ from: 600, to: 780 });
     expect(ends([600], 60)).toEqual({ from: 600, to: 660 });
   });
+  it("are at no time where there are none", () => {
+    expect(ends([], 60)).toBeNull();
+  });
 });
 
 describe("a histogram", () => {

@@ -22,10 +22,10 @@ export function cellOf(row: Matrix["items"][number], i: number): Cell {
   return { state, checks, down, degraded, missing, p50: row.p50_us[i] ?? null };
 }
 
-/** From when to when steps are, each of which is named by its beginning. */
-export function ends(x: readonly number[], step: number): { from: number; to: number } {
-  const from = x[0] ?? 0;
-  return { from, to: (x.at(-1) ?? from) + step };
+/** From when to when steps are, each of which is named by its beginning; null: there are none. */
+export function ends(x: readonly number[], step: number): { from: number; to: number } | null {
+  const from = x[0];
+  return from === undefined ? null : { from, to: (x.at(-1) ?? from) + step };
 }
 
 /** Buckets at the ends that hold nothing are left out. */
