@@ -19,8 +19,9 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// matrixFile says of every kind and failure what a visit comes to, or why it never does. It
-// holds what people are told word for word, so that a change of that is seen where it is reviewed.
+// matrixFile says of every kind what a visit that ends well comes to, and of every failure what one
+// comes to that ends in it, or why none ever does. It holds what people are told word for word, so
+// that a change of that is seen where it is reviewed.
 const matrixFile = "testdata/matrix.golden"
 
 // row is one kind of check, or one of several ways to make it, named "kind/way": of each failure
@@ -54,7 +55,7 @@ type matrix struct {
 
 func newMatrix(t *testing.T) *matrix {
 	m := &matrix{t: t, lab: startLab(t), bad: map[uptime.Failure]string{}}
-	m.engine = New(options(m.lab))
+	m.engine = New(options(m.lab, func(o *Options) { o.Resolver = names{"good.test": {"127.0.0.1"}} }))
 	for failure, name := range badCertificates {
 		m.bad[failure] = serveTLS(t, certificateOf(t, m.lab, name), "")
 	}
@@ -93,11 +94,12 @@ func serveTLS(t *testing.T, certificate tls.Certificate, text string) string {
 }
 
 // TestMatrix visits, for every kind of check and every failure, a server at which that kind
-// fails in that way. Nobody adds a kind or a failure without saying here what they come to.
+// fails in that way, and one at which it does not fail. Nobody adds a kind or a failure without
+// saying here what they come to.
 func TestMatrix(t *testing.T) { // not parallel: so many visits at once are other tests' timeouts
 	m := newMatrix(t)
 	golden := goldenLines(t)
-	all := m.rows()
+	all, goods := m.rows(), m.goods()
 	for kind := range compilers(options(nil)) {
 		if all[string(kind)] == nil {
 			t.Errorf("the kind %s has no row", kind)
@@ -105,6 +107,14 @@ func TestMatrix(t *testing.T) { // not parallel: so many visits at once are othe
 	}
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if goods[name+" good"] == nil {
+			t.Errorf("%s: there is no visit that ends well", name)
+		}
+		for _, good := range slices.Sorted(maps.Keys(goods)) {
+			if strings.HasPrefix(good, name+" good") {
+				names = append(names, good)
+			}
+		}
 		for _, failure := range uptime.Failures() {
 			if all[name][failure] == nil {
 				t.Errorf("%s %s: neither a visit nor why there is none", name, failure)
@@ -114,6 +124,9 @@ func TestMatrix(t *testing.T) { // not parallel: so many visits at once are othe
 		if len(all[name]) > len(uptime.Failures()) {
 			t.Errorf("%s: %d failures, of which there are %d", name, len(all[name]), len(uptime.Failures()))
 		}
+	}
+	if cells := len(goods) + len(all)*len(uptime.Failures()); len(names) != cells {
+		t.Errorf("%d cells have a row, of %d", len(names), cells)
 	}
 	m.ahead(all)
 	var mu sync.Mutex
@@ -125,9 +138,14 @@ func TestMatrix(t *testing.T) { // not parallel: so many visits at once are othe
 				where, word, _ := strings.Cut(name, " ")
 				kind, _, _ := strings.Cut(where, "/")
 				failure := uptime.Failure(word)
-				line := "never: " + fmt.Sprint(all[where][failure])
-				if _, is := all[where][failure].(string); !is {
-					line = m.visit(t, uptime.Kind(kind), failure, all[where][failure])
+				var line string
+				switch cell := all[where][failure].(type) {
+				case string:
+					line = "never: " + cell
+				case nil:
+					line = m.good(t, uptime.Kind(kind), goods[name])
+				default:
+					line = m.visit(t, uptime.Kind(kind), failure, cell)
 				}
 				if !*update && golden[name] != line {
 					t.Errorf("got  %s\nwant %s", line, golden[name])
@@ -170,10 +188,8 @@ type begun struct {
 	outcome <-chan Outcome
 }
 
-// visit makes the visit of a cell and says what it came to.
-func (m *matrix) visit(t *testing.T, kind uptime.Kind, failure uptime.Failure, cell any) string {
-	var o Outcome
-	var check uptime.Check
+// look makes the visit of a cell.
+func (m *matrix) look(t *testing.T, cell any) (check uptime.Check, o Outcome) {
 	switch cell := cell.(type) {
 	case uptime.Check:
 		check, o = cell, m.engine.Look(t.Context(), cell)
@@ -186,6 +202,12 @@ func (m *matrix) visit(t *testing.T, kind uptime.Kind, failure uptime.Failure, c
 			time.Sleep(check.Timeout) // in the bubble: until the host is done
 		})
 	}
+	return check, o
+}
+
+// visit makes the visit of a cell and says what it came to.
+func (m *matrix) visit(t *testing.T, kind uptime.Kind, failure uptime.Failure, cell any) string {
+	check, o := m.look(t, cell)
 	if verify(t, o, failure, o.HTTPStatus); check.Kind != kind {
 		t.Errorf("this is a check of the kind %s", check.Kind)
 	}
