@@ -157,6 +157,8 @@ func TestFloodsTakeLittleMemory(t *testing.T) { // not parallel: it counts what 
 		tcpCheck(t, l, "tcp-flood", uptime.Spec{Assertions: hears("contains", "y")}),
 		tcpCheck(t, l, "tcp-flood", sends("x\n")),
 		tcpCheck(t, l, "smtp-endless", starts(uptime.StartTLSSMTP)),
+		tcpCheck(t, l, "imap-endless", starts(uptime.StartTLSIMAP)),
+		tcpCheck(t, l, "ftp-endless", starts(uptime.StartTLSFTP)),
 	} {
 		e.Look(t.Context(), check)
 		var before, after runtime.MemStats
