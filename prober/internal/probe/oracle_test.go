@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -48,11 +49,16 @@ const oracleModules = `modules:
   tls: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {ca_file: %[1]q}}}
   tls-impatient: {prober: tcp, timeout: 1s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {ca_file: %[1]q}}}
   tls-trusting: {prober: tcp, timeout: 5s, tcp: {preferred_ip_protocol: ip4, tls: true, tls_config: {insecure_skip_verify: true}}}
+  icmp: {prober: icmp, timeout: 5s, icmp: {preferred_ip_protocol: ip4}}
 `
 
 // oracleQuestion is a module for the question of a row: name, type, transport, the seconds it
 // may take, and roots.
 const oracleQuestion = `  %[1]q: {prober: dns, timeout: %[6]s, dns: {preferred_ip_protocol: ip4, query_name: %[2]q, query_type: %[3]s, transport_protocol: %[4]s, dns_over_tls: %[5]t, tls_config: {ca_file: %[7]q}, validate_answer_rrs: {fail_if_none_matches_regexp: [".*"]}}}
+`
+
+// oracleHealth is a module for the health check of a row: name, service, TLS or not, and roots.
+const oracleHealth = `  %[1]q: {prober: grpc, timeout: 5s, grpc: {preferred_ip_protocol: ip4, service: %[2]q, tls: %[3]t, tls_config: {ca_file: %[4]q}}}
 `
 
 // specOf says to us what a module says to the oracle.
@@ -94,7 +100,8 @@ func specOf(t *testing.T, module string) (spec uptime.Spec) {
 	case "trusting":
 		spec.TLS = &uptime.TLSSpec{SkipVerify: true}
 	}
-	if kind, _, _ := strings.Cut(module, "-"); kind == "tcp" || kind == "tls" || kind == "dns" {
+	switch kind, _, _ := strings.Cut(module, "-"); kind {
+	case "tcp", "tls", "dns", "grpc", "icmp":
 		spec.Expect = uptime.Expect{}
 	}
 	switch module {
@@ -120,9 +127,10 @@ func specOf(t *testing.T, module string) (spec uptime.Spec) {
 }
 
 // oracleRows are visits on which both must agree: server, path, module. A server is visited
-// by its address, or by the name behind the @. That is localhost alone: the oracle asks the
-// servers of /etc/resolv.conf at port 53, whatever it is told, so it cannot be given one of the
-// lab's. What dns targets ask is asked of the lab, by both.
+// by its address, or by the name behind the @. That is localhost alone here: the oracle asks the
+// servers of /etc/resolv.conf at port 53, whatever it is told, so for others it takes what
+// TestOracleOfSlowNames does. What dns targets ask is asked of the lab, by both. No health check
+// hangs here: the oracle of Debian 12 would wait for it without end.
 const oracleRows = `
 plain /ok plain
 plain /status/204 plain
@@ -268,6 +276,47 @@ dns /silent.lab.test?type=A dns-impatient
 refused /lab.test?type=A dns-impatient
 refused /lab.test?type=A dns-tcp
 dns@localhost /lab.test?type=A dns
+h2c / grpc
+h2c /serving grpc
+h2c /not-serving grpc
+h2c /unknown grpc
+h2c /service-unknown grpc
+h2c /nobody-knows grpc
+h2c /status-12 grpc
+h2c /status-14 grpc
+h2c /late-status-14 grpc
+h2c /slow-300ms grpc
+h2c /http-503 grpc
+h2c /wrong-type grpc
+h2c /no-status grpc
+h2c /cut grpc
+h2c /garbage grpc
+h2c /compressed grpc
+h2c /huge grpc
+plain / grpc
+refused / grpc
+h2c@localhost /serving grpc
+h2 / grpc-tls
+h2 /serving grpc-tls
+h2 /not-serving grpc-tls
+h2 /slow-300ms grpc-tls
+h2c / grpc-tls
+tls / grpc-tls
+expired / grpc-tls
+plain - icmp
+plain@localhost - icmp
+`
+
+// oracleSlowNames are visits to names that take 300 ms to resolve, each time. There is none of gRPC: the
+// oracle resolves the name twice there.
+const oracleSlowNames = `
+plain@slow-300ms.ttl-0.a-127-0-0-1.lab.test /ok plain
+plain@slow-300ms.ttl-0.a-127-0-0-1.lab.test /status/503 plain
+any-name@slow-300ms.ttl-0.a-127-0-0-1.lab.test /ok plain
+tcp@slow-300ms.ttl-0.a-127-0-0-1.lab.test - tcp-echo
+any-name@slow-300ms.ttl-0.a-127-0-0-1.lab.test - tls
+dns@slow-300ms.ttl-0.a-127-0-0-1.lab.test /lab.test?type=A dns
+plain@slow-300ms.ttl-0.a-127-0-0-1.lab.test - icmp
 `
 
 // oracleVisit is a row for both.
@@ -295,6 +344,15 @@ func readOracleRow(t *testing.T, l *lab.Lab, row string) oracleVisit {
 	case "dns":
 		v.check = checkOf("dns://" + addr + words[1])
 		v.check.Kind, v.module = uptime.KindDNS, words[2]+words[1]
+	case "grpc":
+		scheme := "grpc"
+		if words[2] == "grpc-tls" {
+			scheme = "grpcs"
+		}
+		v.check, v.module = grpcCheck(scheme+"://"+addr+words[1], spec), words[2]+words[1]
+	case "icmp":
+		v.target, _, _ = net.SplitHostPort(addr)
+		v.check = checkAt("icmp://"+v.target, spec)
 	default:
 		v.target = "https://" + addr + words[1]
 		if server == "plain" {
@@ -309,11 +367,14 @@ func readOracleRow(t *testing.T, l *lab.Lab, row string) oracleVisit {
 	return v
 }
 
-// questions are the oracle's modules for the dns targets among the rows.
+// questions are the oracle's modules for the dns and grpc targets among the rows.
 func questions(rows []string, roots string) string {
 	all := map[string]string{}
 	for _, row := range rows {
 		words := strings.Fields(row)
+		if module := words[2]; strings.HasPrefix(module, "grpc") {
+			all[module+words[1]] = fmt.Sprintf(oracleHealth, module+words[1], strings.TrimPrefix(words[1], "/"), module == "grpc-tls", roots)
+		}
 		name, kind, asks := strings.Cut(strings.TrimPrefix(words[1], "/"), "?type=")
 		if module := words[2]; asks && strings.HasPrefix(module, "dns") {
 			transport, timeout := "udp", "5s"
@@ -335,10 +396,81 @@ func TestOracle(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
 	rows := strings.Split(strings.TrimSpace(oracleRows), "\n")
-	oracle := startOracle(t, l, rows)
+	conn, err := openEcho(netip.MustParseAddr("127.0.0.1"))
+	if err != nil { // nor may the oracle
+		t.Log("without echo requests: ", err)
+		rows = slices.DeleteFunc(rows, func(row string) bool { return strings.HasSuffix(row, " icmp") })
+	} else {
+		_ = conn.Close()
+	}
+	agree(t, l, startOracle(t, l, rows), rows, "http tls", "http wait", "http transfer", "tcp wait", "tls tls", "dns wait", "grpc wait")
+}
+
+// TestOracleOfSlowNames has the oracle ask the lab for names, by a /etc/resolv.conf of its own.
+func TestOracleOfSlowNames(t *testing.T) {
+	t.Parallel()
+	l := startLab(t)
+	if os.Getuid() != 0 {
+		t.Skip("only root may answer at port 53, and give a process files of its own")
+	}
+	if out, err := exec.Command("unshare", "--mount", "mount", "--bind", "/etc/resolv.conf", "/etc/resolv.conf").CombinedOutput(); err != nil {
+		if !strings.Contains(string(out), "not permitted") && !strings.Contains(string(out), "denied") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		t.Skipf("this process may have no mounts of its own: %s", out)
+	}
+	resolv := filepath.Join(t.TempDir(), "resolv.conf")
+	if err := os.WriteFile(resolv, []byte("nameserver "+relayDNS(t, labAt(t, l, "dns"))+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(oracleSlowNames), "\n")
+	oracle := startOracle(t, l, rows, "unshare", "--mount", "sh", "-c", `mount --bind "$0" /etc/resolv.conf && exec "$@"`, resolv)
+	agree(t, l, oracle, rows, "http dns", "tcp dns", "tls dns", "dns dns", "icmp dns")
+}
+
+// relayDNS passes questions at port 53 on to a server at another.
+func relayDNS(t *testing.T, to string) (host string) {
+	t.Helper()
+	host = "127.0.0.4" // of its own: nobody else is there
+	packets, err := net.ListenPacket("udp", host+":53")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = packets.Close() })
+	go func() {
+		for {
+			question := make([]byte, 1<<10)
+			n, from, err := packets.ReadFrom(question)
+			if err != nil {
+				return
+			}
+			go func() {
+				server, err := net.Dial("udp", to)
+				if err != nil {
+					return
+				}
+				defer server.Close()
+				_ = server.SetDeadline(time.Now().Add(10 * time.Second))
+				_, _ = server.Write(question[:n])
+				answer := make([]byte, 4<<10)
+				if n, err := server.Read(answer); err == nil {
+					_, _ = packets.WriteTo(answer[:n], from)
+				}
+			}()
+		}
+	}()
+	return host
+}
+
+// agree makes the visits of the rows. Of what a server makes slow, as each of slow is in one row at
+// least, the oracle would tell if we said that it took no time.
+func agree(t *testing.T, l *lab.Lab, oracle oracle, rows []string, slow ...string) {
+	t.Helper()
 	e := New(options(l, func(o *Options) { o.Resolver = own(t, labAt(t, l, "dns"), *o) }))
 	gate := make(chan struct{}, 6)
 	var visits sync.WaitGroup
+	var mu sync.Mutex
+	seen := map[string]bool{}
 	for _, row := range rows {
 		v := readOracleRow(t, l, row)
 		visits.Go(func() {
@@ -352,7 +484,15 @@ func TestOracle(t *testing.T) {
 					t.Errorf("%s: %v", row, err)
 					return
 				}
-				if differ = differences(v.check.Kind, e.Look(t.Context(), v.check), said); len(differ) == 0 {
+				o := e.Look(t.Context(), v.check)
+				if differ = differences(v.check.Kind, o, said); len(differ) == 0 {
+					mu.Lock()
+					defer mu.Unlock()
+					for phase, told := range slowPhases(v.check.Kind, o, said) {
+						if seen[phase] = true; !told {
+							t.Errorf("%s: that %s took no time would not be told", row, phase)
+						}
+					}
 					return
 				}
 			}
@@ -360,7 +500,30 @@ func TestOracle(t *testing.T) {
 		})
 	}
 	visits.Wait()
-	t.Logf("%d visits", len(rows))
+	for _, phase := range slow {
+		if !seen[phase] {
+			t.Errorf("there is no row with a slow %s", phase)
+		}
+	}
+	t.Logf("%d visits, slow: %v", len(rows), slices.Sorted(maps.Keys(seen)))
+}
+
+// slowPhases are the phases of a visit that took a quarter of a second or more, and whether the
+// oracle would tell that one took none: what both agree on is nearer than that.
+func slowPhases(kind uptime.Kind, o Outcome, said map[string]float64) map[string]bool {
+	told := map[string]bool{}
+	if o.Status != uptime.StatusUp {
+		return told
+	}
+	p := &o.Phases
+	for name, phase := range map[string]*uint32{"dns": &p.DNS, "connect": &p.Connect, "tls": &p.TLS, "wait": &p.Wait, "transfer": &p.Transfer} {
+		if took := *phase; took >= 250_000 {
+			*phase = 0
+			told[string(kind)+" "+name] = len(differences(kind, o, said)) > 0
+			*phase = took
+		}
+	}
+	return told
 }
 
 // differences are what the two do not agree on. They are measured one after the other,
@@ -379,32 +542,47 @@ func differences(kind uptime.Kind, o Outcome, said map[string]float64) (differ [
 	if o.Status != uptime.StatusUp {
 		return differ
 	}
-	for name, us := range oracleTimes(kind, o) {
-		ours, theirs := float64(us)/1e6, said[name]
+	for _, of := range oracleTimes(kind, o) {
+		ours, theirs := float64(of.us)/1e6, said[of.name]
 		if diff := math.Abs(ours - theirs); diff > 0.1 && diff > max(ours, theirs)/3 {
-			note("%s is %v s here, says the oracle %v s", name, ours, theirs)
+			note("%s is %v s here, says the oracle %v s", of.name, ours, theirs)
 		}
 	}
 	return differ
 }
 
-// oracleTimes are our times, by the oracle's names. It has no phases of TCP.
-func oracleTimes(kind uptime.Kind, o Outcome) map[string]uint32 {
+// oracleTime is a time of ours, by the oracle's name.
+type oracleTime struct {
+	name string
+	us   uint32
+}
+
+// oracleTimes are our times. The oracle has no phases of TCP, and of a health check it knows but
+// two.
+func oracleTimes(kind uptime.Kind, o Outcome) []oracleTime {
 	p := o.Phases
 	switch kind {
 	case uptime.KindHTTP:
 		const name = "probe_http_duration_seconds"
-		return map[string]uint32{name + `{phase="resolve"}`: p.DNS, name + `{phase="connect"}`: p.Connect, name + `{phase="tls"}`: p.TLS, name + `{phase="processing"}`: p.Wait, name + `{phase="transfer"}`: p.Transfer}
+		return []oracleTime{{name + `{phase="resolve"}`, p.DNS}, {name + `{phase="connect"}`, p.Connect}, {name + `{phase="tls"}`, p.TLS}, {name + `{phase="processing"}`, p.Wait}, {name + `{phase="transfer"}`, p.Transfer}}
 	case uptime.KindDNS:
 		const name = "probe_dns_duration_seconds"
-		return map[string]uint32{name + `{phase="resolve"}`: p.DNS, name + `{phase="connect"}`: p.Connect + p.TLS, name + `{phase="request"}`: p.Wait + p.Transfer}
+		return []oracleTime{{name + `{phase="resolve"}`, p.DNS}, {name + `{phase="connect"}`, p.Connect + p.TLS}, {name + `{phase="request"}`, p.Wait + p.Transfer}}
+	case uptime.KindGRPC:
+		const name = "probe_grpc_duration_seconds"
+		return []oracleTime{{name + `{phase="resolve"}`, p.DNS}, {name + `{phase="check"}`, p.Connect + p.TLS + p.Wait + p.Transfer}}
+	case uptime.KindICMP:
+		const name = "probe_icmp_duration_seconds"
+		return []oracleTime{{name + `{phase="resolve"}`, p.DNS}, {name + `{phase="rtt"}`, p.Wait}}
 	}
-	return map[string]uint32{"probe_dns_lookup_time_seconds": p.DNS, "probe_duration_seconds": o.TotalUS}
+	const name = "probe_duration_seconds"
+	return []oracleTime{{"probe_dns_lookup_time_seconds", p.DNS}, {name, o.TotalUS}, {name, p.DNS + p.Connect + p.TLS + p.Wait + p.Transfer}}
 }
 
 type oracle struct{ url string }
 
-func startOracle(t *testing.T, l *lab.Lab, rows []string) oracle {
+// startOracle starts blackbox_exporter, by another program if there is one.
+func startOracle(t *testing.T, l *lab.Lab, rows []string, by ...string) oracle {
 	t.Helper()
 	binary := ""
 	for _, name := range []string{"prometheus-blackbox-exporter", "blackbox_exporter"} {
@@ -430,7 +608,9 @@ func startOracle(t *testing.T, l *lab.Lab, rows []string) oracle {
 	}
 	address := listener.Addr().String()
 	_ = listener.Close()
-	cmd := exec.Command(binary, "--config.file="+config, "--web.listen-address="+address, "--log.level=error")
+	line := append(by, binary, "--config.file="+config, "--web.listen-address="+address, "--log.level=error")
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = append(os.Environ(), "GODEBUG=netdns=go") // which reads /etc/resolv.conf itself
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
