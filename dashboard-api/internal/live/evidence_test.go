@@ -90,7 +90,7 @@ func TestNoSnapshotIsGreenOnOldEvidence(t *testing.T) {
 	}
 	sub, _, _, _ := h.Subscribe("targets", nil)
 	now = now.Add(5 * time.Minute)
-	h.flush()
+	h.flush(0)
 	for _, op := range decode(t, sub.Poll()).Ops {
 		if op.Item.State != verdict.StateNoData {
 			t.Errorf("a frame shows target %v as %s", op.ID, op.Item.State)

@@ -16,7 +16,9 @@ import (
 
 // frameEvery is how long results are gathered before they are sent. What changes a state is what
 // somebody waits for: it does not wait for the others, but for a moment in which more may change.
-// Where very much changes such frames come twice as often as others, not more.
+// Where very much changes such frames come twice as often as others, not more, and none of them has
+// a target that was in one less than frameEvery ago: what changes all the time is told ten times a
+// second, and a change after a while of quiet is told at once, whatever else goes on.
 const (
 	frameEvery = 100 * time.Millisecond
 	frameSoon  = 20 * time.Millisecond
@@ -111,20 +113,30 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer frames.Stop()
 	defer stale.Stop()
 	var due <-chan time.Time // of a frame that is sent before its time; nil: there is none
+	var dueAt time.Time      // when that is
 	var sent time.Time       // when the last one was
+	within := func(wait time.Duration) {
+		if at := time.Now().Add(wait); due == nil || at.Before(dueAt) {
+			due, dueAt = time.After(wait), at
+		}
+	}
 	for {
 		select {
 		case <-frames.C:
-			h.flush()
 			due = nil
-		case <-h.soon:
-			if due == nil {
-				due = time.After(max(frameSoon, frameApart-time.Since(sent)))
+			// A ticker is late at times: the one after that is no reason to leave anything out.
+			if held := h.flush(frameEvery - frameSoon); held > 0 {
+				within(max(frameApart, held))
 			}
+		case <-h.soon:
+			within(max(frameSoon, frameApart-time.Since(sent)))
 		case <-due:
-			h.flush()
+			held := h.flush(frameEvery)
 			frames.Reset(frameEvery)
 			due, sent = nil, time.Now()
+			if held > 0 {
+				within(max(frameApart, held))
+			}
 		case <-stale.C:
 			h.Refold()
 		case <-ctx.Done():
@@ -337,34 +349,44 @@ func (h *Hub) queue(e *entry) {
 	}
 }
 
-func (h *Hub) flush() {
+func (h *Hub) flush(apart time.Duration) (held time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.frame()
+	return h.frame(apart)
 }
 
-// frame sends what was gathered.
-func (h *Hub) frame() {
+// frame sends what was gathered, but for targets that were in a frame less than apart ago: they stay
+// for a later one, and it says how long the first of them does; 0: none is left.
+func (h *Hub) frame(apart time.Duration) (held time.Duration) {
 	h.marks.told = h.marks.newest
 	if len(h.dirty) == 0 {
-		return
+		return 0
 	}
 	now := h.now()
 	ops := make([]op, 0, len(h.dirty))
+	left := h.dirty[:0]
 	for _, e := range h.dirty {
-		e.dirty = false
 		if e.removed.Load() {
 			continue
 		}
+		if ago := time.Since(e.framed); ago < apart {
+			left = append(left, e)
+			h.marks.told = min(h.marks.told, e.before())
+			if wait := frameEvery - ago; held == 0 || wait < held {
+				held = wait
+			}
+			continue
+		}
 		ops = append(ops, upsertOf(e.target.ID, e.item(now, e.fresh), &e.removed))
-		e.fresh = nil
+		e.dirty, e.fresh, e.framed = false, nil, time.Now()
 	}
-	clear(h.dirty)
-	h.dirty = h.dirty[:0]
+	clear(h.dirty[len(left):])
+	h.dirty = left
 	if len(ops) > 0 {
 		h.targets.append(now, ops)
 		h.wake()
 	}
+	return held
 }
 
 // Refold turns targets whose evidence went stale, and forgets old orphans. Run does it every second;

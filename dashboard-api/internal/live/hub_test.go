@@ -126,7 +126,7 @@ func TestNoTickIsLostByCoalescing(t *testing.T) {
 }
 
 // What changes a state is sent before its time, with all that is there by then; the rest waits for the
-// frame. However much changes, a target is in twenty frames a second at most.
+// frame. However much changes, there are twenty frames a second at most.
 func TestAChangeOfStateIsSentSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,6 +167,72 @@ func TestAChangeOfStateIsSentSoon(t *testing.T) {
 		}
 		if frames < 18 || frames > 21 {
 			t.Errorf("%d frames in a second of changes", frames)
+		}
+	})
+}
+
+// A target whose state changes all the time is in ten frames a second, and no tick of it is lost; the
+// first change of another one is told at once all the same.
+func TestATargetThatChangesAllTheTimeIsInTenFramesASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := run(t)
+		h.Load([]uptime.Target{target(1), target(2)}, nil, []string{"eu"})
+		say := func(id int64, status uptime.Status) { h.Apply([]uptime.Result{result(id, "eu", time.Now(), status)}) }
+		pass(time.Second)
+		sub, _, _, err := h.Subscribe("targets", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const step = 5 * time.Millisecond
+		var said, told, frames []time.Time
+		var others []time.Duration
+		var changed time.Time // the first change of another one that was not told yet
+		seq := sub.At().Seq
+		for i := range 400 {
+			if i < 380 {
+				say(1, []uptime.Status{uptime.StatusDown, uptime.StatusUp}[i%2])
+				said = append(said, time.Now())
+			}
+			if i%97 == 50 { // at another time within a frame each
+				say(2, []uptime.Status{uptime.StatusDown, uptime.StatusUp}[i/97%2])
+				changed = time.Now()
+			}
+			pass(step)
+			message := sub.Poll()
+			if message == nil {
+				continue
+			}
+			d := decode(t, message)
+			if d.FromSeq != seq {
+				t.Fatalf("from %d after %d", d.FromSeq, seq)
+			}
+			seq = d.Seq
+			for _, o := range d.Ops {
+				switch o.ID {
+				case 1.0:
+					frames = append(frames, time.Now())
+					for _, tick := range o.Item.Ticks {
+						told = append(told, tick.At)
+					}
+				case 2.0:
+					others = append(others, time.Since(changed))
+				}
+			}
+		}
+		if !slices.EqualFunc(told, said, time.Time.Equal) {
+			t.Errorf("told %d ticks of %d, or in another order", len(told), len(said))
+		}
+		for i := range frames[1:] {
+			if apart := frames[i+1].Sub(frames[i]); apart < frameEvery {
+				t.Errorf("in a frame again after %v", apart)
+			}
+		}
+		if len(frames) < 18 {
+			t.Errorf("in %d frames in two seconds", len(frames))
+		}
+		if len(others) != 4 || slices.Max(others) > frameApart+step {
+			t.Errorf("the other one was told after %v", others)
 		}
 	})
 }

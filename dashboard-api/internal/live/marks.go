@@ -49,7 +49,7 @@ func (m mark) time() time.Time {
 type marks struct {
 	first  mark // before everything that was read
 	newest mark // read last
-	told   mark // the newest of what is in frames
+	told   mark // everything up to here is in frames; of what came later there may be some, too, while targets wait for theirs
 }
 
 // Reading says that the stream is read from an entry on: what stands before it comes from the stores.
@@ -117,7 +117,7 @@ func (h *Hub) reaches(from Mark) bool {
 // and targets with other changes since a while before it, as they are now. Of results that came by
 // the stores alone nobody knows which the other node has told: those of that while are told again.
 func (h *Hub) since(s *Subscription, from Mark) []byte {
-	h.frame() // what is gathered is told to others in a frame: this reader has it here
+	h.frame(0) // what is gathered is told to others in a frame, and nothing waits: this reader has it here
 	at, _ := from.parse()
 	now, around := h.now(), at.time().Add(-resumeSlack)
 	var ops [][]byte

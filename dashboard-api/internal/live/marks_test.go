@@ -95,6 +95,62 @@ func TestReadersGoOnAtAnotherNode(t *testing.T) {
 	})
 }
 
+// A target that was in a frame a moment ago waits for its next one while others are told: a reader who
+// goes to another node then gets what waited there, once, also where it was recorded before it was heard of.
+func TestWhatWaitsForItsFrameIsToldByAnotherNode(t *testing.T) {
+	t.Parallel()
+	for _, recorded := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a, b := twoNodes(t)
+			say := func(id int64, status uptime.Status) time.Time {
+				now := time.Now()
+				r := result(id, "eu", now, status)
+				if recorded {
+					a.Apply([]uptime.Result{r})
+				}
+				for _, h := range []*Hub{a, b} {
+					h.Announced(entryAt(now, 0), []uptime.Result{r})
+				}
+				pass(5 * time.Millisecond)
+				return now
+			}
+			say(1, uptime.StatusUp)
+			say(2, uptime.StatusUp)
+			pass(time.Second)
+			sub, _, _, _ := a.Subscribe("targets", nil)
+			say(1, uptime.StatusDown)
+			pass(frameSoon)
+			if n := len(seen(t, sub.Poll())); n != 1 {
+				t.Fatalf("the first change: %d ticks", n)
+			}
+			waits := say(1, uptime.StatusUp)
+			other := say(2, uptime.StatusDown)
+			pass(frameApart)
+			if got := seen(t, sub.Poll()); len(got) != 1 || !got[0].Equal(other) {
+				t.Fatalf("while one waits: %v", got)
+			}
+			position := sub.At()
+			there, _, recovered, _ := b.Subscribe("targets", &position)
+			got := seen(t, there.Poll())
+			if !recovered || !slices.ContainsFunc(got, waits.Equal) {
+				t.Errorf("recovered %v, and what waited is not in %v", recovered, got)
+			}
+			pass(frameEvery)
+			if again := seen(t, there.Poll()); len(again) > 0 {
+				t.Errorf("told again: %v", again)
+			}
+			if got := seen(t, sub.Poll()); len(got) != 1 || !got[0].Equal(waits) {
+				t.Errorf("who stayed was told %v", got)
+			}
+			position = there.At()
+			back, _, recovered, _ := a.Subscribe("targets", &position)
+			if again := seen(t, back.Poll()); !recovered || len(again) > 0 {
+				t.Errorf("back: recovered %v, told %v", recovered, again)
+			}
+		})
+	}
+}
+
 // What changed by something else than a result is told, too, and what did not change is not.
 func TestOtherChangesAreToldByAnotherNode(t *testing.T) {
 	t.Parallel()

@@ -160,7 +160,7 @@ func BenchmarkApply(b *testing.B) {
 				rows[0] = result(1, regions[i%3], now, uptime.StatusUp)
 				h.Apply(rows)
 				if i%30 == 0 {
-					h.flush()
+					h.flush(0)
 				}
 			}
 		})

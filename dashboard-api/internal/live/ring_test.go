@@ -28,7 +28,7 @@ func TestTheFeedHoldsFiveMinutes(t *testing.T) {
 			all = append(all, one)
 		}
 		h.Load(all, nil, regions)
-		h.flush()
+		h.flush(0)
 		said, second := 0, c.targets*len(regions)/c.interval
 		run := func(seconds int) {
 			for range seconds {
@@ -39,7 +39,7 @@ func TestTheFeedHoldsFiveMinutes(t *testing.T) {
 					said++
 				}
 				h.Apply(results)
-				h.flush()
+				h.flush(0)
 			}
 		}
 		run(c.interval)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -80,13 +81,14 @@ type entry struct {
 	around  verdict.Conditions
 	newest  []verdict.Observation // one a region, measured only; of regions that check it no more too
 	ticks   []Tick                // newest ticksKept slots, ascending by (at, region)
-	fresh   []Tick                // arrived since the last frame
+	fresh   []Tick                // arrived since the last frame it was in
 	verdict verdict.Verdict
 	shown   verdict.Shown // the same, where the newest results say it all
 	paused  time.Time     // since when it is; zero: it is not, or nobody knows
 	folded  time.Time     // when the verdict was last brought up to date
 	parent  string        // the name of what it depends on, while that is down
 	dirty   bool
+	framed  time.Time   // when it was last in a frame, by this machine's clock
 	changed time.Time   // by something else than a result
 	removed atomic.Bool // read outside the hub's lock
 }
@@ -133,6 +135,11 @@ func (e *entry) addTick(tick Tick) bool {
 	if found {
 		if e.ticks[i].revision == tick.revision && e.ticks[i].mark == 0 {
 			e.ticks[i].mark = tick.mark // it was recorded before it was heard of
+			for j := range e.fresh {
+				if f := &e.fresh[j]; f.At.Equal(tick.At) && f.Region == tick.Region && f.revision == tick.revision {
+					f.mark = tick.mark
+				}
+			}
 		}
 		if e.ticks[i].revision >= tick.revision {
 			return false // a replay, or a reason for what was measured
@@ -146,6 +153,18 @@ func (e *entry) addTick(tick Tick) bool {
 	}
 	e.fresh = append(e.fresh, tick)
 	return true
+}
+
+// before is the place in the stream before everything that waits for a frame; the last there can
+// be when nothing does that came by the stream.
+func (e *entry) before() mark {
+	first := mark(math.MaxUint64)
+	for i := range e.fresh {
+		if at := e.fresh[i].mark; at != 0 {
+			first = min(first, at-1)
+		}
+	}
+	return first
 }
 
 func (e *entry) observe(o verdict.Observation) {
