@@ -410,7 +410,7 @@ async function figures(figure) {
   };
 }
 
-test("the tables and files of regions over time and of how long checks take say what the pictures show", async () => {
+test("the tables and files of the bar, of regions over time and of how long checks take say what the pictures show", async () => {
   const from = Math.floor(Date.now() / 600_000) * 600_000 - 3_600_000;
   const target = await must("POST", "/targets", {
     url: `http://127.0.0.1:9/${run}`,
@@ -482,6 +482,34 @@ test("the tables and files of regions over time and of how long checks take say 
       assert.deepEqual(line.slice(7), [figure, figure], `${region}, minute ${minute}`);
     }
   }
+
+  const bar = page.getByRole("region", { name: "Last 90 checks", exact: true });
+  await bar.getByRole("img", { name: "Last 6 checks: 3 up, 2 degraded, 1 down", exact: true }).waitFor();
+  const checks = await figures(bar);
+  const said = { timeout: "No answer in time", connect_refused: "The connection was refused" };
+  const each = [5, 4, 3, 2, 1, 0].flatMap((minute) =>
+    Object.entries(sent).flatMap(([region, minutes]) => {
+      const [status, ms, failure = ""] = minutes[minute] ?? [];
+      const word = status && status[0].toUpperCase() + status.slice(1);
+      return status ? [{ at: from + minute * 60_000 + 1_000, region: `ext-${region}`, word, ms, failure }] : [];
+    }),
+  );
+  assert.deepEqual(checks.file, [
+    ["Scheduled (UTC)", "Region", "State", "Took ms", "Reason"],
+    ...each.map(({ at, region, word, ms, failure }) => [new Date(at).toISOString(), region, word, `${ms}`, failure]),
+  ]);
+  assert.deepEqual(
+    checks.table.slice(1).map((line) => line.slice(1)),
+    each.map(({ region, word, ms, failure }) => [
+      region,
+      word,
+      `${ms < 10 ? ms.toFixed(1) : ms} ms`,
+      said[failure] ?? "",
+    ]),
+  );
+  await bar.getByRole("button", { name: "Table of Last 90 checks" }).press("Enter");
+  await page.keyboard.press("Shift+Tab"); // the table stands before the button
+  await bar.locator("[aria-label='Last 90 checks as a table']:focus").waitFor();
 
   const histogram = page.getByRole("region", { name: "How long checks take" });
   const agree = async (times) => {

@@ -51,23 +51,13 @@ export function FigureCard({
         <AsOfNote at={asOf} />
         <div className="row wrap push">
           {tools}
-          <button type="button" className="btn" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
-            <Rich
-              text={asTable ? "Chart<sr> of {title}</sr>" : "Table<sr> of {title}</sr>"}
-              sr={(inner) => <span className="sr">{inner}</span>}
-              title={title}
-            />
-          </button>
-          <button
-            type="button"
-            className="btn"
-            disabled={!filled}
-            onClick={() => numbers && download(file, csvOf(numbers.columns, numbers.rows.map(filed)))}
-          >
-            <Download size={15} aria-hidden />{" "}
-            <Rich text="CSV<sr> of {title}</sr>" sr={(inner) => <span className="sr">{inner}</span>} title={title} />
-          </button>
+          <TableButtons
+            title={title}
+            file={file}
+            asTable={asTable}
+            onTable={setAsTable}
+            numbers={filled ? () => numbers : null}
+          />
         </div>
       </div>
       {Boolean(query.error) && !query.data && <ErrorNote error={query.error} onRetry={() => void query.refetch()} />}
@@ -78,7 +68,41 @@ export function FigureCard({
   );
 }
 
-function NumberTable({ title, numbers }: { title: string; numbers: Numbers }) {
+/** To see a figure as its table, or as the picture again, and to have the table as a file. */
+export function TableButtons({
+  title,
+  file,
+  asTable,
+  onTable,
+  numbers,
+}: {
+  title: string;
+  file: string;
+  asTable: boolean;
+  onTable: (asTable: boolean) => void;
+  /** Null: there are none. */
+  numbers: (() => Numbers) | null;
+}) {
+  const save = ({ columns, rows }: Numbers) => download(file, csvOf(columns, rows.map(filed)));
+  return (
+    <>
+      <button type="button" className="btn" aria-pressed={asTable} onClick={() => onTable(!asTable)}>
+        {asTable ? <ChartColumn size={15} aria-hidden /> : <Table size={15} aria-hidden />}
+        <Rich
+          text={asTable ? "Chart<sr> of {title}</sr>" : "Table<sr> of {title}</sr>"}
+          sr={(inner) => <span className="sr">{inner}</span>}
+          title={title}
+        />
+      </button>
+      <button type="button" className="btn" disabled={!numbers} onClick={() => numbers && save(numbers())}>
+        <Download size={15} aria-hidden />{" "}
+        <Rich text="CSV<sr> of {title}</sr>" sr={(inner) => <span className="sr">{inner}</span>} title={title} />
+      </button>
+    </>
+  );
+}
+
+export function NumberTable({ title, numbers }: { title: string; numbers: Numbers }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className="scroll-x series-table" tabIndex={0} aria-label={t("{title} as a table", { title })}>

@@ -18,7 +18,6 @@ import { KindBadge } from "../ui/KindBadge";
 import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
-import { Ticks } from "../ui/Ticks";
 import { Ago } from "../ui/time";
 import { whyWords } from "../ui/why";
 import { duration, explain, latency, listed, safeHref, shortUrl, stateWords } from "../ui/words";
@@ -30,6 +29,7 @@ import { HistogramCard } from "./HistogramCard";
 import { MatrixCard } from "./MatrixCard";
 import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
+import { StripCard } from "./StripCard";
 import { TargetIncidents } from "./TargetIncidents";
 import { UnverifiedNote } from "./UnverifiedNote";
 import { UptimeCards } from "./UptimeCard";
@@ -171,21 +171,7 @@ function Details({ target }: { target: TargetView }) {
         />
       )}
 
-      <section className="card strip-card" aria-label={t(beats ? "Last 90 pings" : "Last 90 checks")}>
-        <Ticks slots={target.slots} maintained={target.maintained} height={40} />
-        <div className="row spread muted" dir="ltr">
-          <span dir="auto">
-            {target.slots[0] ? <Ago at={target.slots[0].at} /> : t(beats ? "No pings yet" : "No checks yet")}
-          </span>
-          <span dir="auto">
-            {target.last_result_at ? (
-              <Rich text="last result {ago}" ago={<Ago at={target.last_result_at} />} />
-            ) : (
-              t(beats ? "waiting for the first ping" : "waiting for the first result")
-            )}
-          </span>
-        </div>
-      </section>
+      <StripCard target={target} />
 
       <div className="stats uptimes">
         <UptimeCards id={target.id} />
