@@ -19,10 +19,19 @@ after(async () => {
   await browser?.close();
 });
 
-test("an open overview says that a region fell silent, and that it is back", async () => {
+const silent = (page) => page.getByText(`Region ${region} stopped reporting`, { exact: false });
+/** Where what is on a page begins. */
+const top = (page) => page.locator("h1").evaluate((h1) => h1.getBoundingClientRect().top);
+
+test("open pages say that a region fell silent, and that it is back, and nothing on them moves", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
-  const banner = page.getByText(`Region ${region} stopped reporting`, { exact: false });
-  await page.locator("[data-link=live]").waitFor();
+  const other = await openPage(browser, state, "/settings/account");
+  const banner = silent(page);
+  for (const one of [page, other.page]) {
+    await one.locator("[data-link=live]").waitFor();
+    await one.locator("h1").waitFor();
+  }
+  const before = [await top(page), await top(other.page)];
   await page.evaluate(() => {
     window.sameDocument = true;
   });
@@ -30,15 +39,28 @@ test("an open overview says that a region fell silent, and that it is back", asy
 
   process.kill(prober, "SIGSTOP");
   await banner.waitFor({ timeout: 90_000 });
+  await silent(other.page).waitFor();
+  assert.deepEqual([await top(page), await top(other.page)], before);
+  assert.equal(await banner.count(), 1, "it is said once");
   assert.deepEqual(await axeViolations(page), []);
   await shoot(page, "silent-region-1280-light");
   await page.setViewportSize({ width: 390, height: 844 });
   assert.equal(await overflow(page), 0);
   await shoot(page, "silent-region-390-light");
+  for (const path of ["/incidents", "/maintenance", "/fleet", "/reports", "/settings/channels"]) {
+    await other.page.goto(new URL(path, settings.base).href);
+    await silent(other.page).waitFor();
+    assert.equal(await silent(other.page).count(), 1, path);
+  }
+  await silent(other.page).click();
+  await other.page.waitForURL("**/fleet");
+  assert.deepEqual(await axeViolations(other.page), []);
 
   process.kill(prober, "SIGCONT");
   await banner.waitFor({ state: "detached", timeout: 60_000 });
   assert.ok(await page.evaluate(() => window.sameDocument), "the page was never loaded again");
-  assert.deepEqual(trouble, []);
+  await silent(other.page).waitFor({ state: "detached" });
+  assert.deepEqual([...trouble, ...other.trouble], []);
+  await other.context.close();
   await context.close();
 });

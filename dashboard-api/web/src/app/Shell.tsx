@@ -12,6 +12,7 @@ import { useKeys } from "./keys";
 import { useLiveRunning } from "./live";
 import { useIncidentNudge, useOpenIncidents } from "./openIncidents";
 import { Presence } from "./Presence";
+import { SilentRegions } from "./SilentRegions";
 import { useAskAgain } from "./useAskAgain";
 
 const Palette = lazy(() => import("../palette/Palette"));
@@ -84,6 +85,7 @@ export function Shell({ session }: { session: Session }) {
             <AppMenu user={session.user} onHelp={showHelp} />
           </div>
         </div>
+        <SilentRegions />
       </header>
       <main id="main" tabIndex={-1}>
         <Suspense fallback={<div className="skeleton page-skeleton" />}>

@@ -11,7 +11,6 @@ import { useTest } from "../app/useTest";
 import { BAR_SLOTS } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
-import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
 import { t } from "../words/t";
@@ -130,7 +129,6 @@ export function OverviewPage() {
         )}
       </div>
       <StoreNotices fleet={fleet.data} />
-      <SilentRegions regions={list.regions} />
       <OpenIncidents />
       <StateStrip counts={list.counts} chosen={search.state} onChoose={(state) => change({ state })} />
 

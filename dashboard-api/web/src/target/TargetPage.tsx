@@ -15,7 +15,6 @@ import { AskTarget } from "../known/ways";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
 import { KindBadge } from "../ui/KindBadge";
-import { SilentRegions } from "../ui/SilentRegions";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
@@ -85,7 +84,6 @@ function Details({ target }: { target: TargetView }) {
     });
   const look = (next: Pick<TargetSearch, "view" | "region">) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true, resetScroll: false });
-  const { regions } = useList();
   const fleet = useFleet();
   const [editing, setEditing] = useState(false);
   const toggle = useActivity();
@@ -165,11 +163,6 @@ function Details({ target }: { target: TargetView }) {
       <AskTarget id={target.id} />
       <UnverifiedNote target={target} />
       <StoreNotices fleet={fleet.data} />
-      {!beats && (
-        <SilentRegions
-          regions={regions.filter((r) => target.regions.length === 0 || target.regions.includes(r.region))}
-        />
-      )}
 
       <StripCard target={target} />
 
