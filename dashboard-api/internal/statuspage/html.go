@@ -2,6 +2,7 @@ package statuspage
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -176,11 +177,22 @@ func (p *Pages) execute(name, lang string, zone *time.Location, data any) []byte
 	return out.Bytes()
 }
 
+// shell is what forms and refusals are given.
+type shell struct {
+	Lang, Dir, Theme string
+	CSS, Reader      string // hashes of files: reader.js gives them the theme that was chosen on the page
+}
+
+// shellOf has the theme of a page; of none, the system's.
+func shellOf(lang, theme string) shell {
+	return shell{lang, direction(lang), cmp.Or(theme, pagestore.ThemeAuto), fileHash("page.css"), fileHash("reader.js")}
+}
+
 func (p *Pages) askPassword(w http.ResponseWriter, q request, status int, problem string) {
 	body := p.execute("password.html", q.lang, time.UTC, struct {
-		Lang, Dir, Theme, CSS string
-		Problem               string // a word; "": there is none
-	}{q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), problem})
+		shell
+		Problem string // a word; "": there is none
+	}{shellOf(q.lang, q.page.Terms.Theme), problem})
 	secure(w.Header(), formPolicy)
 	w.Header().Set("Referrer-Policy", "same-origin")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -1,13 +1,17 @@
 package statuspage_test
 
 import (
+	"net/http/httptest"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/pagestore"
 )
@@ -76,4 +80,71 @@ func TestChoicesOfReaders(t *testing.T) {
 	contains(t, r.get("/s/utc").Body.String(), "(UTC)", `!<option value="utc">`)
 	whole, _ := r.pages.Copy(t.Context(), utc.ID)
 	contains(t, string(whole.Files["index.html"]), "Times are in UTC.", "!choices", "!<select")
+}
+
+// Forms and refusals follow what a reader chose on the page: by the same file, before anything is drawn,
+// and by nothing else. They have no instants, so there is no zone to follow.
+func TestFormsFollowTheReader(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.open(pagestore.Terms{Theme: pagestore.ThemeDark})
+	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.page(pagestore.Page{Slug: "locked", Terms: pagestore.Terms{Title: "Locked", Theme: pagestore.ThemeLight, PasswordHash: hash}})
+	o.page(pagestore.Page{Slug: "office", Terms: pagestore.Terms{Title: "Office", Theme: pagestore.ThemeDark, Allow: []string{"198.51.100.0/24"}}})
+	reader := regexp.MustCompile(`/s/-/reader\.js\?[0-9a-f]+`).FindString(o.get("/s/main").Body.String())
+	if got := o.get(reader); reader == "" || got.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Fatalf("%q: %v", reader, got.Header())
+	}
+	asked := header("Accept", browser)
+	for name, c := range map[string]struct {
+		got   *httptest.ResponseRecorder
+		code  int
+		theme string
+	}{
+		"password":        {o.get("/s/locked", asked), 401, "light"},
+		"wrong password":  {o.do("/s/locked", url.Values{"password": {"guess"}}, asked), 401, "light"},
+		"subscribe":       {o.get("/s/main/subscribe", asked), 200, "dark"},
+		"bad address":     {o.do("/s/main/subscribe", url.Values{"by": {"email"}, "address": {"x"}}, asked), 422, "dark"},
+		"asked":           {o.do("/s/main/subscribe", url.Values{"by": {"email"}, "address": {"ann@example.com"}}, asked), 200, "dark"},
+		"confirm":         {o.get("/s/-/confirm/x", asked), 200, "auto"},
+		"confirm, old":    {o.do("/s/-/confirm/x", nil, asked), 410, "auto"},
+		"unsubscribe":     {o.get("/s/-/unsubscribe/x", asked), 404, "auto"},
+		"nothing of it":   {o.get("/s/main/nothing", asked), 404, "dark"},
+		"nothing":         {o.get("/s/nobody", asked), 404, "auto"},
+		"another address": {o.get("/s/office", asked), 403, "auto"},
+		"not allowed":     {o.do("/s/main", nil, asked), 405, "dark"},
+	} {
+		root, err := html.Parse(strings.NewReader(c.got.Body.String()))
+		if err != nil || c.got.Code != c.code {
+			t.Fatalf("%s: %d %v", name, c.got.Code, err)
+		}
+		var loads []string
+		for n := range root.Descendants() {
+			if n.Type != html.ElementNode {
+				continue
+			}
+			switch n.Data {
+			case "script":
+				if loads = append(loads, attribute(n, "src")); n.FirstChild != nil || len(n.Attr) != 1 {
+					t.Errorf("%s: a script: %+v", name, n.Attr)
+				}
+			case "link":
+				file, _, _ := strings.Cut(attribute(n, "href"), "?")
+				loads = append(loads, file)
+			case "html":
+				if got := attribute(n, "data-theme"); got != c.theme {
+					t.Errorf("%s: without scripts the theme is %q, want %q", name, got, c.theme)
+				}
+			case "time":
+				t.Errorf("%s: an instant", name)
+			}
+		}
+		if !slices.Equal(loads, []string{reader, "/s/-/page.css"}) {
+			t.Errorf("%s: loads %q", name, loads)
+		}
+		contains(t, c.got.Header().Get("Content-Security-Policy"), "default-src 'none'", "script-src 'self';", "!unsafe", "!connect-src", "!sha256", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'")
+	}
 }

@@ -23,9 +23,10 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, q request, status
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(p.execute("refused.html", q.lang, time.UTC, struct{ Lang, Dir, Theme, CSS, Word, Base string }{
-		q.lang, direction(q.lang), q.page.Terms.Theme, fileHash("page.css"), word, q.base,
-	}))
+	_, _ = w.Write(p.execute("refused.html", q.lang, time.UTC, struct {
+		shell
+		Word, Base string
+	}{shellOf(q.lang, q.page.Terms.Theme), word, q.base}))
 }
 
 // notFound is the same for a page that is not there and one that is not published.

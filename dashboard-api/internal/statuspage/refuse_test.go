@@ -78,7 +78,7 @@ func TestRefusalsInTheReadersLanguage(t *testing.T) {
 			if got.Code != c.code || h.Get("Content-Type") != media+"; charset=utf-8" || h.Get("Content-Language") != c.lang || h.Get("Cache-Control") != "no-store" || h.Get("Vary") != "Accept, Accept-Language" || h.Get("ETag") != "" {
 				t.Errorf("%s: %d %v, want %d", c.path, got.Code, h, c.code)
 			}
-			contains(t, h.Get("Content-Security-Policy"), "default-src 'none'", "frame-ancestors 'none'", "!unsafe", "!script-src")
+			contains(t, h.Get("Content-Security-Policy"), "default-src 'none'", "frame-ancestors 'none'", "script-src 'self'", "!connect-src", "!unsafe")
 		}
 		if c.code == 405 && page.Header().Get("Allow") != "GET, HEAD" {
 			t.Errorf("%s: %v", c.path, page.Header())

@@ -24,20 +24,21 @@ type Subscribers interface {
 	Remove(ctx context.Context, pageID, id int64) error
 }
 
-// formPolicy is what pages with a form may load, and where the form may go.
-const formPolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// formPolicy is what pages with a form, and refusals, may load, and where a form may go. The script is a
+// file of ours, and may ask nobody for anything.
+const formPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // formData is what the template of forms is given.
 type formData struct {
-	Lang, Dir, Theme, CSS string
-	Title                 string // of the page; "": it is not said
-	Base                  string
-	What                  string   // the form: subscribe, confirm, unsubscribe; or "": a message alone
-	Message               string   // a word of the catalogues
-	Problem               bool     // the message is bad news
-	ByEmail, ByWebhook    bool     // forms to subscribe
-	Address               string   // that was given
-	Components            []choice // to choose from
+	shell
+	Title              string // of the page; "": it is not said
+	Base               string
+	What               string   // the form: subscribe, confirm, unsubscribe; or "": a message alone
+	Message            string   // a word of the catalogues
+	Problem            bool     // the message is bad news
+	ByEmail, ByWebhook bool     // forms to subscribe
+	Address            string   // that was given
+	Components         []choice // to choose from
 }
 
 type choice struct {
@@ -52,10 +53,6 @@ func (p *Pages) byEmail(t pagestore.Terms) bool {
 func (p *Pages) byWebhook(t pagestore.Terms) bool { return t.ByWebhook && p.Subscribers != nil }
 
 func (p *Pages) form(w http.ResponseWriter, status int, d formData) {
-	d.Dir, d.CSS = direction(d.Lang), fileHash("page.css")
-	if d.Theme == "" {
-		d.Theme = pagestore.ThemeAuto
-	}
 	secure(w.Header(), formPolicy)
 	w.Header().Set("Referrer-Policy", "same-origin") // without it a form says that it comes from nowhere, and is refused
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -68,7 +65,7 @@ func (p *Pages) form(w http.ResponseWriter, status int, d formData) {
 // subscribe answers with the forms to subscribe by, and takes them in.
 func (p *Pages) subscribe(w http.ResponseWriter, r *http.Request, q request) {
 	t := q.page.Terms
-	d := formData{Lang: q.lang, Theme: t.Theme, Title: t.Title, Base: q.base, What: "subscribe", ByEmail: p.byEmail(t), ByWebhook: p.byWebhook(t)}
+	d := formData{shell: shellOf(q.lang, t.Theme), Title: t.Title, Base: q.base, What: "subscribe", ByEmail: p.byEmail(t), ByWebhook: p.byWebhook(t)}
 	for _, c := range q.page.Components() {
 		d.Components = append(d.Components, choice{c.ID, c.Name})
 	}
@@ -154,7 +151,7 @@ func (p *Pages) asked() {
 // a page nor its addresses count here, and nothing is said of the page.
 func (p *Pages) linked(w http.ResponseWriter, r *http.Request, what, token string) {
 	q := stranger(r)
-	d := formData{Lang: q.lang, What: what}
+	d := formData{shell: shellOf(q.lang, ""), What: what}
 	if p.Subscribers == nil {
 		p.notFound(w, r, q)
 		return

@@ -175,7 +175,7 @@ func TestSubscribingByMail(t *testing.T) {
 	o := newOffice(t)
 	page := o.open(pagestore.Terms{Groups: components(pagestore.Component{Name: "Shop", Rule: pagestore.RuleManual, State: pagestore.Up}, pagestore.Component{Name: "API", Rule: pagestore.RuleManual, State: pagestore.Up})})
 	contains(t, o.get("/s/main").Body.String(), `href="/s/main/subscribe?lang=en"`)
-	contains(t, o.get("/s/main/subscribe").Body.String(), `type="email"`, `type="url"`, `value="2"> API`, "!<script")
+	contains(t, o.get("/s/main/subscribe").Body.String(), `type="email"`, `type="url"`, `value="2"> API`, "!<time")
 	got := o.ask("ann@example.com", "192.0.2.1", "2")
 	if got.Code != http.StatusOK {
 		t.Fatalf("%d %s", got.Code, got.Body)

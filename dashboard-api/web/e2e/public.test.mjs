@@ -384,3 +384,50 @@ test("a reader chooses theme and time zone, and has them kept", async () => {
   await forgetful.close();
   await must("DELETE", `/status-pages/${chosen.id}`);
 });
+
+test("forms and refusals are in the theme that was chosen on the page", async () => {
+  const page = { title: `Forms ${run}`, published: true, theme: "light", subscribe_webhook: true };
+  const open = await must("POST", "/status-pages", { ...page, slug: `forms-${run}` });
+  const closed = await must("POST", "/status-pages", { ...page, slug: `shut-${run}`, password: settings.password });
+  const paths = [
+    `/s/${open.slug}/subscribe`,
+    "/s/-/confirm/old",
+    "/s/-/unsubscribe/old",
+    `/s/${open.slug}/none`,
+    `/s/${open.slug}-none`,
+    `/s/${closed.slug}`,
+  ];
+  const surface = (of) => of.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const context = await browser.newContext({ colorScheme: "light" });
+  await context.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.body) window.firstTheme ??= document.documentElement.dataset.theme;
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const reader = await context.newPage();
+  const trouble = watchPage(reader);
+  const bare = await browser.newPage({ javaScriptEnabled: false, colorScheme: "light" });
+  for (const [theme, colour] of [
+    ["dark", "rgb(10, 16, 23)"],
+    ["light", "rgb(244, 246, 248)"],
+  ]) {
+    await reader.goto(`${proxy.url}/s/${open.slug}`);
+    await reader.getByLabel("Theme").selectOption(theme);
+    for (const path of paths) {
+      await reader.goto(proxy.url + path);
+      assert.equal(await surface(reader), colour, path);
+      assert.equal(await reader.evaluate(() => window.firstTheme), theme, `${path}: no other was seen first`);
+      if (theme === "dark") assert.deepEqual(await axeViolations(reader), [], path);
+      await bare.goto(proxy.url + path);
+      assert.equal(await surface(bare), "rgb(244, 246, 248)", `${path}: without scripts it is the page's`);
+    }
+    if (theme === "dark") await shoot(reader, "public-password-chosen-dark", true);
+  }
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 40[14]/.test(line)),
+    [],
+  );
+  await bare.close();
+  await context.close();
+  for (const { id } of [open, closed]) await must("DELETE", `/status-pages/${id}`);
+});

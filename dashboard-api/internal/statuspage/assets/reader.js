@@ -1,5 +1,6 @@
 // What a reader chooses for themselves and their browser keeps: colours, and of where the times are. The page is
-// complete without it. It is waited for, so that nothing is drawn in other colours first.
+// complete without it. It is waited for, so that nothing is drawn in other colours first. Forms and refusals have
+// it, too: they follow what was chosen on the page.
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -38,6 +39,8 @@
 
   document.addEventListener("fresh", times); // page.js has put instants there
   document.addEventListener("DOMContentLoaded", () => {
+    const offered = document.querySelector(".choices");
+    if (!offered) return; // a form, or a refusal: it has no times, either
     for (const select of document.querySelectorAll(".choices select")) {
       select.value = chosen[select.name];
       if (select.selectedIndex < 0) select.selectedIndex = 0; // UTC, on a page that is in UTC
@@ -52,7 +55,7 @@
         times();
       });
     }
-    document.querySelector(".choices").hidden = false;
+    offered.hidden = false;
     times();
   });
 })();
