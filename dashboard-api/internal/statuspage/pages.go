@@ -113,7 +113,7 @@ type shelf struct {
 	copies  map[string]*copied // of the view, by what they are
 }
 
-// copied is a rendered answer.
+// copied is a rendered answer, in both forms that it is sent in.
 type copied struct {
 	media       string
 	body, small []byte // small: gzipped
@@ -222,7 +222,13 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 	if found := s.copies[kind]; found != nil {
 		return found
 	}
-	r := render(s.view)
+	c := copyOf(render(s.view))
+	s.copies[kind] = c
+	return c
+}
+
+// copyOf compresses an answer, once for all who take it so.
+func copyOf(r rendered) *copied {
 	c := &copied{media: r.media, body: r.body, policy: r.policy}
 	sum := sha256.Sum256(append([]byte(r.policy), r.body...))
 	c.tag = hex.EncodeToString(sum[:12])
@@ -231,7 +237,6 @@ func (p *Pages) answer(ctx context.Context, page pagestore.Page, w written, writ
 	_, _ = zip.Write(r.body)
 	_ = zip.Close() // a bytes.Buffer does not fail
 	c.small = small.Bytes()
-	s.copies[kind] = c
 	return c
 }
 

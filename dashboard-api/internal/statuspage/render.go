@@ -73,6 +73,7 @@ func (v *View) component(id int64) ComponentView {
 const (
 	mediaSVG  = "image/svg+xml"
 	mediaJSON = "application/json; charset=utf-8"
+	mediaJS   = "text/javascript; charset=utf-8"
 )
 
 func jsonOf(media string, document func(*View) any) func(*View) rendered {

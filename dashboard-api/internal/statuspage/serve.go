@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/pagestore"
@@ -135,15 +136,7 @@ const nothing = "default-src 'none'; frame-ancestors 'none'"
 
 func (p *Pages) send(w http.ResponseWriter, r *http.Request, q request, c *copied) {
 	h := w.Header()
-	secure(h, c.policy)
-	h.Set("Content-Type", c.media)
 	h.Add("Vary", "Accept-Encoding, Accept-Language, Cookie")
-	body, tag := c.body, `"`+c.tag+`"`
-	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		body, tag = c.small, `"`+c.tag+`-g"`
-	}
-	h.Set("ETag", tag)
 	t := q.page.Terms
 	switch {
 	case t.PasswordHash != "" || len(t.Allow) > 0:
@@ -154,8 +147,23 @@ func (p *Pages) send(w http.ResponseWriter, r *http.Request, q request, c *copie
 			h.Set("Access-Control-Allow-Origin", "*")
 		}
 	}
+	hand(w, r, c)
+}
+
+// hand gives a copy in the form that its reader takes, or says that they have it. It is given as a whole:
+// who asks for a range gets all of it, as none of it is long.
+func hand(w http.ResponseWriter, r *http.Request, c *copied) {
+	h := w.Header()
+	secure(h, c.policy)
+	h.Set("Content-Type", c.media)
+	body, tag := c.body, `"`+c.tag+`"`
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		h.Set("Content-Encoding", "gzip")
+		body, tag = c.small, `"`+c.tag+`-g"`
+	}
+	h.Set("ETag", tag)
 	for _, known := range strings.Split(r.Header.Get("If-None-Match"), ",") {
-		if known = strings.TrimSpace(known); known == tag || known == "*" {
+		if known = strings.TrimPrefix(strings.TrimSpace(known), "W/"); known == tag || known == "*" { // compared weakly (RFC 9110 §13.1.2)
 			h.Del("Content-Encoding")
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -177,37 +185,30 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// assetOf gives a file that pages load, and what it is; nil: there is none of that name.
-func assetOf(name string) (media string, content []byte) {
-	switch name {
-	case "page.css":
-		media = "text/css; charset=utf-8"
-	case "page.js", "reader.js":
-		media = "text/javascript; charset=utf-8"
-	default: // an open page needs the icons of all states, not only of its own
-		for _, state := range states() {
-			if name == "icon-"+state+".svg" {
-				return mediaSVG, iconOf(state)
-			}
-		}
-		return "", nil
+// assets are the files that pages load, by their names.
+var assets = sync.OnceValue(func() map[string]*copied { //nolint:gochecknoglobals // constants in all but name: embedded files, compressed once
+	all := map[string]*copied{}
+	for name, media := range map[string]string{"page.css": "text/css; charset=utf-8", "page.js": mediaJS, "reader.js": mediaJS} {
+		content, _ := files.ReadFile("assets/" + name) // embedded: cannot fail
+		all[name] = copyOf(rendered{media, content, nothing})
 	}
-	content, _ = files.ReadFile("assets/" + name) // embedded: cannot fail
-	return media, content
-}
+	for _, state := range states() { // an open page needs the icons of all states, not only of its own
+		all["icon-"+state+".svg"] = copyOf(rendered{mediaSVG, iconOf(state), nothing})
+	}
+	return all
+})
 
 // asset serves the files that pages load.
 func (p *Pages) asset(w http.ResponseWriter, r *http.Request, name string) {
-	media, content := assetOf(name)
-	if content == nil {
+	c := assets()[name]
+	if c == nil {
 		p.notFound(w, r, stranger(r))
 		return
 	}
-	secure(w.Header(), nothing)
-	w.Header().Set("Content-Type", media)
+	w.Header().Set("Vary", "Accept-Encoding")
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.URL.RawQuery != "" { // its hash
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	_, _ = w.Write(content)
+	hand(w, r, c)
 }
