@@ -1,6 +1,7 @@
 package statuspage
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -90,18 +91,24 @@ func (p *Pages) tell(ctx context.Context, told map[string]string) {
 		if !heard[page.Slug] {
 			continue
 		}
-		s := p.shelf(page)
-		p.days(page).begin() // and not waited for: the readers of other pages are next
-		s.mu.Lock()
-		p.refresh(s, page, w, at, fine, tellEvery)
-		item, news := now(s.view), s.news
-		s.mu.Unlock()
+		item, news := p.present(page, w, at, fine)
 		text, _ := json.Marshal(item)
 		if said := fmt.Sprint(news, string(text)); told[page.Slug] != said { // who loaded the page between two that are the same is told, too
 			told[page.Slug] = said
 			p.Live.Page(page.Slug, item)
 		}
 	}
+}
+
+// present is how a page is now, and how often it was another one than before. Its days are read, but
+// not waited for: the readers of other pages are next.
+func (p *Pages) present(page pagestore.Page, w written, at time.Time, fine bool) (item Now, news int) {
+	s := p.shelf(page)
+	p.days(page).begin()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.refresh(s, page, w, at, fine, tellEvery)
+	return now(s.view), s.news
 }
 
 // listen counts a live connection of anybody in, by its address: one alone must not take the
@@ -172,8 +179,23 @@ func (p *Pages) still(ctx context.Context, r *http.Request, asked pagestore.Page
 // breath is a message, and no comment: a page that hears nothing says that nothing is known.
 const breath = `data: {"t":"ping"}` + "\n\n"
 
+// begins is the first event of who cannot go on from where they come, or comes from nowhere: how the
+// page is. It is looked at when the subscription is there, so what it does not say yet follows.
+func (p *Pages) begins(q request, channel string, at live.Position) string {
+	item, _ := p.present(q.page, q.written, q.writtenAt, q.fine)
+	text, _ := json.Marshal(live.Delta[live.Op[string, Now]]{T: "delta", Ch: channel, FromSeq: at.Seq, Seq: at.Seq, Ops: []live.Op[string, Now]{{Op: "upsert", ID: q.page.Slug, Item: &item}}}) // plain structs: cannot fail
+	return event(at, text)
+}
+
+func event(at live.Position, message []byte) string {
+	return fmt.Sprintf("id: %s\ndata: %s\n\n", at, message)
+}
+
+// stream tells a reader all that changes from where they were: by Last-Event-ID, or as the page's own
+// script says it, which makes its pauses itself and so opens another stream each time.
 func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channel string) {
-	sub, _, _, err := p.Live.Subscribe(channel, live.ParsePosition(r.Header.Get("Last-Event-ID")))
+	last := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("from")) // a browser that comes back by itself says the newer one
+	sub, at, recovered, err := p.Live.Subscribe(channel, live.ParsePosition(last))
 	if err != nil {
 		p.notFound(w, r, q)
 		return
@@ -194,10 +216,14 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request, q request, channe
 	quiet, judged := time.NewTicker(breathEvery), time.NewTicker(judgeEvery)
 	defer quiet.Stop()
 	defer judged.Stop()
-	for going := say("retry: 3000\n\n"); going; {
+	going := say("retry: 3000\n\n")
+	if !recovered {
+		going = going && say(p.begins(q, channel, at))
+	}
+	for going {
 		changed := p.Live.Changed()
 		if message := sub.Poll(); message != nil {
-			if at := sub.At(); !say(fmt.Sprintf("id: %s\ndata: %s\n\n", at, message)) {
+			if !say(event(sub.At(), message)) {
 				return
 			}
 		}

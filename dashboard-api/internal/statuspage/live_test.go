@@ -223,7 +223,8 @@ func TestLiveTellsOfWhatWasHandedOut(t *testing.T) {
 		}
 		t.Fatalf("no %s: %v", what, lines.Err())
 	}
-	until(`"state":"up"`)
+	until(`"state":"up"`) // as it was when they came
+	until(`"state":"up"`) // by the first look
 	for _, state := range []string{pagestore.Down, pagestore.Up} {
 		r.edit(page, func(t *pagestore.Terms) { t.Groups[0].Components[0].State = state })
 		contains(t, r.get("/s/main/state.json").Body.String(), `"state":"`+state+`"`)
@@ -269,12 +270,23 @@ func inMemory(s *shelved) *statuspage.Pages {
 
 // reading is the same from an address, through proxies that say theirs.
 func reading(t *testing.T, pages *statuspage.Pages, address string, through ...string) (answer *httptest.ResponseRecorder, ended chan struct{}, leave func()) {
+	answer = httptest.NewRecorder()
+	ended, leave = coming(t, pages, answer, func(r *http.Request) {
+		r.RemoteAddr = address
+		if len(through) > 0 {
+			r.Header.Set("X-Forwarded-For", strings.Join(through, ", "))
+		}
+	})
+	return answer, ended, leave
+}
+
+// coming is the same for a request as it may be.
+func coming(t *testing.T, pages *statuspage.Pages, answer http.ResponseWriter, options ...option) (ended chan struct{}, leave func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	answer, ended = httptest.NewRecorder(), make(chan struct{})
+	ended = make(chan struct{})
 	request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/s/main/events", nil)
-	request.RemoteAddr = address
-	if len(through) > 0 {
-		request.Header.Set("X-Forwarded-For", strings.Join(through, ", "))
+	for _, o := range options {
+		o(request)
 	}
 	go func() {
 		defer close(ended)
@@ -283,7 +295,7 @@ func reading(t *testing.T, pages *statuspage.Pages, address string, through ...s
 	leave = func() { cancel(); <-ended }
 	t.Cleanup(leave)
 	synctest.Wait()
-	return answer, ended, leave
+	return ended, leave
 }
 
 // One address takes 50 places and no more, however it comes; the others have theirs, and a place
@@ -485,4 +497,154 @@ func TestRevokedReaders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// told is an event of a stream: where its reader is then, and what it says.
+type told struct {
+	id, state string
+	from, seq uint64
+}
+
+// readable is an answer that can be read while it is written.
+type readable struct {
+	mu sync.Mutex
+	*httptest.ResponseRecorder
+}
+
+func (a *readable) Write(text []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ResponseRecorder.Write(text)
+}
+
+func (a *readable) text() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.Body.String()
+}
+
+// heard are the events of a stream up to now. They follow each other without a gap, and the id of each
+// is where it leads to.
+func heard(t *testing.T, answer *readable) (all []told) {
+	t.Helper()
+	for part := range strings.SplitSeq(answer.text(), "\n\n") {
+		id, data, found := strings.Cut(strings.TrimPrefix(part, "id: "), "\ndata: ")
+		if !found {
+			continue
+		}
+		var delta live.Delta[live.Op[string, statuspage.Now]]
+		if err := json.Unmarshal([]byte(data), &delta); err != nil || delta.T != "delta" || delta.Ch != "page:main" || len(delta.Ops) == 0 {
+			t.Fatalf("%s: %v", data, err)
+		}
+		last := delta.Ops[len(delta.Ops)-1]
+		if at := live.ParsePosition(id); at == nil || at.Seq != delta.Seq || last.ID != "main" || last.Item == nil {
+			t.Fatalf("%s: %s", id, data)
+		}
+		if n := len(all); n > 0 && all[n-1].seq != delta.FromSeq {
+			t.Errorf("after %d: %s", all[n-1].seq, data)
+		}
+		all = append(all, told{id, last.Item.State, delta.FromSeq, delta.Seq})
+	}
+	return all
+}
+
+// Who comes back to a stream gets what they missed, or how it is now: there is no gap, whoever else
+// read meanwhile, how long ever they were away, and whichever node they come to.
+func TestAStreamGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelved{page: pagestore.Page{ID: 1, Slug: "main", Terms: pagestore.Terms{Groups: components(pagestore.Component{ID: 1, Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}}}
+		pages := inMemory(s)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = pages.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+		become := func(state string) {
+			s.edit(func(t *pagestore.Terms) {
+				t.Groups = components(pagestore.Component{ID: 1, Name: "Site", Rule: pagestore.RuleManual, State: state})
+			})
+			time.Sleep(5 * time.Second) // another node changed it: it is seen soon
+			synctest.Wait()
+		}
+		// come opens a stream, and gives what it says at once.
+		come := func(pages *statuspage.Pages, options ...option) (said []told, answer *readable, leave func()) {
+			t.Helper()
+			answer = &readable{ResponseRecorder: httptest.NewRecorder()}
+			_, leave = coming(t, pages, answer, options...)
+			return heard(t, answer), answer, leave
+		}
+		lastID := func(id string) option { return header("Last-Event-ID", id) }
+
+		said, first, leave := come(pages)
+		if len(said) != 1 || said[0].state != "up" || said[0].from != said[0].seq {
+			t.Fatalf("who comes from nowhere is told %+v", said)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		leave()
+		said = heard(t, first)
+		left := said[len(said)-1]
+
+		// Nobody reads meanwhile: nobody looks, either.
+		become(pagestore.Down)
+		said, answer, leave := come(pages, lastID(left.id))
+		if len(said) != 0 {
+			t.Errorf("nothing was told, and who comes back hears %+v", said)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if said = heard(t, answer); len(said) == 0 || said[0].from != left.seq || said[len(said)-1].state != "down" {
+			t.Errorf("after %s: %+v", left.id, said)
+		}
+		left = said[len(said)-1]
+		leave()
+
+		// Others read meanwhile.
+		_, other, stop := come(pages)
+		defer stop()
+		become(pagestore.Degraded)
+		become(pagestore.Maintenance)
+		here := heard(t, other)
+		for name, where := range map[string]option{
+			"by the header":            lastID(left.id),
+			"as the page's own script": func(r *http.Request) { r.URL.RawQuery = "from=" + url.QueryEscape(left.id) },
+			"by both, the header counts": func(r *http.Request) {
+				r.URL.RawQuery = "from=" + url.QueryEscape(here[len(here)-1].id)
+				lastID(left.id)(r)
+			},
+		} {
+			said, _, leave := come(pages, where)
+			if len(said) != 1 || said[0].from != left.seq || said[0].state != "maintenance" || said[0].id != here[len(here)-1].id {
+				t.Errorf("%s, after %s: %+v, where others were told %+v", name, left.id, said, here)
+			}
+			leave()
+		}
+		newest := here[len(here)-1]
+		if said, _, leave = come(pages, lastID(newest.id)); len(said) != 0 {
+			t.Errorf("who has missed nothing is told %+v", said)
+		}
+		leave()
+
+		// What they come from is nowhere here, or not any more: they are told how it is, at once, and go on.
+		elsewhere := inMemory(s) // nobody has looked there yet
+		time.Sleep(10 * time.Minute)
+		become(pagestore.Up) // and what was told ten minutes ago is let go of
+		for name, c := range map[string]struct {
+			pages *statuspage.Pages
+			id    string
+		}{
+			"another node": {elsewhere, newest.id}, "long ago": {pages, left.id}, "ahead": {pages, strings.Split(newest.id, ".")[0] + ".4711."}, "nonsense": {pages, "x"},
+		} {
+			said, answer, leave := come(c.pages, lastID(c.id))
+			if len(said) != 1 || said[0].state != "up" || said[0].from != said[0].seq {
+				t.Errorf("%s: %+v", name, said)
+			}
+			c.pages.Live.Page("main", statuspage.Now{State: "down"})
+			synctest.Wait()
+			if said = heard(t, answer); len(said) != 2 || said[1].state != "down" {
+				t.Errorf("%s goes on with %+v", name, said)
+			}
+			leave()
+		}
+	})
 }

@@ -55,10 +55,10 @@ async function opened(path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
-  const asked = { socket: 0, stream: 0, poll: 0 };
+  const asked = { socket: 0, streams: [], poll: 0 };
   page.on("websocket", () => asked.socket++);
   page.on("request", (request) => {
-    if (request.url().endsWith("/events")) asked.stream++;
+    if (new URL(request.url()).pathname.endsWith("/events")) asked.streams.push(request.url());
     if (request.url().endsWith("/state.json")) asked.poll++;
   });
   const trouble = watchPage(page);
@@ -216,20 +216,20 @@ test("without websockets a stream of events brings what changes, without any of 
   const unhurried = { everyMs: 500 }; // what is answered meanwhile has time to arrive
   const reads = async () => {
     await page.clock.fastForward(2_000); // it tries websockets a few times
-    return asked.stream === 1 && asked.poll > 0;
+    return asked.streams.length === 1 && asked.poll > 0;
   };
   await until("it reads a stream", reads, unhurried);
   const polled = asked.poll;
   await say("down");
   await banner(page, "down");
-  assert.deepEqual([asked.stream, asked.poll], [1, polled], "the stream told it");
+  assert.deepEqual([asked.streams.length, asked.poll], [1, polled], "the stream told it");
 
   proxy.cutLive();
   await until("it asks by itself", async () => {
     await page.clock.fastForward(5_000);
     return asked.poll > polled + 2;
   });
-  const streams = asked.stream;
+  const streams = asked.streams.length;
   await say("up");
   const brought = async () => {
     await page.clock.fastForward(11_000);
@@ -237,7 +237,7 @@ test("without websockets a stream of events brings what changes, without any of 
   };
   await until("asking brings it", brought, unhurried);
   assert.equal(await page.locator("p.cut").count(), 0, "who is answered is not cut off");
-  assert.equal(asked.stream, streams);
+  assert.equal(asked.streams.length, streams);
 
   proxy.restore();
   const sockets = asked.socket;
@@ -252,6 +252,30 @@ test("without websockets a stream of events brings what changes, without any of 
   );
   await context.close();
   await say("up");
+});
+
+test("a stream that breaks off is opened again where it was, and brings what was missed", async () => {
+  proxy.cutSockets();
+  const { context, page, asked } = await opened(`/s/${slug}`);
+  const reads = async () => {
+    await page.clock.fastForward(2_000); // it tries websockets a few times
+    return asked.streams.length === 1 && asked.poll > 0;
+  };
+  await until("it reads a stream", reads, { everyMs: 500 });
+  await say("down");
+  await banner(page, "down");
+
+  await page.route("**/state.json", (route) => route.abort()); // the stream alone can tell it
+  proxy.cut();
+  await say("up");
+  proxy.cutSockets();
+  await banner(page, "up");
+  const [first, ...later] = asked.streams.map((url) => new URL(url).searchParams.get("from"));
+  assert.equal(first, null);
+  assert.ok(later.length > 0);
+  for (const from of later) assert.match(from, /^\w+\.\d+\.$/);
+  assert.equal(await page.evaluate(() => window.sameDocument), true, "it was never loaded anew");
+  await context.close();
 });
 
 /** An instant as pages write it. */

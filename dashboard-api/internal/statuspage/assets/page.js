@@ -11,7 +11,10 @@
   let askedAt = 0;
   let undo = []; // gives the page the look back that it had before it was cut off
   let reloading = false;
-  let tries = 0;
+  const [mostSockets, mostStreams] = [3, 5]; // that fail in a row, before the next way is taken
+  let tries = 0; // websockets that were not answered
+  let failed = 0; // streams of events that did not last
+  let told = ""; // by a stream: from there another one goes on
   const icon = document.querySelector("link[rel=icon]");
   new Image().src = icon.dataset.cut; // kept by the browser: when it is needed, nothing can be loaded
   const words = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
@@ -156,35 +159,43 @@
     const asking = setInterval(ask, 10000);
     const again = () => {
       clearInterval(asking);
-      tries = 2;
+      [tries, failed] = [mostSockets - 1, mostStreams - 1]; // each way is tried once
       connect();
     };
     setTimeout(again, 240000 + Math.random() * 120000);
   }
 
+  // How long to wait before try n: longer each time, and never all readers of a node together.
+  const pause = (n) => Math.random() * Math.min(30000, 500 * 2 ** n);
+
   function stream() {
     if (!window.EventSource) return poll();
-    const events = new EventSource(base + "/events");
+    const events = new EventSource(base + "/events" + (told && "?from=" + encodeURIComponent(told)));
     let silent = 0;
-    let failed = 0;
     const end = () => {
       clearTimeout(silent);
       events.close();
-      poll();
     };
     const alive = () => {
       clearTimeout(silent);
-      silent = setTimeout(end, 35000);
+      silent = setTimeout(() => {
+        end();
+        poll();
+      }, 35000);
     };
     alive();
     events.onopen = ask; // what happened before it was there
     events.onmessage = (event) => {
       alive();
-      failed = 0;
-      hear(event.data);
+      if (event.lastEventId) told = event.lastEventId;
+      if (hear(event.data).t === "ping") failed = 0; // it has lasted: streams that are cut after a moment are no way
     };
+    // It would come back by itself, without a pause that grows.
     events.onerror = () => {
-      if (events.readyState === EventSource.CLOSED || ++failed >= 3) end();
+      const refused = events.readyState === EventSource.CLOSED;
+      end();
+      if (refused || ++failed >= mostStreams) poll();
+      else setTimeout(stream, pause(failed));
     };
   }
 
@@ -217,8 +228,8 @@
     };
     socket.onclose = () => {
       clearTimeout(silent);
-      if (!well && ++tries >= 3) return stream();
-      setTimeout(connect, Math.random() * Math.min(30000, 500 * 2 ** tries));
+      if (!well && ++tries >= mostSockets) return stream();
+      setTimeout(connect, pause(tries));
       if (well) tries++;
     };
   }
