@@ -39,12 +39,15 @@ type (
 
 // liveMessages are the messages of the websocket, by the name they have in the documents.
 func liveMessages() (fromBrowser, fromNode map[string]reflect.Type) {
-	return map[string]reflect.Type{
-			"Hello": typeOf[live.Hello](), "Sub": typeOf[live.Sub](), "Unsub": typeOf[live.Unsub](), "Pong": typeOf[live.Pong](),
-		}, map[string]reflect.Type{
-			"Welcome": typeOf[live.Welcome](), "OK": typeOf[live.OK](), "TargetDelta": typeOf[TargetDelta](), "RegionDelta": typeOf[RegionDelta](),
-			"IncidentDelta": typeOf[IncidentDelta](), "CheckDelta": typeOf[CheckDelta](), "PageDelta": typeOf[PageDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
-		}
+	fromBrowser = map[string]reflect.Type{}
+	for _, command := range live.Commands() { // which a node reads what it is told by
+		t := reflect.TypeOf(command)
+		fromBrowser[t.Name()] = t
+	}
+	return fromBrowser, map[string]reflect.Type{
+		"Welcome": typeOf[live.Welcome](), "OK": typeOf[live.OK](), "TargetDelta": typeOf[TargetDelta](), "RegionDelta": typeOf[RegionDelta](),
+		"IncidentDelta": typeOf[IncidentDelta](), "CheckDelta": typeOf[CheckDelta](), "PageDelta": typeOf[PageDelta](), "Resync": typeOf[live.Resync](), "Err": typeOf[live.Err](), "Ping": typeOf[live.Ping](),
+	}
 }
 
 // liveSchemas are the schemas of those messages, and of what is in them.

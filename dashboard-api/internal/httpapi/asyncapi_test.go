@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +115,139 @@ func TestDeltasAreAsDescribed(t *testing.T) {
 		now := time.Now()
 		hub.Page("main", statuspage.Now{State: "up", EvidenceAt: &now, Tag: "a", Components: []statuspage.ComponentNow{{ID: 1, State: "up"}}})
 	})
+}
+
+// schemaOf is what this test reads of a schema in the document.
+type schemaOf struct {
+	Ref        string `json:"$ref"`
+	Type       any
+	Enum       []any
+	MaxLength  int
+	Properties map[string]*schemaOf
+}
+
+// described is the document, as far as it is of what browsers say.
+type described struct {
+	Operations map[string]struct{ Messages []schemaOf }
+	Components struct {
+		Messages map[string]struct{ Payload schemaOf }
+		Schemas  map[string]*schemaOf
+	}
+}
+
+func lastPart(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+
+// example is a value with everything that a schema has.
+func (d *described) example(t *testing.T, s *schemaOf) any {
+	t.Helper()
+	switch {
+	case s == nil:
+		t.Fatal("there is no such schema")
+	case s.Ref != "":
+		return d.example(t, d.Components.Schemas[lastPart(s.Ref)])
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Type == huma.TypeString:
+		return "some"
+	case s.Type == huma.TypeInteger:
+		return 7.0
+	case s.Type == huma.TypeObject:
+		all := map[string]any{}
+		for name, property := range s.Properties {
+			all[name] = d.example(t, property)
+		}
+		return all
+	}
+	t.Fatalf("the type %v in what browsers say: give an example of it here", s.Type)
+	return nil
+}
+
+// fieldsOf are the fields of a message as it is written, and those of what is in it.
+func fieldsOf(t reflect.Type) (all []string) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+		for _, inner := range fieldsOf(t.Field(i).Type) {
+			all = append(all, name+"."+inner)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// keysOf are the same of an example.
+func keysOf(v any) (all []string) {
+	object, _ := v.(map[string]any)
+	for name, value := range object {
+		all = append(all, name)
+		for _, inner := range keysOf(value) {
+			all = append(all, name+"."+inner)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// What browsers say by the document is what a node reads: the same messages with the same fields, in both
+// directions, and as long.
+func TestBrowsersSayWhatIsDescribed(t *testing.T) {
+	t.Parallel()
+	var d described
+	newBench(t).do("GET", "/api/asyncapi.json", "").into(t, &d)
+	read := map[string]reflect.Type{}
+	for _, command := range live.Commands() {
+		read[reflect.TypeOf(command).Name()] = reflect.TypeOf(command)
+	}
+	bounded := 0
+	for _, message := range d.Operations["fromBrowser"].Messages {
+		name := lastPart(message.Ref)
+		schema := d.Components.Schemas[lastPart(d.Components.Messages[name].Payload.Ref)]
+		example, _ := d.example(t, schema).(map[string]any)
+		reads := func(said map[string]any) (any, error) {
+			t.Helper()
+			text, err := json.Marshal(said)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return live.ReadCommand(text)
+		}
+		command, err := reads(example)
+		if err != nil || reflect.TypeOf(command) != read[name] {
+			t.Errorf("%s is described, and %v is read as %T, %v", name, example, command, err)
+			continue
+		}
+		if keys, fields := keysOf(example), fieldsOf(read[name]); !slices.Equal(keys, fields) {
+			t.Errorf("%s is described with %q, and read with %q", name, keys, fields)
+		}
+		again, err := json.Marshal(command)
+		var kept map[string]any
+		if err != nil || json.Unmarshal(again, &kept) != nil || !reflect.DeepEqual(kept, example) {
+			t.Errorf("of %v is read %s, %v", example, again, err)
+		}
+		for field, property := range schema.Properties {
+			if property.MaxLength == 0 {
+				continue
+			}
+			bounded++
+			for length, fits := range map[int]bool{property.MaxLength: true, property.MaxLength + 1: false} {
+				said := maps.Clone(example)
+				said[field] = strings.Repeat("é", length)
+				if _, err := reads(said); (err == nil) != fits {
+					t.Errorf("%s of %s with %d characters: %v", field, name, length, err)
+				}
+			}
+		}
+		delete(read, name)
+	}
+	if len(read) > 0 || bounded == 0 {
+		t.Errorf("read, and not described: %v; %d fields have bounds", read, bounded)
+	}
 }
 
 // TestLiveTypesCurrent keeps the dashboard's types those of the node.

@@ -1,7 +1,7 @@
 package live
 
 // Messages of the protocol probefleet.v1.json. The documents that describe it are made from
-// these types. A browser says hello, sub, unsub and pong; a node says the others.
+// these types. A browser says those of Commands; a node says the others.
 type (
 	// Hello greets. It changes nothing.
 	Hello struct {

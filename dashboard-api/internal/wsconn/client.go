@@ -3,13 +3,12 @@ package wsconn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -18,17 +17,6 @@ import (
 
 // slowAfter is how long a writer counts among those that others wait for.
 const slowAfter = 20 * time.Millisecond
-
-// maxID is how long an id may be that comes back in an answer: see live.Sub.
-const maxID = 64
-
-// command is a message of a browser.
-type command struct {
-	T    string         `json:"t"`
-	ID   string         `json:"id"`
-	Ch   string         `json:"ch"`
-	From *live.Position `json:"from"`
-}
 
 // message is what is written to a browser. Of a delta, and of the answer to a subscription, at says
 // how far the reader of a channel is told by it.
@@ -110,16 +98,8 @@ func (c *client) read(conn *websocket.Conn) {
 			return
 		}
 		c.heard.Store(time.Now().Unix())
-		c.obey(parse(kind, data))
+		c.obey(kind, data)
 	}
-}
-
-// parse reads what a browser says.
-func parse(kind websocket.MessageType, data []byte) (cmd command) {
-	if kind != websocket.MessageText || json.Unmarshal(data, &cmd) != nil || utf8.RuneCountInString(cmd.ID) > maxID {
-		return command{T: "malformed"}
-	}
-	return cmd
 }
 
 // closing gives what is closed once the socket has been; nil when it is not being closed.
@@ -129,19 +109,31 @@ func (c *client) closing() <-chan struct{} {
 	return c.closed
 }
 
-func (c *client) obey(cmd command) {
-	switch cmd.T {
-	case "hello", "pong":
-	case "unsub":
+// obey does what a browser says: each of live.Commands.
+func (c *client) obey(kind websocket.MessageType, data []byte) {
+	var command any
+	err := live.ErrMalformed
+	if kind == websocket.MessageText {
+		command, err = live.ReadCommand(data)
+	}
+	if unknown, is := errors.AsType[live.ErrUnknownMessage](err); is {
+		c.refuse(unknown.ID, "unknown_message", unknown.Error())
+		return
+	}
+	if err != nil {
+		c.refuse("", "malformed", err.Error())
+		return
+	}
+	switch command := command.(type) {
+	case live.Hello, live.Pong:
+	case live.Unsub:
 		c.mu.Lock()
-		c.forget(cmd.Ch)
+		c.forget(command.Ch)
 		c.mu.Unlock()
-	case "sub":
-		c.subscribe(cmd)
-	case "malformed":
-		c.refuse("", "malformed", fmt.Sprintf("messages are JSON objects in text frames, their ids of %d characters at most", maxID))
-	default:
-		c.refuse(cmd.ID, "unknown_message", fmt.Sprintf("there is no message %q", strings.ToValidUTF8(cmd.T, "?")))
+	case live.Sub:
+		c.subscribe(command)
+	default: // a test says each of them
+		c.refuse("", "unknown_message", fmt.Sprintf("a %T is not obeyed here", command))
 	}
 }
 
@@ -167,7 +159,7 @@ func (c *client) forgetAll() {
 	c.subs = nil
 }
 
-func (c *client) subscribe(cmd command) {
+func (c *client) subscribe(cmd live.Sub) {
 	if c.only != "" && cmd.Ch != c.only {
 		c.refuse(cmd.ID, "forbidden_channel", "this socket reads "+c.only+" alone")
 		return

@@ -39,7 +39,7 @@ func (s *Server) Stream() http.Handler {
 			if i >= maxChannels || slices.Contains(names[:i], name) || wire.isOver() || r.Context().Err() != nil {
 				continue // a subscription may wait for what another node has told
 			}
-			c.subscribe(command{ID: name, Ch: name, From: from[name]})
+			c.subscribe(live.Sub{ID: name, Ch: name, From: from[name]})
 		}
 		select {
 		case <-wire.over:

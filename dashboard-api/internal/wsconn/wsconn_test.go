@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -133,7 +134,7 @@ func TestSubscribeDeltaAndErrors(t *testing.T) {
 			break // an earlier frame may still carry the loading
 		}
 	}
-	for text, code := range map[string]string{`{"t":"sub","id":"2","ch":"secrets"}`: "unknown_channel", `nonsense`: "malformed", `{"t":"sub","id":"` + strings.Repeat("é", maxID+1) + `","ch":"targets"}`: "malformed", `{"t":"drop"}`: "unknown_message"} {
+	for text, code := range map[string]string{`{"t":"sub","id":"2","ch":"secrets"}`: "unknown_channel", `nonsense`: "malformed", `{"t":"sub","id":"` + strings.Repeat("é", live.MaxID+1) + `","ch":"targets"}`: "malformed", `{"t":"drop"}`: "unknown_message"} {
 		say(t, conn, text)
 		if got := read(t, conn); got["t"] != "err" || got["code"] != code {
 			t.Errorf("%s: %v", text, got)
@@ -262,6 +263,21 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 			t.Fatal("the slow reader still has its socket")
 		}
 		<-time.After(50 * time.Millisecond)
+	}
+}
+
+// Whatever the documents say that browsers say is obeyed.
+func TestEveryCommandIsObeyed(t *testing.T) {
+	t.Parallel()
+	for _, command := range live.Commands() {
+		c := &client{server: New(Options{Hub: live.New(live.Options{})})}
+		field, _ := reflect.TypeOf(command).FieldByName("T")
+		c.obey(websocket.MessageText, []byte(`{"t":"`+field.Tag.Get("enum")+`","id":"1","ch":"targets"}`))
+		for _, a := range c.answers {
+			if strings.Contains(string(a.body), `"t":"err"`) {
+				t.Errorf("%T is answered with %s", command, a.body)
+			}
+		}
 	}
 }
 

@@ -34,13 +34,22 @@ class Source {
 }
 
 const element = () => ({
-  ...{ dataset: {}, textContent: "", className: "" },
-  ...{ querySelector: () => null, getAttribute: () => "", setAttribute: () => {}, after: () => {}, remove: () => {} },
+  dataset: {},
+  textContent: "",
+  querySelector: () => null,
+  getAttribute: () => "",
+  setAttribute: () => {},
+  after: () => {},
+  remove: () => {},
 });
 const here = "https://status.example/s/main";
+const stateOf = (tag: string) => ({ state: "up", evidence_at: null, tag, components: [] });
 const delta = (seq: number, tag = "a") => ({
-  ...{ t: "delta", ch: "page:main", from_seq: seq - 1, seq },
-  ops: [{ op: "upsert", id: "main", item: { state: "up", evidence_at: null, tag, components: [] } }],
+  t: "delta",
+  ch: "page:main",
+  from_seq: seq - 1,
+  seq,
+  ops: [{ op: "upsert", id: "main", item: stateOf(tag) }],
 });
 
 let sources: Source[];
@@ -77,7 +86,7 @@ beforeEach(() => {
     fetch: async (url: string) => {
       fetched.push(url);
       if (url === here) throw new Error("not now");
-      return { ok: true, headers: new Headers(), json: async () => delta(1).ops[0]?.item };
+      return { ok: true, headers: new Headers(), json: async () => stateOf("a") };
     },
   });
 });
