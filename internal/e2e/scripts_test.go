@@ -23,7 +23,11 @@ func TestNothingWrittenRuns(t *testing.T) {
 	s := newSystem(t, "--regions", "eu")
 	s.env = append(s.env, "API_SMTP_URL=smtp://127.0.0.1:9?security=none", "API_SMTP_FROM=status@example.com")
 	s.start()
-	s.browse("e2e/xss.test.mjs", "HOSTILE_TLS="+strings.Join(hostileCertificates(t), " "))
+	const name = "<img src=x onerror=top.__ran=1>"
+	prober := s.program("prober", "hostile", append(s.proberEnv(), "REGION=eu", "PROBER_NAME="+name, "PROBER_SPOOL_DIR="+t.TempDir(), "PROBER_SPOOL_VOLATILE=true")...)
+	s.browse("e2e/xss.test.mjs", "HOSTILE_TLS="+strings.Join(hostileCertificates(t), " "), "HOSTILE_PROBER="+name)
+	_ = prober.Process.Kill() // what it writes in goes with the test
+	_ = prober.Wait()
 }
 
 // hostileCertificates serves certificates whose names are scripts, and gives the addresses.

@@ -3,6 +3,7 @@
 // in a real browser.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import { createServer as listen } from "node:net";
 import { after, before, test } from "node:test";
 import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
 
@@ -451,5 +452,124 @@ test("what servers answer, in the dashboard", async () => {
   for (const { id } of targets) await must("DELETE", `/targets/${id}`);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+  assert.deepEqual(trouble, []);
+});
+
+test("what jobs, other servers, other browsers and probers say, in the dashboard", async () => {
+  trouble = [];
+  const servers = [];
+  const targets = [];
+  // Who knows its address can write what goes with a ping, without an account.
+  for (const [i, body] of packed(payloads, 700).entries()) {
+    const job = { kind: "heartbeat", name: `job ${i}`, heartbeat: { period_s: 300, grace_s: 60 } };
+    const made = await must("POST", "/targets", job);
+    const { path } = await must("GET", `/targets/${made.id}/heartbeat`);
+    const answer = await fetch(new URL(`${path}/fail`, settings.base), { method: "POST", body });
+    assert.equal(answer.status, 200);
+    targets.push(made);
+  }
+  // What a server says first, and what should have been there instead.
+  for (const text of packed(oneLine, 900)) {
+    const server = listen((socket) => socket.on("error", () => {}).end(text));
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    servers.push(server);
+    targets.push(
+      await must("POST", "/targets", {
+        url: `tcp://127.0.0.1:${server.address().port}`,
+        interval_s: 10,
+        assertions: [{ source: "received", op: "equals", value: `other than ${text}` }],
+      }),
+    );
+  }
+  await until(
+    "all are down",
+    async () => {
+      const items = new Map((await must("GET", "/live/snapshot")).items.map((item) => [item.id, item.state]));
+      return targets.every(({ id }) => items.get(id) === "down");
+    },
+    { seconds: 90, everyMs: 500 },
+  );
+  const stored = async ({ id }) => (await must("GET", `/targets/${id}/results?limit=1`)).items.length > 0;
+  for (const one of targets) await until("it is stored", () => stored(one));
+
+  const t = await tab(state);
+  const says = async (what) => assert.ok((await t.page.locator(what).first().innerText()).includes("__ran"), what);
+  for (const { id, kind } of targets) {
+    const path = `/targets/${id}`;
+    trouble.push(...(await open(t, path)));
+    await t.page.locator(".log-row").first().click();
+    await t.page.locator(".detail .facts").first().waitFor();
+    if (kind === "heartbeat") {
+      await t.page.locator("details.excerpt summary").click();
+      await says("details.excerpt pre");
+    } else {
+      await says(".log .detail");
+      await t.page.getByRole("button", { name: "Edit" }).first().click();
+      const value = t.page.locator("dialog[open] :is(input, textarea)");
+      await until("the assertion in its form", () =>
+        value.evaluateAll((all) => all.some((one) => one.value.includes("__ran"))),
+      );
+    }
+    await t.page.waitForFunction(() => !document.querySelector("main .skeleton"));
+    trouble.push(...(await ran(t, `${path}, a check opened`)));
+  }
+  trouble.push(...(await open(t, "/fleet")));
+  await t.page.locator("main table").first().waitFor();
+  if (process.env.HOSTILE_PROBER) {
+    await t.page.getByText(process.env.HOSTILE_PROBER, { exact: false }).first().waitFor();
+    trouble.push(...(await ran(t, "/fleet")));
+  }
+
+  // What browsers call themselves, and people their passkeys.
+  for (const name of packed(oneLine, 290)) {
+    const answer = await fetch(new URL("/api/v1/session", settings.base), {
+      method: "POST",
+      headers: { "content-type": "application/json", "user-agent": name.replace(/[^ -~]/g, "?") },
+      body: JSON.stringify({ email: settings.email, password: settings.password }),
+    });
+    assert.equal(answer.status, 200);
+  }
+  const path = "/settings/account";
+  trouble.push(...(await open(t, path)));
+  await t.page.locator("[data-session]").first().waitFor();
+  assert.ok(
+    await t.page.locator("[data-session] .entry-name").evaluateAll((all) => all.some((b) => b.title.includes("__ran"))),
+  );
+  trouble.push(...(await ran(t, `${path}, sessions`)));
+  const cdp = await t.context.newCDPSession(t.page);
+  await cdp.send("WebAuthn.enable");
+  await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  const [first, ...names] = packed(oneLine, 120);
+  const dialog = t.page.locator("dialog[open]");
+  await t.page.getByRole("button", { name: "Register a passkey" }).click();
+  await dialog.getByLabel("Name").fill(first);
+  await dialog.getByLabel("Your password").fill(settings.password);
+  await t.page.keyboard.press("Enter");
+  const passkey = t.page.locator("[data-passkey]");
+  for (const [i, name] of [first, ...names].entries()) {
+    if (i > 0) {
+      await t.page.getByRole("button", { name: /^Actions for/ }).click();
+      await t.page.getByRole("menuitem", { name: "Rename" }).click();
+      await dialog.getByLabel("Name").fill(name);
+      await t.page.keyboard.press("Enter");
+    }
+    await until("it is called so", async () => (await passkey.locator(".entry-name").textContent()) === name);
+    trouble.push(...(await ran(t, `${path}, a passkey`)));
+  }
+  trouble.push(...(await open(t, "/settings/audit")));
+  await t.page.locator(".audit li").first().waitFor();
+  trouble.push(...(await ran(t, "/settings/audit")));
+  await t.context.close();
+  for (const { id } of targets) await must("DELETE", `/targets/${id}`);
+  for (const server of servers) await new Promise((resolve) => server.close(resolve));
   assert.deepEqual(trouble, []);
 });
