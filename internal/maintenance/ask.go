@@ -93,6 +93,16 @@ func (s *Schedule) Active(at time.Time) bool {
 	return len(s.within(at, at.Add(time.Nanosecond))) > 0
 }
 
+// At is the window that holds at an instant, whole; of several the one that holds longest.
+func (s *Schedule) At(at time.Time) (holds verdict.Span, found bool) {
+	for _, wall := range s.starts(at.UTC().Add(-s.long-furthest), at.UTC().Add(furthest), 0) {
+		if one := s.span(wall); !one.from.After(at) && one.to.After(at) && (!found || one.to.After(holds.To)) {
+			holds, found = verdict.Span{From: one.from, To: one.to}, true
+		}
+	}
+	return holds, found
+}
+
 // Next is the first window that begins at or after an instant; false when none does within
 // ten years.
 func (s *Schedule) Next(at time.Time) (verdict.Span, bool) {

@@ -158,7 +158,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// Active, Between and Next agree, and the clock on the wall agrees with them.
+// Active, At, Between and Next agree, and the clock on the wall agrees with them.
 func TestAllAnswersAgree(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -195,8 +195,12 @@ func TestAllAnswersAgree(t *testing.T) {
 				for _, other := range all {
 					inside = inside || other.Holds(t1)
 				}
-				if inside != s.Active(t1) {
+				holds, now := s.At(t1)
+				if inside != s.Active(t1) || inside != now {
 					t.Fatalf("%+v: at %v", w, t1)
+				}
+				if now && (!holds.Holds(t1) || !slices.Contains(s.within(holds.From, holds.To), span{holds.From, holds.To})) {
+					t.Fatalf("%+v: at %v is %v", w, t1, holds)
 				}
 			}
 		}

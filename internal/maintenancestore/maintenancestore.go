@@ -40,15 +40,13 @@ type Window struct {
 	carried   map[int64][]verdict.Span // when targets carried one of its tags, as far as that was read
 }
 
-// Next is when it holds next, or now; false if it never does again.
+// Next is when it holds next, or holds now, from its beginning; false if it never does again.
 func (w Window) Next(now time.Time) (verdict.Span, bool) {
 	if !w.EndedAt.IsZero() && !w.EndedAt.After(now) {
 		return verdict.Span{}, false
 	}
-	for _, span := range w.schedule.Between(now, now.Add(maintenance.MaxDuration)) {
-		if !span.From.After(now) { // it began before
-			return span, true
-		}
+	if span, holds := w.schedule.At(now); holds {
+		return span, true
 	}
 	return w.schedule.Next(now)
 }

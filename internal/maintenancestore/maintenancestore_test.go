@@ -49,7 +49,7 @@ func TestWindowsThatHaveHeldStay(t *testing.T) {
 		if diff := cmp.Diff(want, spans(at(1, 0), at(3, 0))); diff != "" {
 			t.Error(diff)
 		}
-		if next, found := nightly.Next(at(1, 2).Add(time.Minute)); !found || !next.To.Equal(at(1, 3)) {
+		if next, found := nightly.Next(at(1, 2).Add(time.Minute)); !found || !next.From.Equal(at(1, 2)) || !next.To.Equal(at(1, 3)) {
 			t.Errorf("within a window: %v %v", next, found)
 		}
 		for _, w := range []maintenancestore.Window{nightly, later} {

@@ -1,6 +1,7 @@
 package statuspage_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ func TestMaintenanceOfATag(t *testing.T) {
 	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "x", Groups: components(
 		pagestore.Component{Name: "Plain", Rule: pagestore.RuleWorst, Targets: []int64{plain}}, pagestore.Component{Name: "Tagged", Rule: pagestore.RuleWorst, Targets: []int64{tagged.ID}})}})
 	begins := r.now().Add(time.Hour)
-	if _, err := r.windows.Create(t.Context(), "Upgrade", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db"}}, StartsAt: begins.Format("2006-01-02T15:04:05"), DurationS: 3600}, r.now()); err != nil {
+	window, err := r.windows.Create(t.Context(), "Upgrade", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db"}}, StartsAt: begins.Format("2006-01-02T15:04:05"), DurationS: 3600}, r.now())
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.pages.Changed()
@@ -39,6 +41,9 @@ func TestMaintenanceOfATag(t *testing.T) {
 		}
 		if held := strings.Contains(page, `<section class="banner maintenance"`); held != active {
 			t.Errorf("active %t: the page is in maintenance: %t", active, held)
+		}
+		if summary := r.get("/s/main/api/v2/summary.json").Body.String(); !strings.Contains(summary, `"scheduled_for":"`+begins.UTC().Format("2006-01-02T15:04:05")) || !strings.Contains(summary, fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, begins.Unix())) {
+			t.Errorf("active %t: the window began with the view of it: %s", active, summary)
 		}
 		r.pass(90 * time.Minute)
 		r.pages.Changed()
