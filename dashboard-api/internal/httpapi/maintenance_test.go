@@ -17,8 +17,8 @@ func TestMaintenanceWindows(t *testing.T) {
 	if created.Code != http.StatusCreated {
 		t.Fatalf("%d %s", created.Code, created.text)
 	}
-	// It is 13:00 in Berlin.
-	for _, want := range []string{`"active":true`, `"next_from":"2026-03-01T12:00:00.000Z"`, `"next_to":"2026-03-01T12:30:00.000Z"`, `"zone":"Europe/Berlin"`, `"ended_at":null`, fmt.Sprintf(`"target_id":%d`, target.ID)} {
+	// It is 13:00 in Berlin: it holds since half past twelve, whenever it is asked for.
+	for _, want := range []string{`"active":true`, `"next_from":"2026-03-01T11:30:00.000Z"`, `"next_to":"2026-03-01T12:30:00.000Z"`, `"zone":"Europe/Berlin"`, `"ended_at":null`, fmt.Sprintf(`"target_id":%d`, target.ID)} {
 		if !strings.Contains(created.text, want) {
 			t.Errorf("%s is not in %s", want, created.text)
 		}

@@ -220,12 +220,18 @@ func (h *httpVisitor) undecodable(err error, s *sighting) trouble {
 	return failed(uptime.FailureProtocol, "the body cannot be decoded: "+rootCause(err))
 }
 
-// grow makes room for a little more, in steps that are few for large bodies.
+// grow makes room for a little more, in steps that are few for large bodies: of one too large for
+// its buffer to be used again the last step is the whole room, so that it is in memory once, and not
+// also in the step before.
 func grow(b []byte, room int) []byte {
 	if cap(b)-len(b) > 0 {
 		return b
 	}
-	larger := make([]byte, len(b), len(b)+min(max(2<<10, 3*len(b)), room))
+	more := min(max(2<<10, 3*len(b)), room)
+	if len(b) > maxKeptBuffer {
+		more = room
+	}
+	larger := make([]byte, len(b), len(b)+more)
 	copy(larger, b)
 	return larger
 }
