@@ -186,8 +186,8 @@ func TestCheckThatWasOversleptSaysSo(t *testing.T) {
 		r.start(t)
 		wait(500 * time.Millisecond)
 		r.c.departures.mu.Lock()
-		for _, f := range r.c.departures.list {
-			f.overslept = f.entry.TargetID == 1 // time in a bubble is never late
+		for _, d := range r.c.departures.list {
+			d.flight.overslept = d.flight.entry.TargetID == 1 // time in a bubble is never late
 		}
 		r.c.departures.mu.Unlock()
 		synctest.Wait()

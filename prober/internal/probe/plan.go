@@ -82,6 +82,7 @@ type plans struct {
 	// What most targets have in common, once for all of them.
 	silent   *assertion.Set // asserts nothing
 	anything *uptime.Expect // is content with what is good where nothing is said
+	demands  *demands
 
 	mu    sync.RWMutex
 	all   map[int64]*plan // by target
@@ -89,7 +90,7 @@ type plans struct {
 }
 
 func newPlans(o Options, compilers map[uptime.Kind]compiler) *plans {
-	return &plans{compilers: compilers, open: o.Open, silent: &assertion.Set{}, anything: &uptime.Expect{}, all: map[int64]*plan{}}
+	return &plans{compilers: compilers, open: o.Open, silent: &assertion.Set{}, anything: &uptime.Expect{}, demands: newDemands(), all: map[int64]*plan{}}
 }
 
 // visited tells what is visited apart: a target by its id, and what a check on demand looks
@@ -156,7 +157,7 @@ func (l *plans) fill(p *plan) error {
 		return err
 	}
 	if p.asserts = l.silent; len(spec.Assertions) > 0 {
-		if p.asserts, err = assertion.Compile(spec.Assertions); err != nil {
+		if p.asserts, err = l.demands.compile(spec.Assertions); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -54,5 +56,38 @@ func TestPlansAreBoundedByWhatTheyKeep(t *testing.T) {
 	}
 	if n := len(e.plans.all); n < 500 || n >= many || sum != e.plans.bytes {
 		t.Errorf("%d plans are kept: %d bytes, %d counted", n, sum, e.plans.bytes)
+	}
+}
+
+// Tens of thousands of targets that demand the same have what is demanded in memory once, as
+// long as one of them is left.
+func TestPlansShareWhatTheyDemand(t *testing.T) {
+	t.Parallel()
+	e := New(options(nil))
+	demanding := func(id int64, status string) *plan {
+		check := checkOf("http://a.test/")
+		check.TargetID = id
+		check.Spec = uptime.Spec{Assertions: []uptime.Assertion{{Source: uptime.SourceStatus, Op: uptime.OpEquals, Value: status}}}.Text()
+		return e.plans.of(&check)
+	}
+	one, same, other := demanding(1, "200").asserts, demanding(2, "200").asserts, demanding(3, "204").asserts
+	if one != same || one == other || one.Len() != 1 {
+		t.Errorf("%p %p %p", one, same, other)
+	}
+	runtime.KeepAlive(other)
+	demanding(3, "200")
+	known := func() int {
+		runtime.GC()
+		e.plans.demands.mu.Lock()
+		defer e.plans.demands.mu.Unlock()
+		return len(e.plans.demands.all)
+	}
+	for patience := time.Now().Add(10 * time.Second); known() != 1; runtime.Gosched() { // a cleanup runs some time after the collection
+		if time.Now().After(patience) {
+			t.Fatalf("%d are known", known())
+		}
+	}
+	if demanding(4, "200").asserts != one {
+		t.Error("what is demanded still was forgotten")
 	}
 }
