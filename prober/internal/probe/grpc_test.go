@@ -1,11 +1,14 @@
 package probe
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -136,7 +139,7 @@ func timeoutFor(want uptime.Failure) time.Duration {
 }
 
 // askPath makes a request to a path of a server over HTTP/2 without TLS.
-func askPath(t *testing.T, addr, path string, timeout time.Duration) (*httpReply, trouble) {
+func askPath(t *testing.T, addr, path string, limit int, timeout time.Duration) (*httpReply, trouble) {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -148,7 +151,7 @@ func askPath(t *testing.T, addr, path string, timeout time.Duration) (*httpReply
 	if err != nil {
 		t.Fatal(err)
 	}
-	return askH2(conn, request, maxHealth, func() {})
+	return askH2(conn, request, limit, func() {})
 }
 
 // Both readers of HTTP/2 find the same headers too large; a long body is cut by the one, and is no
@@ -173,7 +176,7 @@ func TestLargeAnswersOverHTTP2(t *testing.T) {
 	} {
 		t.Run("grpc"+path, func(t *testing.T) {
 			t.Parallel()
-			if _, bad := askPath(t, addr, path, timeoutFor(want.grpc)); bad.failure != want.grpc {
+			if _, bad := askPath(t, addr, path, maxHealth, timeoutFor(want.grpc)); bad.failure != want.grpc {
 				t.Errorf("%+v", bad)
 			}
 		})
@@ -187,5 +190,38 @@ func TestLargeAnswersOverHTTP2(t *testing.T) {
 			}
 			inTime(t, o, check)
 		})
+	}
+}
+
+// An answer of DNS may be as large as all that a server may send unasked. One that is larger is
+// noticed when it comes, and not when the time is over, with which the server would wait, too.
+func TestAnswersAsLargeAsTheWindow(t *testing.T) {
+	t.Parallel()
+	addr := labAt(t, startLab(t), "h2c")
+	for path, want := range map[string]uptime.Failure{"/body/65535": "", "/body/65536": uptime.FailureTooLarge, "/body/200000": uptime.FailureTooLarge} {
+		if _, bad := askPath(t, addr, path, h2Window, 10*time.Second); bad.failure != want {
+			t.Errorf("%s: %+v", path, bad)
+		}
+	}
+}
+
+// What padding takes of the window is given back, or a server that pads would wait for ever.
+func TestPaddingIsGivenBack(t *testing.T) {
+	t.Parallel()
+	const frames, update = 300, 9 + 4
+	padded := h2Frames(func(w *http2.Framer) {
+		_ = w.WriteHeaders(http2.HeadersFrameParam{StreamID: h2Stream, BlockFragment: []byte{0x88}, EndHeaders: true}) // :status 200
+		for i := range frames {
+			_ = w.WriteDataPadded(h2Stream, i == frames-1, make([]byte, 100), make([]byte, 255))
+		}
+	})
+	quiet := &scriptedConn{in: bytes.NewReader(h2Frames(func(w *http2.Framer) {
+		_ = w.WriteHeaders(http2.HeadersFrameParam{StreamID: h2Stream, BlockFragment: []byte{0x88}, EndHeaders: true, EndStream: true})
+	}))}
+	conn := &scriptedConn{in: bytes.NewReader(padded)}
+	_, bad := askH2(quiet, nil, h2Window, func() {})
+	reply, worse := askH2(conn, nil, h2Window, func() {})
+	if !bad.none() || !worse.none() || len(reply.body) != 100*frames || conn.written-quiet.written != 2*update*(frames-1) {
+		t.Errorf("%+v %+v: %d bytes of the body, %d written", bad, worse, len(reply.body), conn.written-quiet.written)
 	}
 }

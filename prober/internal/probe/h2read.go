@@ -204,5 +204,24 @@ func (c *h2Call) data(f *http2.DataFrame) (done bool, bad trouble) {
 			return false, failed(uptime.FailureProtocol, fmt.Sprintf("the server sent more than %d empty frames", maxH2Extra))
 		}
 	}
-	return f.StreamEnded(), trouble{}
+	if f.StreamEnded() {
+		return true, trouble{}
+	}
+	return false, c.allow(f)
+}
+
+// allow makes up for a frame's padding, and lets the server say with one more byte that its body is
+// larger than all that it may send unasked: it would wait, and so would we.
+func (c *h2Call) allow(f *http2.DataFrame) trouble {
+	more := f.Length - uint32(len(f.Data()))
+	if len(c.reply.body) == h2Window {
+		more++
+	}
+	if more == 0 {
+		return trouble{}
+	}
+	if err := errors.Join(c.framer.WriteWindowUpdate(0, more), c.framer.WriteWindowUpdate(h2Stream, more)); err != nil && !isReset(err) {
+		return answerTrouble(err, "reading the answer")
+	}
+	return trouble{}
 }
