@@ -76,11 +76,13 @@ bench-history: ## every question of the history at 10, 25, 50 and 100 million re
 	$(GO) test -count=1 -v -timeout 12h -tags bench -run '^TestHistory$$' ./publisher/internal/historybench
 	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
-bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and how soon 2,000 are back that were cut off at once
+bench-live: ## the live feed to 10,000 browsers on one node: memory, delay, and how soon 2,000 are back that were cut off at once; writes docs/bench-readers.json
 	$(GO) test -count=1 -v -timeout 15m -tags bench ./dashboard-api/internal/wsconn/fanout
+	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
-bench-page: ## a status page of 50 components asked for over loopback: rate, p50, p99 and gzipped size, within their bounds
+bench-page: ## a status page of 50 components asked for over loopback: rate, p50, p99 and gzipped size, within their bounds; writes docs/bench-readers.json
 	$(GO) test -count=1 -v -timeout 5m -tags bench -run '^TestPageUnderLoad$$' ./dashboard-api
+	@$(GO) test -count=1 ./internal/architecture -run ReadmeFigures -update
 
 bench-web: build ## the dashboard in Chromium: 2,000 targets at 200 results a second, 10,000 targets, delays, the heap; writes docs/bench-web.json (MINUTES=10 CHANGES=200 LOADS=9 PART=first|live|changes|many)
 	$(GO) test -count=1 -v -timeout 90m -tags bench -run '^TestBenchWeb$$' ./internal/e2e

@@ -18,7 +18,7 @@ const (
 )
 
 // TestReadmeFiguresAreCurrent keeps the README's figures those of the last `make load`, the
-// last `make bench-engine`, the last `make bench-history` and the last `make bench-web`.
+// last `make bench-engine`, `make bench-history`, `make bench-web`, `make bench-live` and `make bench-page`.
 func TestReadmeFiguresAreCurrent(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "load.json"))
@@ -52,7 +52,8 @@ func TestReadmeFiguresAreCurrent(t *testing.T) {
 	current := part(t, string(readme), figuresStart, text.String(), figuresEnd)
 	current = part(t, current, costsStart, costs(t), costsEnd)
 	current = part(t, current, historyStart, history(t), historyEnd)
-	generated(t, "README.md", part(t, current, pagesStart, pages(t), pagesEnd))
+	current = part(t, current, pagesStart, pages(t), pagesEnd)
+	generated(t, "README.md", part(t, current, readersStart, readers(t), readersEnd))
 }
 
 // part replaces what is between two marks.

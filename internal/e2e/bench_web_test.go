@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 )
 
 // Sizes of the overview that is measured: the first with results as fast as they come, the second
@@ -69,7 +70,7 @@ func TestBenchWeb(t *testing.T) {
 	}
 	file := filepath.Join("..", "..", "docs", "bench-web.json")
 	now := time.Now().UTC().Truncate(time.Second)
-	f := webFigures{At: now, CPU: processor(t), Load: load(t)}
+	f := webFigures{At: now, CPU: testusage.CPUName(), Load: fmt.Sprint(testusage.Load())}
 	if only != "" {
 		before, err := os.ReadFile(file)
 		if err != nil {
@@ -234,25 +235,4 @@ func startFlips(t *testing.T) string {
 	}))
 	t.Cleanup(site.Close)
 	return site.URL
-}
-
-func processor(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(text), "model name")
-	name, _, _ := strings.Cut(rest, "\n")
-	return strings.Trim(name, "\t :")
-}
-
-func load(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, _, _ := strings.Cut(string(text), " ")
-	return one
 }

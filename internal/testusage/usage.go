@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,4 +43,23 @@ func MemoryOf(t testing.TB, pid int, name string) float64 {
 	}
 	t.Fatalf("process %d has no %s", pid, name)
 	return 0
+}
+
+// CPUName is what the machine calls its processor.
+func CPUName() string {
+	content, _ := os.ReadFile("/proc/cpuinfo")
+	for l := range strings.Lines(string(content)) {
+		if name, value, ok := strings.Cut(l, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+// Load is the machine's over the last minute.
+func Load() float64 {
+	content, _ := os.ReadFile("/proc/loadavg")
+	minute, _, _ := strings.Cut(string(content), " ")
+	load, _ := strconv.ParseFloat(minute, 64)
+	return load
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -69,8 +70,25 @@ type feed struct {
 	seq    uint64
 	frames []*frame
 	bytes  int
-	newest map[string]place         // of operations with ticks: the only ones whose bodies are kept
-	whole  map[uint64]func() []byte // messages with everything after a sequence up to now, made once
+	newest map[string]place    // of operations with ticks: the only ones whose bodies are kept
+	shared map[telling]*Shared // messages with everything up to now
+}
+
+// telling is what decides about a message up to now: whose it is, and after which sequence.
+type telling struct {
+	only string
+	told uint64
+}
+
+// share gives the message that all get who were told the same.
+func (f *feed) share(t telling, compose func() []byte) *Shared {
+	if f.shared == nil {
+		f.shared = map[telling]*Shared{}
+	}
+	if f.shared[t] == nil {
+		f.shared[t] = &Shared{body: sync.OnceValue(compose)}
+	}
+	return f.shared[t]
 }
 
 func (f *feed) append(at time.Time, ops []op) {
@@ -87,7 +105,7 @@ func (f *feed) append(at time.Time, ops []op) {
 			f.newest[ops[i].id] = place{next.from, i}
 		}
 	}
-	f.seq, f.whole = next.seq, nil
+	f.seq, f.shared = next.seq, nil
 	f.bytes += next.bytes
 	f.frames = append(f.frames, next)
 	drop := 0

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -456,6 +457,12 @@ func TestReadersOfEverythingShareTheMessage(t *testing.T) {
 		a, b, all := one.Poll(), other.Poll(), early.Poll()
 		if len(a) == 0 || &a[0] != &b[0] {
 			t.Errorf("made twice: %s and %s", a, b)
+		}
+		made := 0
+		for _, reader := range []*Subscription{one, other} {
+			if form := reader.Shared().As(1, func(body []byte) []byte { made++; return bytes.ToUpper(body) }); !bytes.Equal(form, bytes.ToUpper(a)) || made != 1 {
+				t.Errorf("made %d times: %s", made, form)
+			}
 		}
 		if d := decode(t, all); len(d.Ops) != 2 {
 			t.Errorf("who was told less was told %s", all)

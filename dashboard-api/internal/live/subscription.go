@@ -40,6 +40,7 @@ type Subscription struct {
 	cursor  uint64 // how far the feed was read
 	told    uint64 // the sequence the reader knows: behind the cursor while nothing was for it
 	mark    Mark   // of the last message of Poll
+	shared  *Shared
 	missed  []byte // all that has changed since the reader left another node; it goes first
 	ended   bool   // under the hub's lock
 }
@@ -121,13 +122,13 @@ func (h *Hub) Changed() <-chan struct{} {
 }
 
 // Poll gives the next message for the reader, nil when there is none. All frames
-// since the last poll are one message; readers of a whole channel that were told the
+// since the last poll are one message; readers of a whole channel, or of a page, that were told the
 // same share it: nobody may change it. A reader that fell out of the feed gets a
 // resync message and goes on from the present.
 func (s *Subscription) Poll() []byte {
 	s.hub.mu.Lock()
 	if missed := s.missed; missed != nil {
-		s.missed = nil
+		s.missed, s.shared = nil, nil
 		s.hub.mu.Unlock()
 		return missed
 	}
@@ -137,16 +138,11 @@ func (s *Subscription) Poll() []byte {
 	}
 	frames, known := s.feed.after(s.cursor)
 	told, now, mark := s.told, s.feed.seq, s.hub.markOf(s.feed)
-	s.cursor = now
+	s.cursor, s.shared = now, nil
 	compose := func() []byte { return message(s.channel, s.only, told, now, mark, frames) } // neither frames nor their list are changed any more
-	if known && s.only == "" {
-		if s.feed.whole == nil {
-			s.feed.whole = map[uint64]func() []byte{}
-		}
-		if s.feed.whole[told] == nil {
-			s.feed.whole[told] = sync.OnceValue(compose)
-		}
-		compose = s.feed.whole[told]
+	if known && (s.only == "" || s.feed == &s.hub.pages) {
+		s.shared = s.feed.share(telling{s.only, told}, compose)
+		compose = s.shared.body
 	}
 	s.hub.mu.Unlock()
 
@@ -179,6 +175,29 @@ func deltaOf(name string, told, now uint64, mark Mark, ops [][]byte) []byte {
 	}
 	message = append(append(message, `"ops":[`...), bytes.Join(ops, []byte{','})...)
 	return append(message, "]}"...)
+}
+
+// Shared is the last message of Poll as its other readers have it; nil: it is this reader's alone.
+func (s *Subscription) Shared() *Shared { return s.shared }
+
+// Forms is how many forms of a message there may be.
+const Forms = 2
+
+// Shared is a message that several readers get. What has to be made of it to be sent is made once.
+type Shared struct {
+	body  func() []byte
+	forms [Forms]struct {
+		once sync.Once
+		made []byte
+	}
+}
+
+// As gives a form of the message, which of makes of its body for the first who asks. Nobody may
+// change it.
+func (s *Shared) As(form int, of func(body []byte) []byte) []byte {
+	f := &s.forms[form]
+	f.once.Do(func() { f.made = of(s.body()) })
+	return f.made
 }
 
 // At is how far the reader was told, by the last message of Poll.

@@ -22,28 +22,20 @@ const slowAfter = 20 * time.Millisecond
 // how far the reader of a channel is told by it.
 type message struct {
 	body    []byte
+	shared  *live.Shared // the same, if others get it, too
 	channel string
 	at      live.Position
 }
 
 // wire is what messages are written to.
 type wire interface {
-	write(m message) error
+	// write says how many bytes it wrote.
+	write(m message) (sent int, err error)
 	// close says why and ends it, after what is being written: it waits no longer than closeTimeout
 	// for that, and lets go of whoever writes still.
 	close(code websocket.StatusCode, reason string)
 	drop()
 }
-
-// webSocket is a wire.
-type webSocket struct{ *websocket.Conn }
-
-// A write has no context: when one ends, the library drops the connection without a word.
-func (w webSocket) write(m message) error {
-	return w.Write(context.Background(), websocket.MessageText, m.body)
-}
-func (w webSocket) close(code websocket.StatusCode, reason string) { _ = w.Close(code, reason) } // closeTimeout is the library's
-func (w webSocket) drop()                                          { _ = w.CloseNow() }
 
 // client is one socket, or a stream in its place.
 type client struct {
@@ -179,7 +171,7 @@ func (c *client) subscribe(cmd live.Sub) {
 		return
 	}
 	c.subs = append(c.subs, channel{cmd.Ch, sub}) // under the lock the answer goes before its first delta
-	tooMany := c.put(message{ok, cmd.Ch, at})
+	tooMany := c.put(message{body: ok, channel: cmd.Ch, at: at})
 	c.mu.Unlock()
 	c.deliver(tooMany)
 }
@@ -245,7 +237,7 @@ func (c *client) take() []message {
 	c.answers, c.again = nil, false
 	for _, s := range c.subs {
 		if body := s.sub.Poll(); body != nil {
-			messages = append(messages, message{body, s.name, s.sub.At()})
+			messages = append(messages, message{body, s.sub.Shared(), s.name, s.sub.At()})
 		}
 	}
 	return messages
@@ -263,12 +255,13 @@ func (c *client) flush(messages []message) {
 	for {
 		for _, m := range messages {
 			late.Reset(writeTimeout)
-			if err := c.conn.write(m); err != nil {
+			sent, err := c.conn.write(m)
+			if err != nil {
 				c.server.Log.Debug("socket cannot be written to", "error", err)
 				c.conn.drop() // whoever reads ends it
 				return
 			}
-			c.server.Metrics.sent(len(m.body))
+			c.server.Metrics.sent(sent)
 		}
 		c.mu.Lock()
 		if messages = nil; c.again {

@@ -13,12 +13,15 @@ const (
 	writeBuffer = 1024
 )
 
-// smallBuffers hands a connection over with buffers of those sizes.
-type smallBuffers struct{ http.ResponseWriter }
+// upgrade hands a connection over with buffers of those sizes.
+type upgrade struct {
+	http.ResponseWriter
+	frames *frames
+}
 
 // Hijack implements http.Hijacker.
-func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, before, err := http.NewResponseController(w.ResponseWriter).Hijack()
+func (u *upgrade) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, before, err := http.NewResponseController(u.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,10 +29,12 @@ func (w smallBuffers) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(already) > 0 {
-		return conn, before, nil
+	u.frames = &frames{Conn: conn}
+	in := before.Reader
+	if len(already) == 0 {
+		in = bufio.NewReaderSize(conn, readBuffer)
 	}
-	return conn, bufio.NewReadWriter(bufio.NewReaderSize(conn, readBuffer), bufio.NewWriterSize(conn, writeBuffer)), nil
+	return u.frames, bufio.NewReadWriter(in, bufio.NewWriterSize(u.frames, writeBuffer)), nil
 }
 
 // lean keeps of a request what it is judged by: who asks, and how.

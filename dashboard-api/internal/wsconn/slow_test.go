@@ -118,47 +118,57 @@ func TestAReaderThatReadsIsNotCutOff(t *testing.T) {
 	})
 }
 
+// changes are those of a channel whose messages are each reader's own, and of one whose readers share them.
+var changes = map[string]func(h *live.Hub, i int){
+	"checks:x": func(h *live.Hub, i int) { h.Check("x", i) },
+	"page:x":   func(h *live.Hub, i int) { h.Page("x", i) },
+}
+
 // Who did not read for too long is told so as soon as it does.
 func TestALateReaderIsToldToComeBack(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f, at := piped(t)
-		conn := f.socket(t, at, "checks:x")
-		f.hub.Check("x", 1)
-		<-time.After(writeTimeout + closeTimeout/2)
-		f.hub.Check("x", 2)
-		asked := time.Now()
-		if got := read(t, conn); got["t"] != "delta" {
-			t.Fatalf("%v", got)
-		}
-		if code := closedWith(conn); code != closeSlow {
-			t.Errorf("closed with %d", code)
-		}
-		synctest.Wait()
-		if took := time.Since(asked); took > 0 || len(f.server.clients(nil)) > 0 {
-			t.Errorf("%d left after %v", len(f.server.clients(nil)), took)
-		}
-	})
+	for channel, change := range changes {
+		synctest.Test(t, func(t *testing.T) {
+			f, at := piped(t)
+			conn := f.socket(t, at, channel)
+			change(f.hub, 1)
+			<-time.After(writeTimeout + closeTimeout/2)
+			change(f.hub, 2)
+			asked := time.Now()
+			if got := read(t, conn); got["t"] != "delta" {
+				t.Fatalf("%s: %v", channel, got)
+			}
+			if code := closedWith(conn); code != closeSlow {
+				t.Errorf("%s: closed with %d", channel, code)
+			}
+			synctest.Wait()
+			if took := time.Since(asked); took > 0 || len(f.server.clients(nil)) > 0 {
+				t.Errorf("%s: %d left after %v", channel, len(f.server.clients(nil)), took)
+			}
+		})
+	}
 }
 
 // Who does not read at all is dropped, in a bounded time.
 func TestWhoNeverReadsIsDropped(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f, at := piped(t)
-		f.socket(t, at, "checks:x")
-		f.hub.Check("x", 1)
-		<-time.After(writeTimeout + closeTimeout - time.Second)
-		synctest.Wait()
-		if len(f.server.clients(nil)) != 1 {
-			t.Error("dropped too soon")
-		}
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		if len(f.server.clients(nil)) != 0 {
-			t.Error("still there")
-		}
-	})
+	for channel, change := range changes {
+		synctest.Test(t, func(t *testing.T) {
+			f, at := piped(t)
+			f.socket(t, at, channel)
+			change(f.hub, 1)
+			<-time.After(writeTimeout + closeTimeout - time.Second)
+			synctest.Wait()
+			if len(f.server.clients(nil)) != 1 {
+				t.Errorf("%s: dropped too soon", channel)
+			}
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			if len(f.server.clients(nil)) != 0 {
+				t.Errorf("%s: still there", channel)
+			}
+		})
+	}
 }
 
 // Who asks for more than it reads is closed with the code to come back, and what it asks for

@@ -89,7 +89,7 @@ func newStream(w http.ResponseWriter, c *client) *stream {
 
 var errEnded = errors.New("the stream has ended")
 
-func (s *stream) write(m message) error {
+func (s *stream) write(m message) (sent int, err error) {
 	s.turn <- struct{}{}
 	defer s.done()
 	id := ""
@@ -97,7 +97,8 @@ func (s *stream) write(m message) error {
 		s.told[m.channel] = m.at
 		id = "id: " + s.id() + "\n"
 	}
-	return s.say(fmt.Appendf(nil, "%sdata: %s\n\n", id, m.body), writeTimeout+closeTimeout)
+	event := fmt.Appendf(nil, "%sdata: %s\n\n", id, m.body)
+	return len(event), s.say(event, writeTimeout+closeTimeout)
 }
 
 // id has the positions of all channels.

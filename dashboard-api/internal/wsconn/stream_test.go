@@ -241,7 +241,7 @@ func TestAnEndedStreamSaysNothingMore(t *testing.T) {
 	s := newStream(w, &client{})
 	s.close(websocket.StatusPolicyViolation, "revoked")
 	said := w.Body.Len()
-	if err := s.write(message{body: []byte(`{"t":"delta"}`)}); !errors.Is(err, errEnded) || w.Body.Len() != said || !s.isOver() {
+	if _, err := s.write(message{body: []byte(`{"t":"delta"}`)}); !errors.Is(err, errEnded) || w.Body.Len() != said || !s.isOver() {
 		t.Errorf("%v: %s", err, w.Body)
 	}
 }

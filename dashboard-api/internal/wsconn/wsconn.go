@@ -14,6 +14,9 @@
 // Where no websocket gets through, Stream says the same as an event stream, under the same rules:
 // it is judged, bounded, pinged, let go of and closed like a socket.
 //
+// What several sockets get is made once for all of them, as a frame; for those of an account it is
+// compressed, if their browser can read that.
+//
 // A socket is one goroutine that reads. What is to be written is written by one that
 // lives only meanwhile, so ten thousand silent browsers cost what their reading costs.
 package wsconn
@@ -22,6 +25,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -149,14 +153,23 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) bool 
 	if !s.admit(w, c) {
 		return false
 	}
-	// Accept itself refuses origins of other hosts.
-	conn, err := websocket.Accept(smallBuffers{w}, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
+	// Accept itself refuses origins of other hosts. Who may compress for us may also begin a message,
+	// for which the library keeps 40 KB until it ends: anybody may not.
+	compression, form := websocket.CompressionDisabled, plain
+	if c.only == "" {
+		compression = websocket.CompressionNoContextTakeover
+	}
+	u := &upgrade{ResponseWriter: w}
+	conn, err := websocket.Accept(u, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: compression, CompressionThreshold: math.MaxInt})
 	if err != nil {
 		s.remove(c)
 		return true // Accept has answered
 	}
 	conn.SetReadLimit(maxFrame)
-	c.begin(webSocket{conn})
+	if w.Header().Get("Sec-Websocket-Extensions") != "" {
+		form = deflated
+	}
+	c.begin(webSocket{conn, u.frames, form})
 	go c.read(conn)
 	return true
 }

@@ -8,10 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testusage"
 )
 
 // Document is docs/bench.json. A part is written when all of it was measured: a run of
@@ -38,10 +39,7 @@ type Stamp struct {
 
 // NewStamp is now.
 func NewStamp() Stamp {
-	content, _ := os.ReadFile("/proc/loadavg")
-	load, _, _ := strings.Cut(string(content), " ")
-	v, _ := strconv.ParseFloat(load, 64)
-	return Stamp{At: time.Now().UTC().Truncate(time.Second), Load: v}
+	return Stamp{At: time.Now().UTC().Truncate(time.Second), Load: testusage.Load()}
 }
 
 // Engines is the race of the engine alone against others.
@@ -178,7 +176,7 @@ func (d *Document) Write(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	d.Go, d.CPU, d.Cores, d.Command = runtime.Version(), cpuName(), runtime.NumCPU(), "make bench-engine"
+	d.Go, d.CPU, d.Cores, d.Command = runtime.Version(), testusage.CPUName(), runtime.NumCPU(), "make bench-engine"
 	content, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -195,14 +193,4 @@ func path(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(filepath.Dir(strings.TrimSpace(string(root))), "docs", "bench.json")
-}
-
-func cpuName() string {
-	content, _ := os.ReadFile("/proc/cpuinfo")
-	for l := range strings.Lines(string(content)) {
-		if name, value, ok := strings.Cut(l, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testusage"
 )
 
 // document is docs/bench-history.json; internal/architecture makes the README's tables of it.
@@ -34,7 +34,7 @@ type document struct {
 }
 
 func (d *document) write(t *testing.T, b *bench) {
-	d.At, d.Go, d.CPU, d.Cores, d.Command = time.Now().UTC().Truncate(time.Second), runtime.Version(), cpuName(), runtime.NumCPU(), "make bench-history"
+	d.At, d.Go, d.CPU, d.Cores, d.Command = time.Now().UTC().Truncate(time.Second), runtime.Version(), testusage.CPUName(), runtime.NumCPU(), "make bench-history"
 	d.Series, d.Days, d.Runs, d.Main, d.Took = b.targets*len(regions()), b.days, b.runs, b.settings.rows, b.Took
 	d.Aims = map[string]latency{}
 	for _, q := range questions() {
@@ -56,14 +56,4 @@ func (d *document) write(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	t.Logf("written to %s", path)
-}
-
-func cpuName() string {
-	content, _ := os.ReadFile("/proc/cpuinfo")
-	for l := range strings.Lines(string(content)) {
-		if name, value, ok := strings.Cut(l, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return runtime.GOARCH
 }

@@ -4,13 +4,17 @@ package fanout
 
 import (
 	"bufio"
+	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,8 +22,8 @@ import (
 	"time"
 )
 
-// reader is one browser: a socket that is subscribed to one channel. It is written on the
-// bare connection, so that its own cost hides little of the node's.
+// reader is one browser: a socket that is subscribed to one channel, and reads what is compressed. It
+// is written on the bare connection, so that its own cost hides little of the node's.
 type reader struct {
 	conn    net.Conn
 	in      *bufio.Reader
@@ -37,6 +41,9 @@ type crowd struct {
 	messages atomic.Int64
 	bytes    atomic.Int64
 	gaps     atomic.Int64 // deltas that did not follow the one before, and resyncs
+	seed     maphash.Seed
+	read     sync.Map  // what compressed messages say, by their hashes
+	buffers  sync.Pool // of messages
 
 	mu     sync.Mutex
 	delays []time.Duration
@@ -65,7 +72,7 @@ func (c *crowd) open(channel string, watches bool, from *reader) (*reader, error
 		return nil, err
 	}
 	r := &reader{conn: conn, in: bufio.NewReaderSize(conn, 4096), channel: channel, watches: watches, ended: make(chan struct{})}
-	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: probefleet.v1.json\r\n\r\n", c.node.address, key)
+	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: probefleet.v1.json\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n", c.node.address, key)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +91,12 @@ func (c *crowd) open(channel string, watches bool, from *reader) (*reader, error
 		return nil, err
 	}
 	for {
-		m, err := r.read()
+		text, _, err := c.text(r, new([]byte))
 		if err != nil {
+			return nil, err
+		}
+		var m message
+		if err := json.Unmarshal(text, &m); err != nil {
 			return nil, err
 		}
 		if m.T == "ok" {
@@ -109,11 +120,14 @@ func (r *reader) say(text string) error {
 	return err
 }
 
-// next gives the length of the next frame's payload.
-func (r *reader) next() (opcode byte, length int, err error) {
+// next reads the next frame's head: compressed says that its text is.
+func (r *reader) next() (compressed bool, length int, err error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(r.in, head); err != nil {
-		return 0, 0, err
+		return false, 0, err
+	}
+	if head[0]&^0x40 != 0x81 {
+		return false, 0, fmt.Errorf("no whole text: %x", head[0])
 	}
 	length = int(head[1] & 0x7f)
 	switch length {
@@ -126,68 +140,75 @@ func (r *reader) next() (opcode byte, length int, err error) {
 		_, err = io.ReadFull(r.in, wide)
 		length = int(binary.BigEndian.Uint64(wide))
 	}
-	return head[0] & 0x0f, length, err
+	return head[0]&0x40 != 0, length, err
 }
 
-func (r *reader) read() (m message, err error) {
-	opcode, length, err := r.next()
+// text reads a message into a buffer, and gives what it says, and its length on the wire. Ten thousand
+// browsers would each decompress it; here that is done once for all who got the same bytes, or this
+// machine would do nothing else.
+func (c *crowd) text(r *reader, buffer *[]byte) (said []byte, length int, err error) {
+	compressed, length, err := r.next()
 	if err != nil {
-		return m, err
+		return nil, 0, err
 	}
-	if opcode != 1 {
-		return m, fmt.Errorf("opcode %d", opcode)
+	*buffer = slices.Grow((*buffer)[:0], length)[:length]
+	if _, err := io.ReadFull(r.in, *buffer); err != nil || !compressed {
+		return *buffer, length, err
 	}
-	return m, r.take(length, &m)
-}
-
-// take reads a payload of so many bytes.
-func (r *reader) take(length int, m *message) error {
-	body := make([]byte, length)
-	if _, err := io.ReadFull(r.in, body); err != nil {
-		return err
+	hash := maphash.Bytes(c.seed, *buffer)
+	if said, known := c.read.Load(hash); known {
+		return said.([]byte), length, nil
 	}
-	return json.Unmarshal(body, m)
+	said, err = io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(*buffer), strings.NewReader("\x00\x00\xff\xff"))))
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a message does not end the stream
+		err = nil
+	}
+	c.read.Store(hash, said)
+	return said, length, err
 }
 
 // follow reads until the connection ends. By its head alone a delta tells whether one is missing
 // before it; only who watches takes it apart, which costs this machine more than the node's work.
 func (c *crowd) follow(r *reader) {
 	defer close(r.ended)
-	for {
-		_, length, err := r.next()
-		if err != nil {
-			return
-		}
-		head, err := r.in.Peek(min(length, 256))
-		if err != nil {
-			return
-		}
-		c.messages.Add(1)
-		c.bytes.Add(int64(length))
-		var delta message
-		switch t := string(head); {
-		case strings.HasPrefix(t, `{"t":"ping"`):
-			_ = r.say(`{"t":"pong"}`)
-		case strings.HasPrefix(t, `{"t":"resync"`):
-			c.gaps.Add(1)
-		case strings.HasPrefix(t, `{"t":"delta"`):
-			_, err := fmt.Sscanf(t, `{"t":"delta","ch":%q,"from_seq":%d,"seq":%d`, &delta.Ch, &delta.FromSeq, &delta.Seq)
-			if err != nil || delta.FromSeq != r.seq {
-				c.gaps.Add(1)
-			}
-			r.seq = delta.Seq
-			r.told.Add(1)
-		}
-		if !r.watches {
-			_, err = r.in.Discard(length)
-		} else {
-			err = r.take(length, &delta)
-			c.saw(delta, time.Now())
-		}
-		if err != nil {
-			return
-		}
+	for c.one(r) {
 	}
+}
+
+// one reads a message; false when there are no more.
+func (c *crowd) one(r *reader) bool {
+	buffer, _ := c.buffers.Get().(*[]byte)
+	if buffer == nil {
+		buffer = new([]byte)
+	}
+	defer c.buffers.Put(buffer)
+	text, length, err := c.text(r, buffer)
+	if err != nil {
+		return false
+	}
+	c.messages.Add(1)
+	c.bytes.Add(int64(length))
+	var delta message
+	switch t := string(text[:min(len(text), 256)]); {
+	case strings.HasPrefix(t, `{"t":"ping"`):
+		_ = r.say(`{"t":"pong"}`)
+	case strings.HasPrefix(t, `{"t":"resync"`):
+		c.gaps.Add(1)
+	case strings.HasPrefix(t, `{"t":"delta"`):
+		_, err := fmt.Sscanf(t, `{"t":"delta","ch":%q,"from_seq":%d,"seq":%d`, &delta.Ch, &delta.FromSeq, &delta.Seq)
+		if err != nil || delta.FromSeq != r.seq {
+			c.gaps.Add(1)
+		}
+		r.seq = delta.Seq
+		r.told.Add(1)
+	}
+	if r.watches {
+		if json.Unmarshal(text, &delta) != nil {
+			return false
+		}
+		c.saw(delta, time.Now())
+	}
+	return true
 }
 
 func (c *crowd) saw(delta message, at time.Time) {
