@@ -66,6 +66,8 @@ type bench struct {
 			What   string
 			Rounds []struct {
 				Capacity, Offered, Goodput, Missed float64
+				Busy                               float64 `json:"busy_percent"`
+				Others                             float64 `json:"others_percent"`
 				Left                               int
 			}
 		}
@@ -240,15 +242,15 @@ func (b bench) figures() (all []figure) {
 	}
 	if w := b.Overload; w != nil {
 		for _, o := range w.Lines {
-			var shares []float64
+			var shares, busy, others []float64
 			left, offered, missed := 0, 0.0, 0.0
 			for _, r := range o.Rounds {
-				shares = append(shares, 100*r.Goodput/r.Capacity)
+				shares, busy, others = append(shares, 100*r.Goodput/r.Capacity), append(busy, r.Busy), append(others, r.Others)
 				left, offered, missed = left+r.Left, offered+r.Offered, missed+r.Missed
 			}
-			what := fmt.Sprintf("goodput when 1.3 times the capacity measured before is offered, against that before and after (%s, median of %d: %.0f to %.0f %%; of %.0f a second %.0f are stated as missed, %d without a row)",
-				strings.ToUpper(o.What), len(shares), slices.Min(shares), slices.Max(shares), offered/float64(len(shares)), missed/float64(len(shares)), left)
-			all = append(all, figure{what, fmt.Sprintf("%.0f %%", middle(shares)), "≥ 90 %", middle(shares) >= 90 && left == 0, w.measuredAt})
+			what := fmt.Sprintf("goodput when 1.3 times the capacity measured before is offered, against that before and after (%s, median of %d: %.0f to %.0f %%; of %.0f a second %.0f are stated as missed, %d without a row; the prober's core was busy for %.0f %%, that of all others for %.0f %%)",
+				strings.ToUpper(o.What), len(shares), slices.Min(shares), slices.Max(shares), offered/float64(len(shares)), missed/float64(len(shares)), left, middle(busy), middle(others))
+			all = append(all, figure{what, fmt.Sprintf("%.1f %%", middle(shares)), "≥ 90 %", middle(shares) >= 90 && left == 0, w.measuredAt})
 		}
 	}
 	return all

@@ -27,6 +27,30 @@ func CPUSoFar(t testing.TB, pid int) time.Duration {
 	return time.Duration(user+system) * (time.Second / 100) // USER_HZ
 }
 
+// CoreSoFar is how long a core has been busy since the machine began, to 10 ms.
+func CoreSoFar(t testing.TB, core int) time.Duration {
+	t.Helper()
+	content, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(content)) {
+		fields := strings.Fields(l)
+		if fields[0] != fmt.Sprint("cpu", core) {
+			continue
+		}
+		var busy time.Duration
+		for i, field := range fields[1:9] { // the rest is in these already
+			if n, _ := strconv.Atoi(field); i != 3 && i != 4 { // idle, and waiting for disks
+				busy += time.Duration(n) * (time.Second / 100) // USER_HZ
+			}
+		}
+		return busy
+	}
+	t.Fatalf("there is no core %d", core)
+	return 0
+}
+
 // MemoryOf is a line of /proc/PID/status in MB: VmHWM is the most that was resident, VmRSS
 // what is now.
 func MemoryOf(t testing.TB, pid int, name string) float64 {

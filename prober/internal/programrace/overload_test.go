@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/testusage"
 	"github.com/probefleet/probefleet/prober/internal/racetrack"
 )
 
@@ -71,15 +72,17 @@ func expireSome(f *fleet, s racetrack.Server, what string, rate float64) (out ra
 	racetrack.Within(t, 2*time.Minute, "the prober has come to checks that are still worth it", func() bool { return p.sample().rows("up") > rate/overloadFactor })
 	<-time.After(5 * time.Second)
 	profiled := p.profile("overload-" + what)
-	before := p.sample()
+	before, others := p.sample(), testusage.CoreSoFar(t, racetrack.Others)
 	<-time.After(overloadLength)
 	after := p.sample()
+	others = testusage.CoreSoFar(t, racetrack.Others) - others
 	<-profiled
 	w.end()
 	per := func(n func(sample) float64) float64 {
 		return racetrack.Round((n(after) - n(before)) / after.at.Sub(before.at).Seconds())
 	}
 	out.Busy = racetrack.Round(100 * (after.cpu - before.cpu).Seconds() / after.at.Sub(before.at).Seconds())
+	out.Others = racetrack.Round(100 * others.Seconds() / after.at.Sub(before.at).Seconds())
 	up, missed := func(s sample) float64 { return s.rows("up") }, func(s sample) float64 { return s.rows("missed") }
 	out.Goodput, out.Missed, out.Other = per(up), per(missed), per(func(s sample) float64 { return s.all() - up(s) - missed(s) })
 	racetrack.Within(t, 3*time.Minute, "every check has its row", func() bool { return p.sample().settled() >= float64(w.published.Load()) })

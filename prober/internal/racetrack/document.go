@@ -134,11 +134,12 @@ type Overload struct {
 type Overloaded struct {
 	Capacity float64 `json:"capacity"` // mean of the ones before and after it
 	Offered  float64 `json:"offered"`
-	Goodput  float64 `json:"goodput"`      // measured checks
-	Missed   float64 `json:"missed"`       // rows that say so
-	Other    float64 `json:"other"`        // rows that say neither
-	Busy     float64 `json:"busy_percent"` // of the prober's core
-	Left     int     `json:"left"`         // checks without a row when all was settled
+	Goodput  float64 `json:"goodput"`                  // measured checks
+	Missed   float64 `json:"missed"`                   // rows that say so
+	Other    float64 `json:"other"`                    // rows that say neither
+	Busy     float64 `json:"busy_percent"`             // of the prober's core
+	Others   float64 `json:"others_percent,omitempty"` // busy, of the core that has all the others: the stores, the targets and who publishes
+	Left     int     `json:"left"`                     // checks without a row when all was settled
 }
 
 // Pace is how exactly a prober begins, and what it needs meanwhile and afterwards.
