@@ -102,7 +102,9 @@ func askH1(conn net.Conn, request []byte, limit int, begun func()) (*httpReply, 
 		err = meter.spent
 	}
 	if err != nil {
-		return nil, answerTrouble(err, "reading the headers")
+		bad := answerTrouble(err, "reading the headers")
+		bad.message = Message(bad.message) // it may quote a first line of any length; nothing of it is a secret of ours, to be hidden before it is cut
+		return nil, bad
 	}
 	meter.left, meter.spent = int64(limit)+framing, errTooMuch
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
