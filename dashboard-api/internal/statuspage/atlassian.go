@@ -17,6 +17,9 @@ type stPage struct {
 	URL       string `json:"url"`
 	TimeZone  string `json:"time_zone"`
 	UpdatedAt string `json:"updated_at"`
+	// Stale is ours: incidents, maintenance and the page's own settings are of then, as newer ones
+	// cannot be read. States are of UpdatedAt, and are no data where nothing new was heard.
+	Stale *string `json:"stale_since,omitempty"`
 }
 
 type stStatus struct {
@@ -101,7 +104,7 @@ func (a atlassian) document(name string) func(*View) any {
 		return nil
 	}
 	return func(v *View) any {
-		d := stDocument{Page: stPage{v.Slug, v.Title, a.base, v.Zone.String(), milli(v.MadeAt)}}
+		d := stDocument{Page: stPage{v.Slug, v.Title, a.base, v.Zone.String(), milli(v.MadeAt), optional(v.WrittenAt)}}
 		if status {
 			d.Status = &stStatus{indicator(v.State), stated("en", "banner."+v.State, v.ByHand())}
 		}

@@ -324,16 +324,26 @@ func TestStoresAway(t *testing.T) {
 	r.pass(2 * time.Minute)
 	r.result(id, uptime.StatusUp)
 	contains(t, r.get("/s/main").Body.String(), "100.000 % uptime", "The daily history is as of 2026-03-01 12:00:03 UTC", "All systems are operational")
+	documents := func(want ...string) {
+		t.Helper()
+		for _, name := range []string{"summary", "status", "components", "incidents", "incidents/unresolved", "scheduled-maintenances", "scheduled-maintenances/upcoming", "scheduled-maintenances/active"} {
+			contains(t, r.get("/s/main/api/v2/"+name+".json").Body.String(), want...)
+		}
+	}
+	documents(`"updated_at":"2026-03-01T12:02:03.000Z"`, "!stale_since") // nothing of the days is in them
 
 	if err := r.db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r.pass(10 * time.Second)
 	got := r.get("/s/main")
-	contains(t, got.Body.String(), "Acme", "All systems are operational", "Reports and maintenance are as of 2026-03-01 12:02:")
+	contains(t, got.Body.String(), "Acme", "All systems are operational", "Reports and maintenance are as of 2026-03-01 12:02:03 UTC")
+	documents(`"updated_at":"2026-03-01T12:02:13.000Z","stale_since":"2026-03-01T12:02:03.000Z"`)
 	r.pass(10 * time.Minute)
 	got = r.get("/s/main")
 	contains(t, got.Body.String(), "There is no current data for some systems", "Reports and maintenance are as of")
+	documents(`"updated_at":"2026-03-01T12:12:13.000Z","stale_since":"2026-03-01T12:02:03.000Z"`)
+	contains(t, r.get("/s/main/api/v2/summary.json").Body.String(), `"indicator":"minor"`, `"status":"degraded_performance"`)
 	if got := r.get("/s/other"); got.Code != http.StatusNotFound {
 		t.Errorf("%d", got.Code)
 	}

@@ -205,6 +205,10 @@ func (p *Pages) asset(w http.ResponseWriter, r *http.Request, name string) {
 		p.notFound(w, r, stranger(r))
 		return
 	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		p.notAllowed(w, r, stranger(r), "GET, HEAD")
+		return
+	}
 	w.Header().Set("Vary", "Accept-Encoding")
 	w.Header().Set("Cache-Control", "no-cache")
 	if r.URL.RawQuery != "" { // its hash
