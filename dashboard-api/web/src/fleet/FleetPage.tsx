@@ -281,7 +281,7 @@ function RegionCard({ region, known }: { region: Fleet["regions"][number]; known
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         <section className="scroll-x" tabIndex={0} aria-label={t("Probers of {region}", { region: region.region })}>
-          <table>
+          <table className="probers">
             <thead>
               <tr>
                 <th scope="col">{t("Prober")}</th>
