@@ -129,7 +129,7 @@ test("where nothing can be kept it is said, and nothing is asked for; what fails
   );
   await page.goto(page.url().replace(`/${good.id}`, `/${shop.id}`));
   await openCheck(page);
-  await page.locator(".log").getByRole("alert").getByText("it is gone").waitFor();
+  await page.locator(".log [data-problem]").getByText("it is gone").waitFor();
   broken = false;
   await page.locator(".log").getByRole("button", { name: "Try again" }).click();
   await part(page, "Failed assertions").waitFor();

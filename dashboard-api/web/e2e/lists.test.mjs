@@ -2,7 +2,7 @@
 // words, with a way on, in every mode. By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { asItIs, must, openPage, settings, signIn, startBrowser, startLab } from "./harness.mjs";
+import { asItIs, must, openPage, settings, signIn, startBrowser, startLab, until } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -136,7 +136,7 @@ async function walk({ name, path, before: prepare, asks, empty = () => nothing, 
     return route.fulfill({ json: empty(await response.json()) });
   });
   await page.goto(new URL(typeof path === "string" ? path : path(), settings.base).href);
-  const alert = page.getByRole("main").getByRole("alert").first();
+  const alert = page.getByRole("main").locator("[data-problem]").first();
   await alert.getByRole("heading", { name: refusal.title }).waitFor();
   assert.match(await alert.innerText(), new RegExp(`${refusal.detail}\\s+Request ${refusal.request_id}\\s+Try again`));
   const found = await asItIs(page, `list-${name}-refused`);
@@ -165,4 +165,35 @@ test("refused, filtered to nothing and empty: each list says which, and has a wa
     return found;
   };
   assert.deepEqual((await Promise.all([lane(), lane()])).flat(), []);
+});
+
+test("of many cards that fail for one reason it is heard once, from the one voice of the page", async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/settings");
+  await page.getByRole("heading", { name: "Appearance" }).waitFor();
+  await page.evaluate(() => {
+    window.heard = [];
+    const voice = document.querySelector(".said");
+    new MutationObserver(() => voice.textContent && window.heard.push(voice.textContent)).observe(voice, {
+      childList: true,
+    });
+  });
+  await page.route(/\/api\/v1\/(targets\/\d+\/|incidents\?)/, (route) =>
+    route.fulfill({
+      status: 429,
+      contentType: "application/problem+json",
+      body: JSON.stringify({ type: "about:blank", status: 429, ...refusal }),
+    }),
+  );
+  await page.evaluate((to) => history.pushState(null, "", to), `/targets/${target.id}`);
+  const failed = page.locator("[data-problem]");
+  await until("several cards to have failed", async () => (await failed.count()) >= 3);
+  await until("it to be heard", () => page.evaluate(() => window.heard.length > 0));
+  const said = await page.evaluate(() => window.heard.join(" "));
+  assert.equal(said.split(refusal.title).length - 1, 1, said);
+  assert.equal(await page.locator("[role=alert]").count(), 0, "nothing else is announced");
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 429/.test(line)),
+    [],
+  );
+  await context.close();
 });

@@ -161,7 +161,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
       `/targets/${target.id}?at=yesterday`,
       async (tab) => {
         await tab.getByText("cannot be read: not live.", { exact: false }).first().waitFor();
-        assert.equal(await tab.locator("[role=alert], .skeleton").count(), 0, "that says it, and nothing else comes");
+        assert.equal(await tab.locator("[data-problem], .skeleton").count(), 0, "that says it, and nothing else comes");
       },
     ],
     ["past-changes", `/incidents/${incident.id}`, (tab) => tab.locator("[data-region]").first().waitFor()],
