@@ -1,6 +1,7 @@
 // How pages look beside what every test looks at: on wide screens, and in a theme that was chosen here.
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import {
   axeViolations,
@@ -14,6 +15,7 @@ import {
   startLab,
   until,
 } from "./harness.mjs";
+import { filled, framed, leads, outside } from "./places.mjs";
 
 const run = Date.now().toString(36);
 const prose = "We look into why some answers take longer than they should, and tell here what we find. ".repeat(6);
@@ -67,38 +69,7 @@ after(async () => {
 });
 
 /** Every page of the dashboard with a frame. */
-const paths = () => [
-  "/",
-  `/targets/${target.id}`,
-  `/targets/${target.id}/rule`,
-  "/incidents",
-  `/incidents/${incident.id}`,
-  "/maintenance",
-  `/reports/${new Date().toISOString().slice(0, 7)}`,
-  "/fleet",
-  `/targets/${target.id}?at=${new Date().toISOString()}`,
-  "/settings",
-  "/settings/account",
-  "/settings/people",
-  "/settings/keys",
-  "/settings/channels",
-  `/settings/channels/${channel.id}`,
-  "/settings/rules",
-  "/settings/pages",
-  `/settings/pages/${shown.id}`,
-  `/settings/pages/${shown.id}/posts`,
-  `/settings/pages/${shown.id}/posts/new`,
-  `/settings/pages/${shown.id}/posts/${post.id}`,
-  `/settings/pages/${shown.id}/share`,
-  "/settings/transfer",
-  "/settings/audit",
-];
-
-/** Until a page has its heading, which was not left by the one before, and nothing stands in for what is asked for. */
-const filled = (page) =>
-  page.waitForFunction(
-    () => document.querySelector("main h1:not([data-left])") && !document.querySelector("main .skeleton"),
-  );
+const paths = () => Object.values(framed({ target, incident, channel, page: shown, post }));
 
 /** Texts whose lines are so long that the next one is hard to find: what is cut, code and tables are none. */
 const longLines = (page, most) =>
@@ -134,6 +105,18 @@ async function go(page, path) {
   }, path);
   await filled(page);
 }
+
+test("the list of pages has every address that the dashboard has", async () => {
+  const router = await readFile(new URL("../src/app/router.tsx", import.meta.url), "utf8");
+  const routes = [...router.matchAll(/^ {2}path: "([^"]+)",$/gm)].map(([, path]) => path);
+  const places = [...paths(), ...Object.values(outside()), ...leads].map((path) => path.replace(/[?#].*/, ""));
+  const lost = routes.filter((route) => {
+    const pattern = new RegExp(`^${route.replaceAll(/\$\w+/g, "\\d[\\d-]*")}$`); // numbers, and months
+    return !places.some((path) => pattern.test(path));
+  });
+  assert.ok(routes.length > 20, `${routes.length} routes were found`);
+  assert.deepEqual(lost, []);
+});
 
 test("on wide screens: no overflow, nothing on the console, lines that can be read", async () => {
   const found = [];

@@ -21,6 +21,7 @@ import {
   until,
   watchPage,
 } from "./harness.mjs";
+import { asAtFirst } from "./places.mjs";
 import { startProxy } from "./proxy.mjs";
 
 const run = Date.now().toString(36); // keeps runs against one installation apart
@@ -143,13 +144,6 @@ async function nothingMissing(page, id) {
   assert.equal((shown.to - shown.from) / 10_000 + 1, shown.count, "a slot every 10 s");
   return shown;
 }
-
-/** The set-up as it is while nothing is watched. */
-const asAtFirst = (page) =>
-  page.route(/\/live\/overview\?first=0$/, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), total: 0 } });
-  });
 
 test("who is signed in goes on with the set-up until something is watched; an address that is down says so, and why", async () => {
   const { context, page, trouble } = await signedIn();
