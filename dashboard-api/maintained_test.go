@@ -22,7 +22,7 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// A window that is made through one node is shown by every node, without a result, and so is its end.
+// A window that is made through one node is shown by every node, without a result, and so are its changes and its end.
 func TestMaintenanceIsShownLiveByEveryNode(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, func(t *uptime.Target) {
@@ -46,6 +46,12 @@ func TestMaintenanceIsShownLiveByEveryNode(t *testing.T) {
 	}
 	shown("it is in maintenance", "maintenance")
 	nodes[1].await("readers are told", func() bool { return strings.Contains(feed.String(), `"state":"maintenance"`) })
+	for _, change := range []struct{ body, state string }{{`{"starts_at":"2099-01-01T00:00:00"}`, "up"}, {`{"starts_at":"` + begins + `"}`, "maintenance"}} {
+		if code, text := nodes[0].call("PATCH", "/api/v1/maintenance-windows/1", change.body); code != http.StatusOK {
+			t.Fatalf("%d %s", code, text)
+		}
+		shown("it was changed", change.state)
+	}
 	if code, text := nodes[0].call("DELETE", "/api/v1/maintenance-windows/1", ""); code != http.StatusNoContent {
 		t.Fatalf("%d %s", code, text)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/availability"
+	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
@@ -33,7 +34,9 @@ func (s *Store) holding(ctx context.Context, since time.Time, ids []int64) ([]Wi
 	}
 	var tags []string
 	for _, w := range windows {
-		tags = append(tags, w.Terms.Tags...)
+		for _, p := range w.parts {
+			tags = append(tags, p.terms.Tags...)
+		}
 	}
 	if len(tags) == 0 {
 		return windows, nil
@@ -59,33 +62,20 @@ func (s *Store) holding(ctx context.Context, since time.Time, ids []int64) ([]Wi
 			span.To = time.UnixMilli(to.Int64).UTC()
 		}
 		for i := range windows {
-			if w := &windows[i]; slices.Contains(w.Terms.Tags, tag) {
-				w.carry(id, span)
+			for j := range windows[i].parts {
+				if p := &windows[i].parts[j]; slices.Contains(p.terms.Tags, tag) {
+					p.carry(id, span)
+				}
 			}
 		}
 	}
 	return windows, failed(ctx, "read tags", rows.Err())
 }
 
-// carry notes that a target carried one of its tags; what came before began before.
-func (w *Window) carry(id int64, span verdict.Span) {
-	if w.carried == nil {
-		w.carried = map[int64][]verdict.Span{}
-	}
-	spans := w.carried[id]
-	last := len(spans) - 1
-	switch {
-	case last < 0 || !spans[last].To.IsZero() && spans[last].To.Before(span.From):
-		w.carried[id] = append(spans, span)
-	case spans[last].To.IsZero():
-	case span.To.IsZero() || span.To.After(spans[last].To):
-		spans[last].To = span.To
-	}
-}
-
 // Alike says whether two of them hold the same targets at the same times.
 func (w Window) Alike(o Window) bool {
-	return w.ID == o.ID && w.EndedAt.Equal(o.EndedAt) && maps.EqualFunc(w.carried, o.carried, slices.Equal)
+	return w.ID == o.ID && w.Version == o.Version && w.EndedAt.Equal(o.EndedAt) &&
+		slices.EqualFunc(w.parts, o.parts, func(a, b part) bool { return maps.EqualFunc(a.carried, b.carried, slices.Equal) })
 }
 
 // Between gives when it holds a target, in [from, to).
@@ -94,35 +84,56 @@ func (w Window) Between(targetID int64, from, to time.Time) []verdict.Span {
 }
 
 // Laid is when windows hold, whatever target, in a stretch of time.
-type Laid struct {
-	windows []Window
-	spans   [][]verdict.Span // by window
+type Laid struct{ parts []laid }
+
+// laid is a part of a window that holds at some time.
+type laid struct {
+	window  int64
+	scope   maintenance.Scope
+	carried map[int64][]verdict.Span
+	spans   []verdict.Span
 }
 
 // Lay works out when windows hold, in [from, to).
-func Lay(windows []Window, from, to time.Time) Laid {
-	l := Laid{windows: windows, spans: make([][]verdict.Span, len(windows))}
-	for i, w := range windows {
-		until := to
+func Lay(windows []Window, from, to time.Time) (l Laid) {
+	for i := range windows {
+		w, until := &windows[i], to
 		if !w.EndedAt.IsZero() && w.EndedAt.Before(to) {
 			until = w.EndedAt
 		}
-		if from.Before(until) {
-			l.spans[i] = w.schedule.Between(from, until)
+		for j := range w.parts {
+			p := &w.parts[j]
+			if spans := p.between(from, until); len(spans) > 0 {
+				l.parts = append(l.parts, laid{w.ID, p.terms.Scope, p.carried, spans})
+			}
 		}
 	}
 	return l
 }
 
-// Of gives when any of the windows holds a target.
+// Of gives when any of the windows holds a target. One that goes on through a change of it is one span.
 func (l Laid) Of(targetID int64) (found []verdict.Span) {
-	for i, w := range l.windows {
-		if w.Terms.Names(targetID) {
-			found = append(found, l.spans[i]...)
+	first := 0 // of the same window
+	add := func(span verdict.Span) {
+		if last := len(found) - 1; last >= first && found[last].To.Equal(span.From) {
+			found[last].To = span.To
+			return
+		}
+		found = append(found, span)
+	}
+	for i := range l.parts {
+		p := &l.parts[i]
+		if i > 0 && l.parts[i-1].window != p.window {
+			first = len(found)
+		}
+		if p.scope.Names(targetID) {
+			for _, span := range p.spans {
+				add(span)
+			}
 			continue
 		}
-		for _, carries := range w.carried[targetID] {
-			for _, span := range l.spans[i] {
+		for _, carries := range p.carried[targetID] {
+			for _, span := range p.spans {
 				if carries.From.After(span.From) {
 					span.From = carries.From
 				}
@@ -130,7 +141,7 @@ func (l Laid) Of(targetID int64) (found []verdict.Span) {
 					span.To = carries.To
 				}
 				if span.From.Before(span.To) {
-					found = append(found, span)
+					add(span)
 				}
 			}
 		}
@@ -157,8 +168,8 @@ func (s *Store) Maintenance(ctx context.Context, ids []int64, from, to time.Time
 	return spans, nil
 }
 
-// KnownAt is the window as it was at an instant; false: nobody had made it yet. Who has been given
-// one of its tags since, or has lost it, does not count.
+// KnownAt is the window as it was at an instant; false: nobody had made it yet. What it was changed
+// to since, and who has been given one of its tags since, or has lost it, does not count.
 func (w Window) KnownAt(at time.Time) (Window, bool) {
 	if w.CreatedAt.After(at) {
 		return w, false
@@ -166,18 +177,16 @@ func (w Window) KnownAt(at time.Time) (Window, bool) {
 	if w.EndedAt.After(at) {
 		w.EndedAt = time.Time{}
 	}
-	carried := make(map[int64][]verdict.Span, len(w.carried))
-	for id, spans := range w.carried {
-		for _, span := range spans {
-			if span.From.After(at) {
-				continue
-			}
-			if span.To.After(at) {
-				span.To = time.Time{}
-			}
-			carried[id] = append(carried[id], span)
+	known := make([]part, 0, len(w.parts))
+	for _, p := range w.parts {
+		if p.from.After(at) {
+			break
 		}
+		p.carried = p.carriedAt(at)
+		known = append(known, p)
 	}
-	w.carried = carried
+	last := &known[len(known)-1]
+	last.until = time.Time{}
+	w.parts, w.Name, w.Terms, w.ChangedAt = known, last.name, last.terms, last.from
 	return w, true
 }

@@ -1,6 +1,9 @@
 // Package maintenancestore keeps maintenance windows.
 //
-// A window that has begun is never removed, only ended: what it covered stays out of uptime.
+// What a window has covered stays covered, and stays out of uptime: one that has begun is never
+// removed, only ended, and a change of one counts from then on. Until then it is what it was; nothing
+// that was over becomes maintenance by it.
+//
 // One for tags holds a target from when that was given one of them until it was taken off, as
 // far as the window holds: a change of tags changes nothing of what was covered before it.
 package maintenancestore
@@ -20,8 +23,16 @@ import (
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
-// ErrNotFound says that there is no such window.
-var ErrNotFound = errors.New("maintenance window not found")
+// MostChanges is how often a window may be changed: all that it was is kept.
+const MostChanges = 100
+
+// What windows refuse.
+var (
+	ErrNotFound = errors.New("maintenance window not found")
+	ErrConflict = errors.New("maintenance window has changed since it was read")
+	ErrEnded    = errors.New("maintenance window was ended")
+	ErrTooOften = errors.New("maintenance window was changed too often")
+)
 
 // Store reads and writes windows.
 type Store struct{ db *database.DB }
@@ -36,8 +47,9 @@ type Window struct {
 	Terms     maintenance.Window
 	EndedAt   time.Time // zero: as its terms say
 	CreatedAt time.Time
-	schedule  *maintenance.Schedule
-	carried   map[int64][]verdict.Span // when targets carried one of its tags, as far as that was read
+	ChangedAt time.Time // since when it is as it is; zero: it was never changed
+	Version   int64     // rises with every change
+	parts     []part    // the last is what it is now
 }
 
 // Next is when it holds next, or holds now, from its beginning; false if it never does again.
@@ -45,30 +57,44 @@ func (w Window) Next(now time.Time) (verdict.Span, bool) {
 	if !w.EndedAt.IsZero() && !w.EndedAt.After(now) {
 		return verdict.Span{}, false
 	}
-	if span, holds := w.schedule.At(now); holds {
+	schedule := w.parts[len(w.parts)-1].schedule
+	if span, holds := schedule.At(now); holds {
+		span.From = w.began(span.From)
 		return span, true
 	}
-	return w.schedule.Next(now)
+	return schedule.Next(now)
 }
 
-const columns = "id, name, terms, ended_at_ms, created_at_ms"
+// Begun says whether it has held before an instant, or holds then.
+func (w Window) Begun(now time.Time) bool {
+	if !w.EndedAt.IsZero() && w.EndedAt.Before(now) {
+		now = w.EndedAt
+	}
+	for i := range w.parts {
+		if w.parts[i].held(now) {
+			return true
+		}
+	}
+	return false
+}
+
+const columns = "id, name, terms, past, version, ended_at_ms, created_at_ms"
 
 func scan(row interface{ Scan(...any) error }) (Window, error) {
 	var w Window
-	var terms string
+	var terms, past string
 	var ended sql.NullInt64
 	var created int64
-	if err := row.Scan(&w.ID, &w.Name, &terms, &ended, &created); err != nil {
+	if err := row.Scan(&w.ID, &w.Name, &terms, &past, &w.Version, &ended, &created); err != nil {
 		return w, err
 	}
 	if err := json.Unmarshal([]byte(terms), &w.Terms); err != nil {
 		return w, fmt.Errorf("maintenance window %d: %w", w.ID, err)
 	}
-	schedule, mistakes := maintenance.New(w.Terms)
-	if len(mistakes) > 0 {
-		return w, fmt.Errorf("maintenance window %d: %s", w.ID, mistakes[0].Message)
+	if err := w.readParts(past); err != nil {
+		return w, fmt.Errorf("maintenance window %d: %w", w.ID, err)
 	}
-	w.schedule, w.CreatedAt = schedule, time.UnixMilli(created).UTC()
+	w.CreatedAt = time.UnixMilli(created).UTC()
 	if ended.Valid {
 		w.EndedAt = time.UnixMilli(ended.Int64).UTC()
 	}
@@ -111,19 +137,63 @@ func (s *Store) List(ctx context.Context, afterID int64, limit int) (all []Windo
 	return all, failed(ctx, "list maintenance windows", rows.Err())
 }
 
-// Remove removes a window that has never held, and ends any other one now.
-func (s *Store) Remove(ctx context.Context, id int64, now time.Time) error {
-	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		w, err := scan(tx.Raw("UPDATE maintenance_windows SET name = name WHERE id = ? RETURNING "+columns, id).Row())
+// Update changes the name and the terms of a window, which must be valid, from now on: whatever it
+// was until now, it stays for that time. An ifVersion other than 0 must be its version, else
+// ErrConflict; one that was ended is not changed any more: ErrEnded, nor one that was changed
+// MostChanges times: ErrTooOften. A change of nothing is none.
+func (s *Store) Update(ctx context.Context, id, ifVersion int64, now time.Time, change func(*Window) error) (w Window, err error) {
+	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
+		if w, err = hold(tx, id, ifVersion); err != nil {
+			return err
+		}
+		if !w.EndedAt.IsZero() {
+			return ErrEnded
+		}
+		next := w
+		if err := change(&next); err != nil {
+			return err
+		}
+		before, err := json.Marshal(w.Terms)
 		if err != nil {
 			return err
 		}
-		if !w.schedule.Begins().Before(now) {
+		terms, err := json.Marshal(next.Terms)
+		if err != nil || string(terms) == string(before) && next.Name == w.Name {
+			return err
+		}
+		past, err := w.pastAt(now)
+		if err != nil {
+			return err
+		}
+		w, err = scan(tx.Raw("UPDATE maintenance_windows SET name = ?, terms = ?, past = ?, version = version + 1 WHERE id = ? RETURNING "+columns, next.Name, string(terms), past, id).Row())
+		return err
+	})
+	return w, failed(ctx, "update maintenance window", err)
+}
+
+// Remove removes a window that has never held, and ends any other one now. An ifVersion other
+// than 0 must be its version, else ErrConflict.
+func (s *Store) Remove(ctx context.Context, id, ifVersion int64, now time.Time) error {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		w, err := hold(tx, id, ifVersion)
+		if err != nil {
+			return err
+		}
+		if !w.Begun(now) {
 			return tx.Exec("DELETE FROM maintenance_windows WHERE id = ?", id).Error
 		}
-		return tx.Exec("UPDATE maintenance_windows SET ended_at_ms = ? WHERE id = ? AND (ended_at_ms IS NULL OR ended_at_ms > ?)", now.UnixMilli(), id, now.UnixMilli()).Error
+		return tx.Exec("UPDATE maintenance_windows SET ended_at_ms = ?, version = version + 1 WHERE id = ? AND (ended_at_ms IS NULL OR ended_at_ms > ?)", now.UnixMilli(), id, now.UnixMilli()).Error
 	})
 	return failed(ctx, "remove maintenance window", err)
+}
+
+// hold reads a window that nobody else changes until the transaction is over.
+func hold(tx *gorm.DB, id, ifVersion int64) (Window, error) {
+	w, err := scan(tx.Raw("UPDATE maintenance_windows SET name = name WHERE id = ? RETURNING "+columns, id).Row())
+	if err == nil && ifVersion != 0 && w.Version != ifVersion {
+		err = ErrConflict
+	}
+	return w, err
 }
 
 // failed says what was being done, in the words of this package.

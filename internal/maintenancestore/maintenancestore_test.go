@@ -53,7 +53,7 @@ func TestWindowsThatHaveHeldStay(t *testing.T) {
 			t.Errorf("within a window: %v %v", next, found)
 		}
 		for _, w := range []maintenancestore.Window{nightly, later} {
-			if err := s.Remove(t.Context(), w.ID, noon); err != nil {
+			if err := s.Remove(t.Context(), w.ID, 0, noon); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -70,7 +70,7 @@ func TestWindowsThatHaveHeldStay(t *testing.T) {
 		if _, err := s.Get(t.Context(), later.ID); !errors.Is(err, maintenancestore.ErrNotFound) {
 			t.Error(err)
 		}
-		if err := s.Remove(t.Context(), later.ID, noon); !errors.Is(err, maintenancestore.ErrNotFound) {
+		if err := s.Remove(t.Context(), later.ID, 0, noon); !errors.Is(err, maintenancestore.ErrNotFound) {
 			t.Error(err)
 		}
 	})

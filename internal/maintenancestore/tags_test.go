@@ -69,7 +69,7 @@ func TestTagsAreThoseOfTheTime(t *testing.T) {
 		if none := windows[0].Between(ids[1], at(0, 0), at(12, 0)); none != nil {
 			t.Error(none)
 		}
-		if err := s.Remove(t.Context(), w.ID, at(2, 50)); err != nil { // ended: what it covered stays
+		if err := s.Remove(t.Context(), w.ID, 0, at(2, 50)); err != nil { // ended: what it covered stays
 			t.Fatal(err)
 		}
 		want[ids[0]][1].To = at(2, 50)
@@ -99,7 +99,7 @@ func TestWindowsAsTheyWereKnown(t *testing.T) {
 			}
 		}
 		made, err := s.Create(t.Context(), "move", maintenance.Window{Scope: maintenance.Scope{Tags: []string{"db", "eu"}}, StartsAt: "2026-03-01T13:00:00", DurationS: 7200}, after(10))
-		if err != nil || s.Remove(t.Context(), made.ID, after(120)) != nil {
+		if err != nil || s.Remove(t.Context(), made.ID, 0, after(120)) != nil {
 			t.Fatal(err)
 		}
 		windows, err := s.Holding(t.Context(), noon)

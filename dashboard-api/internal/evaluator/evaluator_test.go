@@ -281,7 +281,7 @@ func TestMaintenanceHoldsBackIncidents(t *testing.T) {
 	if all := r.all(); len(all) != 1 {
 		t.Errorf("%+v", all)
 	}
-	if err := r.windows.Remove(t.Context(), window.ID, time.Now()); err != nil {
+	if err := r.windows.Remove(t.Context(), window.ID, 0, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	r.await("it fails after maintenance, too", func() bool {

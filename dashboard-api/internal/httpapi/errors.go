@@ -111,6 +111,15 @@ var mapping = [...]struct {
 	{maintenancestore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such maintenance window")
 	}},
+	{maintenancestore.ErrConflict, func(error) *Problem {
+		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "it has changed since you read it: read it again")
+	}},
+	{maintenancestore.ErrEnded, func(error) *Problem {
+		return problem(http.StatusConflict, "window_ended", "this maintenance was ended: plan another one")
+	}},
+	{maintenancestore.ErrTooOften, func(error) *Problem {
+		return problem(http.StatusConflict, "too_many", fmt.Sprintf("it was changed %d times, and all that it was is kept: end it, and plan another one", maintenancestore.MostChanges))
+	}},
 	{incidentstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such incident") }},
 	{incidentstore.ErrResolved, func(error) *Problem {
 		return problem(http.StatusConflict, "incident_resolved", "the incident is over: there is nothing to look after any more")

@@ -210,6 +210,19 @@ func (j *journey) maintained(from, length time.Duration) (id int64) {
 	return w.ID
 }
 
+// changed has a window begin after a while, and last so long, from now on.
+func (j *journey) changed(id int64, from, length time.Duration) {
+	j.Helper()
+	_, err := maintenancestore.New(j.db).Update(j.Context(), id, 0, j.now, func(w *maintenancestore.Window) error {
+		w.Terms.StartsAt, w.Terms.DurationS = j.now.Add(from).Format("2006-01-02T15:04:05"), int(length/time.Second)
+		return nil
+	})
+	if err != nil {
+		j.Fatal(err)
+	}
+	j.windows()
+}
+
 func (j *journey) windows() {
 	j.Helper()
 	found, err := maintenancestore.New(j.db).Holding(j.Context(), j.now.Add(-maintenance.MaxDuration))
@@ -364,11 +377,32 @@ func TestWhatIsKnownNowIsWhatIsLiveInEverySituation(t *testing.T) {
 			j.checked("uu", "uu")
 			id := j.maintained(-time.Minute, time.Hour)
 			j.checked("dd", "uu")
-			if err := maintenancestore.New(j.db).Remove(j.Context(), id, j.now.Add(time.Second)); err != nil {
+			if err := maintenancestore.New(j.db).Remove(j.Context(), id, 0, j.now.Add(time.Second)); err != nil {
 				j.Fatal(err)
 			}
 			j.until(j.now.Add(time.Second))
 			j.windows()
+			j.checked("uu")
+		}},
+		{name: "maintenance that is changed while it holds", state: "maintenance", happens: func() {
+			j.checked("uu")
+			id := j.maintained(0, 3*time.Minute)
+			j.checked("dd")
+			j.changed(id, -5*time.Minute, 7*time.Minute)
+			j.checked("dd", "dd", "dd")
+			j.changed(id, 2*time.Minute, time.Hour)
+			j.checked("uu", "dd")
+			j.changed(id, -time.Minute, time.Hour)
+			j.checked("dd")
+		}},
+		{name: "maintenance that is planned for later, and begun earlier", state: "up", happens: func() {
+			j.checked("uu")
+			id := j.maintained(10*time.Minute, time.Hour)
+			j.checked("uu")
+			j.until(j.now.Add(10 * time.Second))
+			j.changed(id, -time.Hour, 63*time.Minute)
+			j.checked("dd", "dd", "uu", "uu")
+			j.changed(id, -time.Hour, 2*time.Minute)
 			j.checked("uu")
 		}},
 		{name: "one maintenance after the other", state: "maintenance", happens: func() {

@@ -21,7 +21,8 @@ type Maintenance interface {
 	Create(ctx context.Context, name string, terms maintenance.Window, now time.Time) (maintenancestore.Window, error)
 	Get(ctx context.Context, id int64) (maintenancestore.Window, error)
 	List(ctx context.Context, afterID int64, limit int) ([]maintenancestore.Window, error)
-	Remove(ctx context.Context, id int64, now time.Time) error
+	Update(ctx context.Context, id, ifVersion int64, now time.Time, change func(*maintenancestore.Window) error) (maintenancestore.Window, error)
+	Remove(ctx context.Context, id, ifVersion int64, now time.Time) error
 }
 
 // WindowPath names the window in a path. (Huma passes over embedded types that are not exported.)
@@ -55,16 +56,22 @@ type windowBody struct {
 	Active     bool              `json:"active" doc:"it holds now"`
 	NextFrom   nullable[instant] `json:"next_from" doc:"when it holds next, or began to hold now; null: never again"`
 	NextTo     nullable[instant] `json:"next_to"`
+	Begun      bool              `json:"begun" doc:"it has held, or holds: DELETE ends it, and what it covered stays covered"`
 	EndedAt    nullable[instant] `json:"ended_at" doc:"when somebody ended it"`
 	CreatedAt  instant           `json:"created_at"`
+	ChangedAt  nullable[instant] `json:"changed_at" doc:"since when it is as it is: what it covered before, by what it was then, stays covered; null: it was never changed"`
+	Version    int64             `json:"version" doc:"rises with every change; the ETag"`
 }
 
-type windowOutput struct{ Body windowBody }
+type windowOutput struct {
+	ETag string `header:"ETag" doc:"the version"`
+	Body windowBody
+}
 
 func windowOf(w maintenancestore.Window, now time.Time) windowBody {
 	body := windowBody{
 		ID: w.ID, Name: w.Name, Everything: w.Terms.Everything, Tags: orEmpty(w.Terms.Tags), StartsAt: w.Terms.StartsAt, Zone: zoneName(w.Terms.Zone),
-		DurationS: w.Terms.DurationS, RRule: w.Terms.RRule, EndedAt: maybeInstant(w.EndedAt), CreatedAt: instant(w.CreatedAt),
+		DurationS: w.Terms.DurationS, RRule: w.Terms.RRule, Begun: w.Begun(now), EndedAt: maybeInstant(w.EndedAt), CreatedAt: instant(w.CreatedAt), ChangedAt: maybeInstant(w.ChangedAt), Version: w.Version,
 	}
 	if w.Terms.TargetID != 0 {
 		body.TargetID = some(w.Terms.TargetID)
@@ -95,51 +102,76 @@ func (a *api) createWindow(ctx context.Context, in *struct {
 	Body document[WindowInput]
 }) (*answer[windowBody], error) {
 	return once(ctx, a, in.Key, in.Body.raw, func() (*answer[windowBody], error) {
-		name, terms, err := a.judgeWindow(ctx, in.Body)
+		targets, err := a.windowTargets(ctx, in.Body)
 		if err != nil {
+			return nil, err
+		}
+		var window maintenancestore.Window
+		if err := mergeWindow(&window, in.Body, targets); err != nil {
 			return nil, err
 		}
 		if all, err := a.Maintenance.List(ctx, 0, mostOfThem); err != nil || len(all) == mostOfThem {
 			return nil, tooMany(err, "maintenance windows")
 		}
-		created, err := a.Maintenance.Create(ctx, name, terms, a.Now())
+		created, err := a.Maintenance.Create(ctx, window.Name, window.Terms, a.Now())
 		if err != nil {
 			return nil, err
 		}
 		a.audit(ctx, "maintenance-window.created", windowObject(created.ID), created.Name)
-		return &answer[windowBody]{Status: http.StatusCreated, Location: fmt.Sprintf("/api/v1/maintenance-windows/%d", created.ID), Body: stored[windowBody]{value: windowOf(created, a.Now())}}, nil
+		return &answer[windowBody]{Status: http.StatusCreated, ETag: version(created.Version), Location: fmt.Sprintf("/api/v1/maintenance-windows/%d", created.ID), Body: stored[windowBody]{value: windowOf(created, a.Now())}}, nil
 	})
 }
 
-// judgeWindow gives what an input says, or every mistake in it.
-func (a *api) judgeWindow(ctx context.Context, body document[WindowInput]) (name string, terms maintenance.Window, err error) {
-	var failed error
-	p := read(body, func(in WindowInput, _ nulls) (found []Mistake) {
-		name, found = givenName(in.Name, false, "")
-		terms = maintenance.Window{
-			Scope:    maintenance.Scope{Everything: deref(in.Everything), Tags: in.Tags, TargetID: deref(in.TargetID)},
-			StartsAt: deref(in.StartsAt), Zone: deref(in.Zone), DurationS: int(deref(in.DurationS)), RRule: deref(in.RRule),
+// windowTargets are those of the targets that a document names that there are.
+func (a *api) windowTargets(ctx context.Context, body document[WindowInput]) ([]uptime.Target, error) {
+	in, _, _ := body.decode() // mistakes are told by merging
+	if deref(in.TargetID) < 1 {
+		return nil, nil
+	}
+	return a.Targets.ByIDs(ctx, []int64{*in.TargetID})
+}
+
+// mergeWindow lays a document over a window, or tells every mistake in what that would come to. One
+// that was for a target that is gone may go on to be.
+func mergeWindow(w *maintenancestore.Window, body document[WindowInput], targets []uptime.Target) error {
+	p := read(body, func(in WindowInput, null nulls) (found []Mistake) {
+		w.Name, found = givenName(in.Name, null["name"], w.Name)
+		t := &w.Terms
+		lay(&t.Everything, in.Everything, null["everything"])
+		lay(&t.TargetID, in.TargetID, null["target_id"])
+		lay(&t.StartsAt, in.StartsAt, null["starts_at"])
+		lay(&t.Zone, in.Zone, null["zone"])
+		lay(&t.RRule, in.RRule, null["rrule"])
+		if in.DurationS != nil || null["duration_s"] {
+			t.DurationS = int(deref(in.DurationS))
 		}
-		_, problems := maintenance.New(terms)
-		terms.Tags, _ = uptime.ParseTags(in.Tags)
+		if in.Tags != nil || null["tags"] {
+			t.Tags = in.Tags
+		}
+		_, problems := maintenance.New(*t)
+		t.Tags, _ = uptime.ParseTags(t.Tags)
 		for _, one := range problems {
 			found = append(found, Mistake{Pointer: one.Pointer, Code: one.Code, Message: one.Message})
 		}
-		if terms.TargetID > 0 {
-			targets, err := a.Targets.ByIDs(ctx, []int64{terms.TargetID})
-			if failed = err; err == nil && len(targets) == 0 {
-				found = append(found, Mistake{Pointer: "/target_id", Code: codeNotFound, Message: "there is no such target"})
-			}
+		if deref(in.TargetID) > 0 && len(targets) == 0 {
+			found = append(found, Mistake{Pointer: "/target_id", Code: codeNotFound, Message: "there is no such target"})
 		}
 		return found
 	})
-	switch {
-	case failed != nil:
-		return "", terms, failed
-	case p != nil:
-		return "", terms, p
+	if p != nil {
+		return p
 	}
-	return name, terms, nil
+	return nil
+}
+
+// lay puts what was given in the place of what was there; null is the zero value.
+func lay[T any](into, in *T, null bool) {
+	switch {
+	case in != nil:
+		*into = *in
+	case null:
+		*into = *new(T)
+	}
 }
 
 func (a *api) getWindow(ctx context.Context, in *WindowPath) (*windowOutput, error) {
@@ -147,13 +179,41 @@ func (a *api) getWindow(ctx context.Context, in *WindowPath) (*windowOutput, err
 	if err != nil {
 		return nil, err
 	}
-	return &windowOutput{windowOf(w, a.Now())}, nil
+	return &windowOutput{version(w.Version), windowOf(w, a.Now())}, nil
 }
 
-func (a *api) removeWindow(ctx context.Context, in *WindowPath) (*noContent, error) {
+func (a *api) patchWindow(ctx context.Context, in *struct {
+	WindowPath
+	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: the last write wins"`
+	Body    document[WindowInput]
+}) (*windowOutput, error) {
+	wanted, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, maintenancestore.ErrConflict
+	}
+	targets, err := a.windowTargets(ctx, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	updated, err := a.Maintenance.Update(ctx, in.ID, wanted, a.Now(), func(w *maintenancestore.Window) error { return mergeWindow(w, in.Body, targets) })
+	if err != nil {
+		return nil, err
+	}
+	a.audit(ctx, "maintenance-window.updated", windowObject(updated.ID), updated.Name)
+	return &windowOutput{version(updated.Version), windowOf(updated, a.Now())}, nil
+}
+
+func (a *api) removeWindow(ctx context.Context, in *struct {
+	WindowPath
+	IfMatch string `header:"If-Match" doc:"the ETag you read; absent: whatever it is now"`
+}) (*noContent, error) {
+	wanted, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, maintenancestore.ErrConflict
+	}
 	gone, err := a.Maintenance.Get(ctx, in.ID)
 	if err == nil {
-		err = a.Maintenance.Remove(ctx, in.ID, a.Now())
+		err = a.Maintenance.Remove(ctx, in.ID, wanted, a.Now())
 	}
 	if err != nil {
 		return nil, err

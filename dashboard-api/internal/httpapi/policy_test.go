@@ -72,6 +72,7 @@ var policies = map[string]Policy{
 	"GET /api/v1/maintenance-windows":                  Viewer,
 	"POST /api/v1/maintenance-windows":                 Editor,
 	"GET /api/v1/maintenance-windows/{id}":             Viewer,
+	"PATCH /api/v1/maintenance-windows/{id}":           Editor,
 	"DELETE /api/v1/maintenance-windows/{id}":          Editor,
 	"GET /api/v1/notification-rules":                   Viewer,
 	"POST /api/v1/notification-rules":                  Editor,

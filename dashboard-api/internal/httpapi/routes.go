@@ -81,6 +81,7 @@ func (a *api) routes(r *router) {
 	add(r, operation{"GET", "/api/v1/maintenance-windows", Viewer, "listMaintenanceWindows", "Maintenance windows by id", 0}, a.listWindows)
 	add(r, operation{"POST", "/api/v1/maintenance-windows", Editor, "createMaintenanceWindow", "Say when targets are maintained: no incident is opened then, and uptime leaves it out", http.StatusCreated}, a.createWindow)
 	add(r, operation{"GET", "/api/v1/maintenance-windows/{id}", Viewer, "getMaintenanceWindow", "Read a maintenance window", 0}, a.getWindow)
+	add(r, operation{"PATCH", "/api/v1/maintenance-windows/{id}", Editor, "patchMaintenanceWindow", "Change a maintenance window from now on (JSON merge patch): what it covered until now stays covered, and nothing that is over becomes so. One that was ended is not changed any more", 0}, a.patchWindow)
 	add(r, operation{"DELETE", "/api/v1/maintenance-windows/{id}", Editor, "deleteMaintenanceWindow", "Remove a maintenance window that has not held yet, or end it: what it covered stays covered", 0}, a.removeWindow)
 	add(r, operation{"GET", "/api/v1/notification-rules", Viewer, "listNotificationRules", "Notification rules by id", 0}, a.listRules)
 	add(r, operation{"POST", "/api/v1/notification-rules", Editor, "createNotificationRule", "Say which incidents are told to whom, and when", http.StatusCreated}, a.createRule)

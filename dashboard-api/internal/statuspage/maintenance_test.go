@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/maintenancestore"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -48,4 +49,46 @@ func TestMaintenanceOfATag(t *testing.T) {
 		r.pass(90 * time.Minute)
 		r.pages.Changed()
 	}
+}
+
+// One that is made longer while it is under way is the same one to readers, and one that is made to
+// be for another component leaves the first.
+func TestMaintenanceThatIsChanged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	one, two := r.target("one"), r.target("two")
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "x", Groups: components(
+		pagestore.Component{Name: "First", Rule: pagestore.RuleWorst, Targets: []int64{one}}, pagestore.Component{Name: "Second", Rule: pagestore.RuleWorst, Targets: []int64{two}})}})
+	begins := r.now()
+	window, err := r.windows.Create(t.Context(), "Upgrade", maintenance.Window{Scope: maintenance.Scope{TargetID: one}, StartsAt: begins.Format("2006-01-02T15:04:05"), DurationS: 3600}, begins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func(id string, named, other int) {
+		t.Helper()
+		r.pages.Changed()
+		r.result(one, uptime.StatusUp)
+		r.result(two, uptime.StatusUp)
+		r.pass(3 * time.Second)
+		if summary := r.get("/s/main/api/v2/summary.json").Body.String(); !strings.Contains(summary, id) {
+			t.Errorf("%s is not in %s", id, summary)
+		}
+		if page := r.get("/s/main").Body.String(); strings.Count(page, "First") != named || strings.Count(page, "Second") != other {
+			t.Errorf("First is named %d times, Second %d times", strings.Count(page, "First"), strings.Count(page, "Second"))
+		}
+	}
+	change := func(how func(*maintenance.Window)) time.Time {
+		t.Helper()
+		r.pass(10 * time.Minute)
+		if _, err := r.windows.Update(t.Context(), window.ID, 0, r.now(), func(w *maintenancestore.Window) error { how(&w.Terms); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return r.now()
+	}
+	same := fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, begins.Unix())
+	shown(same, 2, 1)
+	change(func(w *maintenance.Window) { w.DurationS *= 2 })
+	shown(same, 2, 1)
+	at := change(func(w *maintenance.Window) { w.TargetID = two })
+	shown(fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, at.Unix()), 1, 2)
 }

@@ -298,6 +298,61 @@ test("by keyboard: maintenance is planned, shown before it is saved, removed and
   await context.close();
 });
 
+test("by keyboard: maintenance is edited, and not over what somebody else made of it meanwhile", async () => {
+  const name = `Upgrade ${run}`;
+  const planned = async () =>
+    (await must("GET", "/maintenance-windows?limit=1000")).items.find((one) => one.target_id === watched.id);
+  const before = await planned();
+  const { context, page, trouble } = await signedIn("/maintenance");
+  const row = page.locator("[data-windows=upcoming] .window", { hasText: run });
+  const open = async () => {
+    await row.getByRole("button", { name: `Edit ${name}` }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Edit maintenance" }).waitFor();
+  };
+  const save = async () => {
+    await page.getByRole("button", { name: "Save changes" }).focus();
+    await page.keyboard.press("Enter");
+  };
+  const gone = () => page.locator("dialog").waitFor({ state: "detached" });
+  await open();
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), name);
+  assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).inputValue(), `Shop ${run}`);
+  assert.equal(await page.getByLabel("Comes again").inputValue(), "weekly");
+  await save(); // nothing is changed
+  await gone();
+  assert.equal((await planned()).version, before.version);
+  await open();
+  await page.getByLabel("Lasts (hours)").fill("2.5");
+  await page.getByLabel("Comes again").selectOption("daily");
+  assert.match(await page.locator(".next-times li").first().innerText(), /2 h 30 min/);
+  await save();
+  await gone();
+  await page.getByText(`${name} saved.`).waitFor();
+  await row.getByText("Every day").waitFor();
+  const after = await planned();
+  assert.deepEqual(
+    { ...after, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
+    { ...before, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
+  );
+  assert.deepEqual([after.duration_s, after.rrule, after.version], [9000, "FREQ=DAILY", before.version + 1]);
+
+  await open();
+  await page.getByLabel("Lasts (hours)").fill("3");
+  await must("PATCH", `/maintenance-windows/${after.id}`, { name: `Theirs ${run}` });
+  await save();
+  await page.getByText("Somebody else changed this maintenance. Close and open it again.").waitFor();
+  assert.deepEqual([(await planned()).duration_s, (await planned()).name], [9000, `Theirs ${run}`]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Discard" }).click();
+  await gone();
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 412/.test(line)),
+    [],
+  );
+  await context.close();
+});
+
 test("by keyboard: maintenance of every target with a tag is planned, and the list says which tags", async () => {
   const { context, page, trouble } = await signedIn("/maintenance");
   await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
@@ -383,6 +438,17 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
       async (page) => {
         await page.locator("[data-windows=now] .window").first().waitFor();
         await page.getByText(`${long}02`).waitFor();
+      },
+    ],
+    [
+      "maintenance-edit",
+      "/maintenance",
+      async (page) => {
+        await page.getByRole("button", { name: `Edit Now ${run}` }).click();
+        await page.getByText("What it has covered stays covered.").waitFor();
+        await page.getByLabel("Lasts (hours)").fill("");
+        await page.getByRole("button", { name: "Save changes" }).click();
+        await page.locator("[aria-invalid=true]").first().waitFor();
       },
     ],
     [

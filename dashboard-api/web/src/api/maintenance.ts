@@ -21,8 +21,13 @@ export interface MaintenanceWindow {
   /** Null: never again. */
   next_from: string | null;
   next_to: string | null;
+  /** It has held, or holds: what it covered stays, whatever becomes of it. */
+  begun: boolean;
   ended_at: string | null;
   created_at: string;
+  /** Null: it was never changed. */
+  changed_at: string | null;
+  version: number;
 }
 
 export interface MaintenanceInput {
@@ -36,11 +41,20 @@ export interface MaintenanceInput {
   rrule?: string;
 }
 
+/** What is given of it counts from now on; what it is not for any more is given as null. */
+export interface MaintenanceChange extends Omit<Partial<MaintenanceInput>, "everything" | "target_id" | "tags"> {
+  everything?: boolean | null;
+  target_id?: number | null;
+  tags?: string[] | null;
+}
+
 export const maintenanceApi = {
   list: (cursor: string | null) =>
     request<Page<MaintenanceWindow>>(`/api/v1/maintenance-windows${query({ limit: 1000, cursor })}`),
   create: (body: MaintenanceInput) =>
     request<MaintenanceWindow>("/api/v1/maintenance-windows", { method: "POST", body }),
-  remove: (id: number, keepalive = false) =>
-    request<void>(`/api/v1/maintenance-windows/${id}`, { method: "DELETE", keepalive }),
+  update: (id: number, body: MaintenanceChange, ifVersion: number) =>
+    request<MaintenanceWindow>(`/api/v1/maintenance-windows/${id}`, { method: "PATCH", body, ifVersion }),
+  remove: (id: number, ifVersion: number, keepalive = false) =>
+    request<void>(`/api/v1/maintenance-windows/${id}`, { method: "DELETE", ifVersion, keepalive }),
 };

@@ -3,7 +3,6 @@ import { Plus, Wrench } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { type MaintenanceWindow, maintenanceApi } from "../api/maintenance";
 import { useKeys } from "../app/keys";
-import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { useMayEdit } from "../app/useSelf";
 import { IncidentTabs } from "../incidents/IncidentTabs";
@@ -13,7 +12,6 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { briefly } from "../ui/problems";
 import { t } from "../words/t";
 import { WindowList } from "./WindowList";
-import { instants, wallOf } from "./wall";
 import "../styles/incidents.css";
 import "../styles/maintenance.css";
 
@@ -25,9 +23,8 @@ const WindowDialog = lazy(() => import("./WindowDialog"));
 export function MaintenancePage() {
   const queries = useQueryClient();
   const toast = useToast();
-  const { store } = useLive();
   const mayEdit = useMayEdit();
-  const [adding, setAdding] = useState(false);
+  const [dialog, setDialog] = useState<{ window: MaintenanceWindow | null } | null>(null);
   const [ending, setEnding] = useState<MaintenanceWindow | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const list = useInfiniteQuery({
@@ -42,11 +39,11 @@ export function MaintenancePage() {
   useEffect(() => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage(); // there are 500 at most
   }, [list]);
-  useKeys(mayEdit ? { c: () => setAdding(true) } : {});
+  useKeys(mayEdit ? { c: () => setDialog({ window: null }) } : {});
 
   const remove = async (one: MaintenanceWindow, done: string, keepalive = false) => {
     try {
-      await maintenanceApi.remove(one.id, keepalive);
+      await maintenanceApi.remove(one.id, one.version, keepalive);
       if (done) toast({ text: done });
     } catch (error) {
       toast({ bad: true, text: t("{name} was not changed: {why}", { name: one.name, why: briefly(error) }) });
@@ -55,8 +52,7 @@ export function MaintenancePage() {
     void queries.invalidateQueries({ queryKey: ["maintenance"] });
   };
   const take = (one: MaintenanceWindow) => {
-    const begun = instants(wallOf(one.starts_at), one.zone).first < store.serverNow();
-    if (begun) return setEnding(one);
+    if (one.begun) return setEnding(one);
     setHidden((old) => new Set(old).add(one.id));
     toast({
       text: t("{name} removed.", { name: one.name }),
@@ -65,6 +61,7 @@ export function MaintenancePage() {
     });
   };
 
+  const acts = mayEdit ? { onEdit: (one: MaintenanceWindow) => setDialog({ window: one }), onRemove: take } : null;
   const all = (list.data?.pages.flatMap((page) => page.items) ?? []).filter((one) => !hidden.has(one.id));
   const going = all.filter((one) => !one.ended_at);
   const now = going.filter((one) => one.active);
@@ -82,7 +79,7 @@ export function MaintenancePage() {
           </p>
         </div>
         {mayEdit && (
-          <button type="button" className="btn primary push" onClick={() => setAdding(true)}>
+          <button type="button" className="btn primary push" onClick={() => setDialog({ window: null })}>
             <Plus size={16} aria-hidden /> {t("Plan maintenance")}
           </button>
         )}
@@ -97,19 +94,19 @@ export function MaintenancePage() {
           <p>{t("Say when targets are worked on, once or again and again: nobody is woken by what was expected.")}</p>
           {mayEdit && (
             <div className="actions">
-              <button type="button" className="btn primary" onClick={() => setAdding(true)}>
+              <button type="button" className="btn primary" onClick={() => setDialog({ window: null })}>
                 <Plus size={16} aria-hidden /> {t("Plan maintenance")}
               </button>
             </div>
           )}
         </div>
       )}
-      <WindowList kind="now" title={t("Now")} windows={now} onRemove={mayEdit ? take : null} />
-      <WindowList kind="upcoming" title={t("Upcoming")} windows={next} onRemove={mayEdit ? take : null} />
-      <WindowList kind="past" title={t("Past")} windows={past} onRemove={null} />
-      {adding && (
+      <WindowList kind="now" title={t("Now")} windows={now} acts={acts} />
+      <WindowList kind="upcoming" title={t("Upcoming")} windows={next} acts={acts} />
+      <WindowList kind="past" title={t("Past")} windows={past} acts={null} />
+      {dialog && (
         <Suspense fallback={null}>
-          <WindowDialog onClose={() => setAdding(false)} />
+          <WindowDialog window={dialog.window} onClose={() => setDialog(null)} />
         </Suspense>
       )}
       {ending && (

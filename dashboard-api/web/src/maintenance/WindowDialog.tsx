@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { maintenanceApi } from "../api/maintenance";
+import { type MaintenanceWindow, maintenanceApi } from "../api/maintenance";
 import { useLive } from "../app/live";
 import { useToast } from "../app/toasts";
 import { Choice } from "../targetform/HeartbeatFields";
@@ -16,7 +16,7 @@ import { useChanged } from "../ui/useChanged";
 import { useProblems } from "../ui/useProblems";
 import { duration } from "../ui/words";
 import { t } from "../words/t";
-import { bodyOf, type Draft, fields, type Repeat, weekdays } from "./draft";
+import { bodyOf, changesOf, type Draft, draftOf, fields, type Repeat, weekdays } from "./draft";
 import { Occurrences } from "./Occurrences";
 import { fieldOf } from "./wall";
 
@@ -31,55 +31,74 @@ const lengths = [0.5, 1, 2, 4, 8].map((hours): [string, string] => [duration(hou
 const RULE_EXAMPLE = "FREQ=MONTHLY;BYDAY=1SU";
 const AHEAD_MS = 3_600_000;
 
-/** Plans maintenance, and shows when that will be. */
-export default function WindowDialog({ onClose }: { onClose: () => void }) {
+const fresh = (now: number): Draft => ({
+  name: "",
+  scope: "target",
+  target: null,
+  tags: [],
+  starts: fieldOf(Math.ceil((now + AHEAD_MS) / AHEAD_MS) * AHEAD_MS, ownZone()),
+  zone: ownZone(),
+  hours: "1",
+  repeat: "once",
+  weekdays: [],
+  monthly: "date",
+  rule: "",
+});
+
+/** Plans maintenance, or changes it from now on, and shows when that will be. */
+export default function WindowDialog({
+  window: before,
+  onClose,
+}: {
+  window: MaintenanceWindow | null;
+  onClose: () => void;
+}) {
   const queries = useQueryClient();
   const toast = useToast();
   const { store } = useLive();
   const { form, problems, refuse } = useProblems();
-  const [draft, setDraft] = useState<Draft>(() => ({
-    name: "",
-    scope: "target",
-    target: null,
-    tags: [],
-    starts: fieldOf(Math.ceil((store.serverNow() + AHEAD_MS) / AHEAD_MS) * AHEAD_MS, ownZone()),
-    zone: ownZone(),
-    hours: "1",
-    repeat: "once",
-    weekdays: [],
-    monthly: "date",
-    rule: "",
-  }));
+  const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : fresh(store.serverNow())));
   const entered = useChanged(draft);
   const change = (next: Partial<Draft>) => setDraft((old) => ({ ...old, ...next }));
   const parsed = useMemo(() => bodyOf(draft), [draft]);
   const save = useMutation({
-    mutationFn: maintenanceApi.create,
-    onSuccess: (created) => {
+    mutationFn: () =>
+      before
+        ? maintenanceApi.update(before.id, changesOf(before, parsed.body), before.version)
+        : maintenanceApi.create(parsed.body),
+    onSuccess: (saved) => {
       void queries.invalidateQueries({ queryKey: ["maintenance"] });
-      toast({ text: t(created.active ? "{name} holds now." : "{name} is planned.", { name: created.name }) });
+      toast({
+        text: before
+          ? t("{name} saved.", { name: saved.name })
+          : t(saved.active ? "{name} holds now." : "{name} is planned.", { name: saved.name }),
+      });
       onClose();
     },
-    onError: (error) => refuse(problemsOf(error, fields)),
+    onError: (error) => refuse(problemsOf(error, fields, t("Somebody else changed this maintenance."))),
   });
   const submit = () => {
     if (Object.keys(parsed.problems).length > 0) return refuse(parsed.problems);
     refuse({});
-    save.mutate(parsed.body);
+    if (before && Object.keys(changesOf(before, parsed.body)).length === 0) return onClose();
+    save.mutate();
   };
 
   return (
     <DialogForm
-      title={t("Plan maintenance")}
+      title={before ? t("Edit maintenance") : t("Plan maintenance")}
       form={form}
       problems={problems}
       busy={save.isPending}
-      act={t("Plan it")}
+      act={before ? t("Save changes") : t("Plan it")}
       acting={t("Saving")}
       entered={entered}
       onSubmit={submit}
       onClose={onClose}
     >
+      {before?.begun && (
+        <p className="muted">{t("What it has covered stays covered. Changes count from when they are saved.")}</p>
+      )}
       <Field label={t("Name")} error={problems["/name"]} hint={t("Shown on public status pages that it concerns.")}>
         {(bound) => (
           <input

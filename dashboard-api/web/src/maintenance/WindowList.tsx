@@ -14,12 +14,13 @@ export function WindowList({
   kind,
   title,
   windows,
-  onRemove,
+  acts,
 }: {
   kind: "now" | "upcoming" | "past";
   title: string;
   windows: readonly MaintenanceWindow[];
-  onRemove: ((one: MaintenanceWindow) => void) | null;
+  /** Null: for who may only look, and of what is over. */
+  acts: { onEdit: (one: MaintenanceWindow) => void; onRemove: (one: MaintenanceWindow) => void } | null;
 }) {
   if (windows.length === 0) return null;
   return (
@@ -43,14 +44,23 @@ export function WindowList({
             <div className="window-when">
               <When window={one} />
             </div>
-            {onRemove && (
-              <button type="button" className="btn" onClick={() => onRemove(one)}>
-                <Rich
-                  text={one.active ? "End<sr> {name}</sr>" : "Remove<sr> {name}</sr>"}
-                  sr={(inner) => <span className="sr">{inner}</span>}
-                  name={one.name}
-                />
-              </button>
+            {acts && (
+              <div className="window-acts">
+                <button type="button" className="btn" onClick={() => acts.onEdit(one)}>
+                  <Rich
+                    text="Edit<sr> {name}</sr>"
+                    sr={(inner) => <span className="sr">{inner}</span>}
+                    name={one.name}
+                  />
+                </button>
+                <button type="button" className="btn" onClick={() => acts.onRemove(one)}>
+                  <Rich
+                    text={one.active ? "End<sr> {name}</sr>" : "Remove<sr> {name}</sr>"}
+                    sr={(inner) => <span className="sr">{inner}</span>}
+                    name={one.name}
+                  />
+                </button>
+              </div>
             )}
           </li>
         ))}

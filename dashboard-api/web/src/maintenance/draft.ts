@@ -1,4 +1,4 @@
-import type { MaintenanceInput } from "../api/maintenance";
+import type { MaintenanceChange, MaintenanceInput, MaintenanceWindow } from "../api/maintenance";
 import type { Problems } from "../ui/problems";
 import { listed } from "../ui/words";
 import { locale, t } from "../words/t";
@@ -71,6 +71,36 @@ export function rruleOf(draft: Draft): string {
   }
 }
 
+/** A window as the form shows it: a rule that is none of the usual is shown as it is. */
+export function draftOf(window: MaintenanceWindow): Draft {
+  const plain: Draft = {
+    name: window.name,
+    scope: window.everything ? "everything" : window.tags.length > 0 ? "tags" : "target",
+    target: window.target_id,
+    tags: window.tags,
+    starts: window.starts_at.replace(/:00$/, ""),
+    zone: window.zone,
+    hours: hoursOf(window.duration_s),
+    repeat: "own",
+    weekdays: /^FREQ=WEEKLY;BYDAY=([A-Z,]+)$/.exec(window.rrule)?.[1]?.split(",") ?? [],
+    monthly: "date",
+    rule: window.rrule,
+  };
+  const usual: Partial<Draft>[] = [
+    { repeat: "once" },
+    { repeat: "daily" },
+    { repeat: "weekly" },
+    { repeat: "monthly", monthly: "last" },
+    { repeat: "monthly", monthly: "date" },
+    { repeat: "monthly", monthly: "weekday" },
+  ];
+  const found = usual.find((one) => rruleOf({ ...plain, ...one }) === window.rrule);
+  return found ? { ...plain, ...found, rule: "" } : plain;
+}
+
+/** As hours are entered: exact enough that the seconds come back. */
+const hoursOf = (seconds: number): string => String(Number((seconds / 3600).toFixed(4)));
+
 export const secondsOf = (hours: string): number => Math.round(Number(hours.replace(",", ".")) * 3600);
 
 /** Only what is chosen counts, whatever was entered for the others. */
@@ -102,6 +132,21 @@ export function bodyOf(draft: Draft): { body: MaintenanceInput; problems: Proble
       ...(rrule ? { rrule } : {}),
     },
   };
+}
+
+/** What of a window another body changes; what it is for is given as a whole. */
+export function changesOf(window: MaintenanceWindow, body: MaintenanceInput): MaintenanceChange {
+  const change: MaintenanceChange = {};
+  if (body.name !== window.name) change.name = body.name;
+  const { everything = false, target_id = null, tags = [] } = body;
+  const tagsAlike = [...tags].sort().join() === [...window.tags].sort().join();
+  if (everything !== window.everything || target_id !== window.target_id || !tagsAlike)
+    Object.assign(change, { everything, target_id, tags });
+  if (body.starts_at !== window.starts_at) change.starts_at = body.starts_at;
+  if (body.zone !== window.zone) change.zone = body.zone;
+  if (body.duration_s !== window.duration_s) change.duration_s = body.duration_s;
+  if ((body.rrule ?? "") !== window.rrule) change.rrule = body.rrule ?? "";
+  return change;
 }
 
 /** A day as it stands in "Every {days}". */

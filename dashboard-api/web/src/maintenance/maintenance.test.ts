@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bodyOf, type Draft, rruleOf, ruleWord } from "./draft";
+import type { MaintenanceWindow } from "../api/maintenance";
+import { bodyOf, changesOf, type Draft, draftOf, rruleOf, ruleWord } from "./draft";
 import { occurrences } from "./occurrences";
 import { fieldOf, instants, wallOf } from "./wall";
 
@@ -117,5 +118,76 @@ describe("the form", () => {
     expect(ruleWord("FREQ=WEEKLY;BYDAY=MO,SU")).toBe("Every Monday, Sunday");
     expect(ruleWord("FREQ=MONTHLY;BYDAY=-1SU")).toBe("On the last Sunday of each month");
     expect(ruleWord("FREQ=YEARLY")).toBe("FREQ=YEARLY");
+  });
+});
+
+describe("the form of a window that there is", () => {
+  const planned: MaintenanceWindow = {
+    id: 3,
+    name: "Upgrade",
+    everything: false,
+    target_id: 7,
+    tags: [],
+    starts_at: "2026-03-29T02:30:00",
+    zone: "Europe/Berlin",
+    duration_s: 5400,
+    rrule: "",
+    active: false,
+    next_from: null,
+    next_to: null,
+    begun: false,
+    ended_at: null,
+    created_at: "2026-03-01T00:00:00.000Z",
+    changed_at: null,
+    version: 2,
+  };
+  it("changes nothing before something is changed, whatever the window is like", () => {
+    for (const change of [
+      {},
+      { target_id: null, everything: true },
+      { target_id: null, tags: ["db", "prod"] },
+      { starts_at: "2026-03-29T02:30:15" },
+      ...[60, 100, 3661, 86_399, 2_678_400].map((duration_s) => ({ duration_s })),
+      ...[
+        "FREQ=DAILY",
+        "FREQ=WEEKLY",
+        "FREQ=WEEKLY;BYDAY=MO,SU",
+        "FREQ=WEEKLY;BYDAY=SU,MO", // as nobody chooses it here
+        "FREQ=MONTHLY;BYMONTHDAY=29",
+        "FREQ=MONTHLY;BYMONTHDAY=30",
+        "FREQ=MONTHLY;BYMONTHDAY=-1",
+        "FREQ=MONTHLY;BYDAY=-1SU",
+        "FREQ=MONTHLY;BYDAY=1SU",
+        "FREQ=YEARLY;COUNT=3",
+      ].map((rrule) => ({ rrule })),
+    ]) {
+      const window = { ...planned, ...change };
+      const { body, problems } = bodyOf(draftOf(window));
+      expect([changesOf(window, body), problems], JSON.stringify(change)).toEqual([{}, {}]);
+    }
+  });
+  it("shows usual rules as they are chosen, and others as they are written", () => {
+    const shown = (rrule: string) => {
+      const { repeat, weekdays, monthly, rule } = draftOf({ ...planned, rrule });
+      return { repeat, weekdays, monthly, rule };
+    };
+    expect(shown("FREQ=WEEKLY;BYDAY=MO,SU")).toMatchObject({ repeat: "weekly", weekdays: ["MO", "SU"], rule: "" });
+    expect(shown("FREQ=MONTHLY;BYMONTHDAY=-1")).toMatchObject({ repeat: "monthly", monthly: "last" });
+    expect(shown("FREQ=MONTHLY;BYMONTHDAY=29")).toMatchObject({ repeat: "monthly", monthly: "date" });
+    expect(shown("FREQ=MONTHLY;BYDAY=-1SU")).toMatchObject({ repeat: "monthly", monthly: "weekday" });
+    expect(shown("FREQ=MONTHLY;BYMONTHDAY=30")).toMatchObject({ repeat: "own", rule: "FREQ=MONTHLY;BYMONTHDAY=30" });
+  });
+  it("sends what is changed, and what it is for as a whole", () => {
+    const sent = (change: Partial<Draft>) => changesOf(planned, bodyOf({ ...draftOf(planned), ...change }).body);
+    expect(sent({ name: "Move", hours: "2" })).toEqual({ name: "Move", duration_s: 7200 });
+    expect(sent({ starts: "2026-03-30T02:30", zone: "UTC" })).toEqual({
+      starts_at: "2026-03-30T02:30:00",
+      zone: "UTC",
+    });
+    expect(sent({ scope: "tags", tags: ["db"] })).toEqual({ everything: false, target_id: null, tags: ["db"] });
+    expect(sent({ scope: "everything" })).toEqual({ everything: true, target_id: null, tags: [] });
+    expect(sent({ repeat: "daily" })).toEqual({ rrule: "FREQ=DAILY" });
+    const daily = { ...planned, rrule: "FREQ=DAILY" };
+    expect(changesOf(daily, bodyOf({ ...draftOf(daily), repeat: "once" }).body)).toEqual({ rrule: "" });
   });
 });

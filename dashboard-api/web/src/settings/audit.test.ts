@@ -23,6 +23,7 @@ describe("an entry of the audit log", () => {
   it("names what is gone as it was called then", () => {
     expect(told("user.removed", "user:9", "cy@example.com")).toBe("removed cy@example.com");
     expect(told("target.deleted", "target:7", "Old shop")).toBe("deleted Old shop");
+    expect(told("maintenance-window.updated", "maintenance-window:3", "Move")).toBe("changed Move");
     expect(told("maintenance-window.removed", "maintenance-window:3", "Move")).toBe("removed or ended Move");
     expect(told("key.revoked", "key:9", "deploy")).toBe("revoked deploy");
     expect(told("invitation.revoked", "invitation:1", "cy@example.com as viewer")).toBe(

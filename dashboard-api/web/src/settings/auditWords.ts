@@ -49,6 +49,7 @@ export const actions: Readonly<Record<string, Words>> = {
   "incident.acknowledged": { name: t("Acknowledged an incident"), told: t("{actor} acknowledged {object}") },
   "incident.noted": { name: t("Wrote a note"), told: t("{actor} wrote a note on {object}") },
   "maintenance-window.created": { name: t("Planned maintenance"), told: t("{actor} planned {object}") },
+  "maintenance-window.updated": { name: t("Changed maintenance"), told: t("{actor} changed {object}") },
   "maintenance-window.removed": { name: t("Ended maintenance"), told: t("{actor} removed or ended {object}") },
   "channel.created": { name: t("Added a channel"), told: t("{actor} added {object}") },
   "channel.updated": { name: t("Changed a channel"), told: t("{actor} changed {object}") },
