@@ -343,7 +343,7 @@ func TestAnOwnerIsLeft(t *testing.T) {
 			go func() {
 				var err error
 				if id%2 == 0 {
-					_, err = store.SetRole(t.Context(), id+1, accountstore.RoleViewer)
+					_, err = store.SetRole(t.Context(), id+1, 0, accountstore.RoleViewer)
 				} else {
 					_, err = store.RemoveUser(t.Context(), id+1)
 				}

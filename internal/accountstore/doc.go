@@ -27,6 +27,7 @@ var (
 	ErrOtherAddress  = errors.New("invitation is for another address")
 	ErrNoAddress     = errors.New("invitation names no address, nor does who accepts it")
 	ErrConflict      = errors.New("the account has changed meanwhile")
+	ErrVersion       = errors.New("the account has changed since it was read")
 )
 
 // How long things last.

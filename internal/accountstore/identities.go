@@ -67,7 +67,7 @@ func (s *Store) Join(ctx context.Context, who Identity, email, name string, stra
 	var row userRow
 	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
 		now := s.now().UnixMilli()
-		row = userRow{Email: normal(email), Name: name, Role: string(strangers), CreatedAtMS: now}
+		row = userRow{Email: normal(email), Name: name, Role: string(strangers), CreatedAtMS: now, Version: 1}
 		invitation, err := s.invitationFor(ctx, tx, row.Email)
 		switch {
 		case err == nil:

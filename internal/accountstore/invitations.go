@@ -188,7 +188,7 @@ func (s *Store) AcceptInvitation(ctx context.Context, tokenHash, email, name, pa
 		case invitation.Email != "" && invitation.Email != email:
 			return ErrOtherAddress
 		}
-		row = userRow{Email: email, Name: name, PasswordHash: passwordHash, Role: invitation.Role, CreatedAtMS: now}
+		row = userRow{Email: email, Name: name, PasswordHash: passwordHash, Role: invitation.Role, CreatedAtMS: now, Version: 1}
 		if err := gorm.G[userRow](tx).Create(ctx, &row); err != nil {
 			return err
 		}

@@ -229,7 +229,7 @@ func TestKeysOfUsers(t *testing.T) {
 		if all, err := store.Keys(t.Context(), bob.ID, 0, 10); err != nil || len(all) != 1 || all[0].ID != parent.ID {
 			t.Errorf("%+v, %v", all, err)
 		}
-		if _, err := store.SetRole(t.Context(), bob.ID, accountstore.RoleViewer); err != nil || role("parent") != accountstore.RoleViewer {
+		if _, err := store.SetRole(t.Context(), bob.ID, 0, accountstore.RoleViewer); err != nil || role("parent") != accountstore.RoleViewer {
 			t.Errorf("a key of a viewer is %q, %v", role("parent"), err)
 		}
 		if _, err := store.RevokeKey(t.Context(), bob.ID+1, parent.ID); !errors.Is(err, accountstore.ErrNotFound) {
@@ -304,7 +304,7 @@ func TestInvitationsEndWithTheirMaker(t *testing.T) {
 			t.Fatal(err)
 		}
 		late["a key of an editor"] = key("eds", accountstore.APIKey{UserID: ed.ID})
-		if _, err := store.Disable(ctx, bob.ID, true); err != nil {
+		if _, err := store.Disable(ctx, bob.ID, 0, true); err != nil {
 			t.Fatal(err)
 		}
 		invite("good", "new@example.com", other) // the oldest of all for this address
@@ -372,7 +372,7 @@ func TestDisable(t *testing.T) {
 			ids[i] = member(t, store, fmt.Sprintf("o%d@example.com", i), accountstore.RoleOwner).ID
 		}
 		won := atOnce(len(ids), func(i int) bool {
-			_, err := store.Disable(ctx, ids[i], true)
+			_, err := store.Disable(ctx, ids[i], 0, true)
 			if err != nil && !errors.Is(err, accountstore.ErrLastOwner) {
 				t.Error(err)
 			}
@@ -390,18 +390,76 @@ func TestDisable(t *testing.T) {
 		if _, _, err := store.SessionUser(ctx, "late", time.Now()); !errors.Is(err, accountstore.ErrNotFound) {
 			t.Errorf("a session of somebody disabled: %v", err)
 		}
-		back, err := store.Disable(ctx, who.ID, false)
+		back, err := store.Disable(ctx, who.ID, 0, false)
 		if err != nil || !back.DisabledAt.IsZero() || back.Epoch != who.Epoch+1 {
 			t.Errorf("%+v, %v", back, err)
 		}
 		if _, err := store.Invite(ctx, "for-bob", "bob@example.com", accountstore.RoleOwner, fmt.Sprint("user:", who.ID), until); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.SetRole(ctx, who.ID, accountstore.RoleEditor); err != nil {
+		if _, err := store.SetRole(ctx, who.ID, 0, accountstore.RoleEditor); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.InvitationValid(ctx, "for-bob", time.Now()); !errors.Is(err, accountstore.ErrBadInvitation) {
 			t.Errorf("an invitation by who is no owner any more: %v", err)
+		}
+	})
+}
+
+// Who has read an older version of a user writes over nothing that was changed since; of several who
+// have read the same one writes.
+func TestUsersHaveVersions(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, ctx := accountstore.New(db), t.Context()
+		owner(t, store)
+		bob := member(t, store, "bob@example.com", accountstore.RoleEditor)
+		if bob.Version != 1 {
+			t.Errorf("a new user is %+v", bob)
+		}
+		changes := map[string]func(version int64) (accountstore.User, error){
+			"role":     func(v int64) (accountstore.User, error) { return store.SetRole(ctx, bob.ID, v, accountstore.RoleViewer) },
+			"disabled": func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, true) },
+			"enabled":  func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, false) },
+			"profile":  func(v int64) (accountstore.User, error) { return store.SetProfile(ctx, bob.ID, v, "Robert", "Rob@Example.com") },
+		}
+		for i, name := range []string{"role", "disabled", "enabled", "profile"} {
+			version, change := int64(i+1), changes[name]
+			if _, err := change(version + 1); !errors.Is(err, accountstore.ErrVersion) {
+				t.Errorf("%s, of a version that there is not: %v", name, err)
+			}
+			changed, err := change(version)
+			if err != nil || changed.Version != version+1 {
+				t.Errorf("%s: %+v, %v", name, changed, err)
+			}
+			if same, err := change(0); err != nil || same.Version != version+1 {
+				t.Errorf("%s, again: %+v, %v", name, same, err)
+			}
+			if _, err := change(version); !errors.Is(err, accountstore.ErrVersion) {
+				t.Errorf("%s, of the version before: %v", name, err)
+			}
+		}
+		all, err := store.Members(ctx, bob.ID-1, 1)
+		if err != nil || len(all) != 1 || all[0].Version != 5 || all[0].Name != "Robert" || all[0].Email != "rob@example.com" || all[0].Role != accountstore.RoleViewer {
+			t.Errorf("%+v, %v", all, err)
+		}
+		won := atOnce(8, func(i int) (won bool) {
+			var err error
+			if i%2 == 0 {
+				_, err = store.SetProfile(ctx, bob.ID, 5, fmt.Sprint("Bob ", i), "bob@example.com")
+			} else {
+				_, err = store.SetRole(ctx, bob.ID, 5, accountstore.RoleEditor)
+			}
+			if err != nil && !errors.Is(err, accountstore.ErrVersion) {
+				t.Error(err)
+			}
+			return err == nil
+		})
+		if won != 1 {
+			t.Errorf("%d have written over the same version", won)
+		}
+		if _, err := store.SetProfile(ctx, bob.ID+100, 0, "x", "x@example.com"); !errors.Is(err, accountstore.ErrNotFound) {
+			t.Errorf("nobody: %v", err)
 		}
 	})
 }

@@ -18,6 +18,7 @@ type User struct {
 	Name      string
 	Role      Role
 	CreatedAt time.Time
+	Version   int64 // rises with the name, the address, the role, and being disabled or enabled
 	Epoch     int64 // rises with what ends sessions: a new password, another role, a second factor, being disabled
 
 	Passwordless bool      // signs in by other ways only
@@ -32,6 +33,7 @@ type userRow struct {
 	Role         string `gorm:"column:role"`
 	CreatedAtMS  int64  `gorm:"column:created_at_ms"`
 	Epoch        int64  `gorm:"column:epoch"`
+	Version      int64  `gorm:"column:version"`
 
 	DisabledAtMS *int64  `gorm:"column:disabled_at_ms"`
 	Handle       *string `gorm:"column:handle"` // what authenticators know the user by; nil: none was asked yet
@@ -40,7 +42,7 @@ type userRow struct {
 func (userRow) TableName() string { return "users" }
 
 func (r userRow) user() User {
-	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Epoch: r.Epoch, Passwordless: r.PasswordHash == "", DisabledAt: atOrZero(r.DisabledAtMS)}
+	return User{ID: r.ID, Email: r.Email, Name: r.Name, Role: Role(r.Role), CreatedAt: at(r.CreatedAtMS), Version: r.Version, Epoch: r.Epoch, Passwordless: r.PasswordHash == "", DisabledAt: atOrZero(r.DisabledAtMS)}
 }
 
 func (r userRow) handle() string {
@@ -90,7 +92,7 @@ ON CONFLICT (id) DO UPDATE SET token_hash = excluded.token_hash, created_at_ms =
 // token's row, and who comes later finds it used and the owner there. The others
 // get ErrSetupDone; a wrong token while there is no owner gets ErrBadToken.
 func (s *Store) CreateFirstOwner(ctx context.Context, setupTokenHash, email, name, passwordHash string) (User, error) {
-	row := userRow{Email: normal(email), Name: name, PasswordHash: passwordHash, Role: string(RoleOwner)}
+	row := userRow{Email: normal(email), Name: name, PasswordHash: passwordHash, Role: string(RoleOwner), Version: 1}
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		row.ID, row.CreatedAtMS = 0, s.now().UnixMilli()
 		used := tx.Exec("UPDATE setup_tokens SET used_at_ms = ? WHERE id = 1 AND used_at_ms IS NULL AND token_hash = ?", row.CreatedAtMS, setupTokenHash)
@@ -185,14 +187,15 @@ FROM users WHERE id > ? ORDER BY id LIMIT ?`, afterID, limit).Scan(&rows).Error
 
 // SetRole gives a user another role and ends the user's sessions; who is an owner no more has
 // nobody come in by an invitation of before. ErrLastOwner if nobody would be an owner
-// afterwards; the same role again changes nothing.
-func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) {
+// afterwards; the same role again changes nothing. An ifVersion other than 0 must be the user's
+// version, else ErrVersion.
+func (s *Store) SetRole(ctx context.Context, id, ifVersion int64, role Role) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if user, err = alone(ctx, tx, id, role == RoleOwner); err != nil || user.Role == role {
+		if user, err = alone(ctx, tx, id, ifVersion, role == RoleOwner); err != nil || user.Role == role {
 			return err
 		}
-		if err = endEpoch(ctx, tx, user, map[string]any{"role": string(role)}); err != nil {
+		if err = endEpoch(ctx, tx, user, map[string]any{"role": string(role), "version": user.Version + 1}); err != nil {
 			return err
 		}
 		if user.Role == RoleOwner {
@@ -200,7 +203,7 @@ func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) 
 				return err
 			}
 		}
-		user.Role, user.Epoch = role, user.Epoch+1
+		user.Role, user.Version, user.Epoch = role, user.Version+1, user.Epoch+1
 		_, err = gorm.G[sessionRow](tx).Where("user_id = ?", id).Delete(ctx)
 		return err
 	})
@@ -212,22 +215,23 @@ func (s *Store) SetRole(ctx context.Context, id int64, role Role) (User, error) 
 
 // Disable has a user come in by no way from now on, or by all again: sessions end, keys do not
 // count while it lasts, and invitations for or by the user are withdrawn. ErrLastOwner if no
-// owner could come in afterwards; the same again changes nothing.
-func (s *Store) Disable(ctx context.Context, id int64, disabled bool) (User, error) {
+// owner could come in afterwards; the same again changes nothing. An ifVersion other than 0 must
+// be the user's version, else ErrVersion.
+func (s *Store) Disable(ctx context.Context, id, ifVersion int64, disabled bool) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if user, err = alone(ctx, tx, id, !disabled); err != nil || user.DisabledAt.IsZero() != disabled {
+		if user, err = alone(ctx, tx, id, ifVersion, !disabled); err != nil || user.DisabledAt.IsZero() != disabled {
 			return err
 		}
 		now := s.now().UnixMilli()
-		change := map[string]any{"disabled_at_ms": nil}
+		change := map[string]any{"disabled_at_ms": nil, "version": user.Version + 1}
 		if disabled {
 			change["disabled_at_ms"] = now
 		}
 		if err = endEpoch(ctx, tx, user, change); err != nil {
 			return err
 		}
-		user.Epoch, user.DisabledAt = user.Epoch+1, time.Time{}
+		user.Version, user.Epoch, user.DisabledAt = user.Version+1, user.Epoch+1, time.Time{}
 		if !disabled {
 			return nil
 		}
@@ -252,7 +256,7 @@ func (s *Store) Disable(ctx context.Context, id int64, disabled bool) (User, err
 func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if user, err = alone(ctx, tx, id, false); err != nil {
+		if user, err = alone(ctx, tx, id, 0, false); err != nil {
 			return err
 		}
 		if _, err = s.withdrawOf(ctx, tx, id); err != nil {
@@ -271,14 +275,15 @@ func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
 
 // alone reads a user to be changed while no other change of who is an owner is under
 // way: they queue for the set-up token's row, which is there since before the first
-// owner was. ErrLastOwner unless another is left who can come in, or this one stays one.
-func alone(ctx context.Context, tx *gorm.DB, id int64, stays bool) (User, error) {
+// owner was. ErrVersion unless it is as ifVersion says (0: whatever it is), ErrLastOwner unless
+// another is left who can come in, or this one stays one.
+func alone(ctx context.Context, tx *gorm.DB, id, ifVersion int64, stays bool) (User, error) {
 	queue := tx.WithContext(ctx).Exec(`INSERT INTO setup_tokens (id, token_hash, created_at_ms, used_at_ms) VALUES (1, '', 0, 0)
 ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
 	if queue.Error != nil {
 		return User{}, queue.Error
 	}
-	row, err := gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+	row, err := readHeld(ctx, tx, id, ifVersion)
 	if err != nil || stays || row.Role != string(RoleOwner) || row.DisabledAtMS != nil {
 		return row.user(), err
 	}
@@ -287,6 +292,19 @@ ON CONFLICT (id) DO UPDATE SET token_hash = setup_tokens.token_hash`)
 		err = ErrLastOwner
 	}
 	return row.user(), err
+}
+
+// readHeld reads a user whom nobody else changes until the transaction is over. An ifVersion other
+// than 0 must be the version, else ErrVersion.
+func readHeld(ctx context.Context, tx *gorm.DB, id, ifVersion int64) (userRow, error) {
+	if err := tx.WithContext(ctx).Exec("UPDATE users SET version = version WHERE id = ?", id).Error; err != nil {
+		return userRow{}, err
+	}
+	row, err := gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+	if err == nil && ifVersion != 0 && row.Version != ifVersion {
+		err = ErrVersion
+	}
+	return row, err
 }
 
 // endEpoch changes columns of a user and begins another epoch, in which no session counts yet.
@@ -311,14 +329,16 @@ func renew(ctx context.Context, tx *gorm.DB, user User, keep int64, change map[s
 	return err
 }
 
-// SetProfile changes how a user is called, and the address to sign in with.
-func (s *Store) SetProfile(ctx context.Context, id int64, name, email string) (User, error) {
+// SetProfile changes how a user is called, and the address to sign in with. An ifVersion other
+// than 0 must be the user's version, else ErrVersion. The same again changes nothing.
+func (s *Store) SetProfile(ctx context.Context, id, ifVersion int64, name, email string) (User, error) {
 	var row userRow
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if err = tx.Table("users").Where("id = ?", id).Updates(map[string]any{"name": name, "email": normal(email)}).Error; err == nil {
-			row, err = gorm.G[userRow](tx).Where("id = ?", id).Take(ctx)
+		if row, err = readHeld(ctx, tx, id, ifVersion); err != nil || row.Name == name && row.Email == normal(email) {
+			return err
 		}
-		return err
+		row.Name, row.Email, row.Version = name, normal(email), row.Version+1
+		return tx.WithContext(ctx).Table("users").Where("id = ?", id).Updates(map[string]any{"name": row.Name, "email": row.Email, "version": row.Version}).Error
 	})
 	if errors.Is(err, database.ErrDuplicate) {
 		err = ErrEmailTaken

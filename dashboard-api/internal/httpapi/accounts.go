@@ -40,6 +40,8 @@ type userBody struct {
 	Name  string `json:"name"`
 	Role  string `json:"role" enum:"owner,editor,viewer"`
 
+	Version int64 `json:"version" doc:"rises with every change of name, address or role; If-Match of /session/profile"`
+
 	Passwordless bool `json:"passwordless,omitempty" doc:"there is no password to say again: signing in just before takes its place"`
 }
 
@@ -88,7 +90,7 @@ func created(out *sessionOutput) *sessionOutput {
 }
 
 func userOf(user accountstore.User) userBody {
-	return userBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), Passwordless: user.Passwordless}
+	return userBody{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), Version: user.Version, Passwordless: user.Passwordless}
 }
 
 func (a *api) setUp(ctx context.Context, in *struct{ Body document[SetupInput] }) (*sessionOutput, error) {

@@ -227,6 +227,9 @@ var mapping = [...]struct {
 	{accountstore.ErrConflict, func(error) *Problem {
 		return problem(http.StatusConflict, "account_changed", "the account has changed meanwhile: try again")
 	}},
+	{accountstore.ErrVersion, func(error) *Problem {
+		return problem(http.StatusPreconditionFailed, codeVersionMismatch, "the account has changed since you read it: read it again")
+	}},
 	{accountstore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such thing, or no longer")
 	}},

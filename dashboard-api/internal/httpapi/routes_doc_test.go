@@ -81,7 +81,7 @@ func cast(b *bench) []identity {
 	if _, err := store.CreateKey(b.Context(), accountstore.APIKey{Name: "away", Role: accountstore.RoleOwner, UserID: gone.ID}, session.HashToken("pf_away")); err != nil {
 		b.Fatal(err)
 	}
-	if users[away], err = store.Disable(b.Context(), gone.ID, true); err != nil {
+	if users[away], err = store.Disable(b.Context(), gone.ID, 0, true); err != nil {
 		b.Fatal(err)
 	}
 	return append(all,

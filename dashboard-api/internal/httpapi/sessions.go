@@ -17,15 +17,15 @@ type Accounts interface {
 	Sessions(ctx context.Context, userID int64, now time.Time) ([]accountstore.Session, error)
 	EndSession(ctx context.Context, userID, id int64) (accountstore.Session, error)
 	EndOtherSessions(ctx context.Context, userID, except int64) error
-	SetProfile(ctx context.Context, id int64, name, email string) (accountstore.User, error)
+	SetProfile(ctx context.Context, id, ifVersion int64, name, email string) (accountstore.User, error)
 	Members
 }
 
 // Members keeps who there is, and who may come.
 type Members interface {
 	Members(ctx context.Context, afterID int64, limit int) ([]accountstore.Member, error)
-	Disable(ctx context.Context, id int64, disabled bool) (accountstore.User, error)
-	SetRole(ctx context.Context, id int64, role accountstore.Role) (accountstore.User, error)
+	Disable(ctx context.Context, id, ifVersion int64, disabled bool) (accountstore.User, error)
+	SetRole(ctx context.Context, id, ifVersion int64, role accountstore.Role) (accountstore.User, error)
 	RemoveUser(ctx context.Context, id int64) (accountstore.User, error)
 	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
 	Invitations(ctx context.Context, beforeID int64, limit int) ([]accountstore.Invitation, error)
@@ -59,6 +59,11 @@ type ProfileInput struct {
 	Name    *string `json:"name,omitempty" maxLength:"120"`
 	Email   *string `json:"email,omitempty" format:"email" maxLength:"254" doc:"to sign in with: needs current_password"`
 	Current *string `json:"current_password,omitempty" maxLength:"256"`
+}
+
+type profileOutput struct {
+	ETag string `header:"ETag" doc:"the version of the user"`
+	Body sessionBody
 }
 
 type openSession struct {
@@ -145,10 +150,17 @@ func (a *api) changePassword(ctx context.Context, in *struct{ Body document[Pass
 	return &endedOutput{Cookie: cookieTexts(known), Body: endedBody(ended)}, nil
 }
 
-func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[ProfileInput] }) (*sessionOutput, error) {
+func (a *api) patchProfile(ctx context.Context, in *struct {
+	IfMatch string `header:"If-Match" doc:"the version of the user that you read, in quotation marks; absent: the last write wins"`
+	Body    document[ProfileInput]
+}) (*profileOutput, error) {
 	me, err := person(ctx)
 	if err != nil {
 		return nil, err
+	}
+	wanted, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, accountstore.ErrVersion
 	}
 	var fields ProfileInput
 	name, email := me.User.Name, me.User.Email
@@ -179,10 +191,10 @@ func (a *api) patchProfile(ctx context.Context, in *struct{ Body document[Profil
 			return nil, err
 		}
 	}
-	user, err := a.Accounts.SetProfile(ctx, me.User.ID, name, email)
+	user, err := a.Accounts.SetProfile(ctx, me.User.ID, wanted, name, email)
 	if err != nil {
 		return nil, err
 	}
 	a.audit(ctx, "profile.changed", me.Actor, "")
-	return signedIn(user), nil
+	return &profileOutput{version(user.Version), signedIn(user).Body}, nil
 }

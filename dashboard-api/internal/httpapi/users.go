@@ -59,6 +59,7 @@ type Member struct {
 	CreatedAt instant `json:"created_at"`
 
 	DisabledAt nullable[instant] `json:"disabled_at" doc:"since when there is no way in; null: not so"`
+	Version    int64             `json:"version" doc:"rises with every change of these; the ETag"`
 }
 
 type invitationBody struct {
@@ -82,7 +83,10 @@ type listedMember struct {
 }
 
 type (
-	memberOutput     struct{ Body Member }
+	memberOutput struct {
+		ETag string `header:"ETag" doc:"the version"`
+		Body Member
+	}
 	invitationOutput struct {
 		Status int
 		Body   invitationBody
@@ -90,7 +94,7 @@ type (
 )
 
 func memberOf(user accountstore.User) Member {
-	return Member{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt), DisabledAt: maybeInstant(user.DisabledAt)}
+	return Member{ID: user.ID, Email: user.Email, Name: user.Name, Role: string(user.Role), CreatedAt: instant(user.CreatedAt), DisabledAt: maybeInstant(user.DisabledAt), Version: user.Version}
 }
 
 func invitationOf(i accountstore.Invitation, now time.Time) invitationBody {
@@ -138,8 +142,13 @@ func (a *api) listUsers(ctx context.Context, in *Page) (*listOutput[listedMember
 
 func (a *api) patchUser(ctx context.Context, in *struct {
 	UserPath
-	Body document[MemberInput]
+	IfMatch string `header:"If-Match" doc:"the version that you read, in quotation marks; absent: the last write wins"`
+	Body    document[MemberInput]
 }) (*memberOutput, error) {
+	wanted, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, accountstore.ErrVersion
+	}
 	var fields MemberInput
 	p := read(in.Body, func(f MemberInput, null nulls) []Mistake {
 		fields = f
@@ -157,19 +166,19 @@ func (a *api) patchUser(ctx context.Context, in *struct {
 		return nil, p
 	}
 	if fields.Disabled != nil {
-		return a.disableUser(ctx, in.ID, *fields.Disabled)
+		return a.disableUser(ctx, in.ID, wanted, *fields.Disabled)
 	}
 	role := accountstore.Role(*fields.Role)
-	user, err := a.Accounts.SetRole(ctx, in.ID, role)
+	user, err := a.Accounts.SetRole(ctx, in.ID, wanted, role)
 	if err != nil {
 		return nil, err
 	}
 	a.audit(ctx, "user.role-changed", userActor(user.ID), string(role))
-	return &memberOutput{memberOf(user)}, nil
+	return &memberOutput{version(user.Version), memberOf(user)}, nil
 }
 
-func (a *api) disableUser(ctx context.Context, id int64, disabled bool) (*memberOutput, error) {
-	user, err := a.Accounts.Disable(ctx, id, disabled)
+func (a *api) disableUser(ctx context.Context, id, ifVersion int64, disabled bool) (*memberOutput, error) {
+	user, err := a.Accounts.Disable(ctx, id, ifVersion, disabled)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +187,7 @@ func (a *api) disableUser(ctx context.Context, id int64, disabled bool) (*member
 		action = "user.disabled"
 	}
 	a.audit(ctx, action, userActor(user.ID), user.Email)
-	return &memberOutput{memberOf(user)}, nil
+	return &memberOutput{version(user.Version), memberOf(user)}, nil
 }
 
 func (a *api) removeUser(ctx context.Context, in *UserPath) (*noContent, error) {

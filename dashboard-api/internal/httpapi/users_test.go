@@ -292,3 +292,36 @@ func TestDisabledPeopleWithASecondFactor(t *testing.T) {
 		t.Errorf("%s:\n%s", to, b.actions())
 	}
 }
+
+// A role, and a profile, is not written over by who has read an older one.
+func TestPeopleHaveVersions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	mine := b.setUp()
+	bob := fmt.Sprintf("/api/v1/users/%d", b.member("bob@example.com", accountstore.RoleViewer).ID)
+	for _, c := range []struct{ path, body, match, tag string }{
+		{bob, `{"role":"editor"}`, `"1"`, `"2"`},
+		{bob, `{"role":"owner"}`, `"1"`, ""},
+		{bob, `{"disabled":true}`, `"1"`, ""},
+		{bob, `{"disabled":true}`, `W/"2"`, ""},
+		{bob, `{"disabled":true}`, `"2"`, `"3"`},
+		{bob, `{"disabled":false}`, ``, `"4"`},
+		{"/api/v1/session/profile", `{"name":"Ann"}`, `"1"`, `"2"`},
+		{"/api/v1/session/profile", `{"name":"Mallory"}`, `"1"`, ""},
+		{"/api/v1/session/profile", `{"name":"Anna"}`, ``, `"3"`},
+	} {
+		got := b.do("PATCH", c.path, c.body, mine, header("If-Match", c.match))
+		if c.tag == "" {
+			if got.Code != http.StatusPreconditionFailed || got.problem(t).Code != codeVersionMismatch {
+				t.Errorf("%s if %s: %d %s", c.body, c.match, got.Code, got.text)
+			}
+		} else if got.Code != http.StatusOK || got.Header().Get("ETag") != c.tag || !strings.Contains(got.text, `"version":`+strings.Trim(c.tag, `"`)) {
+			t.Errorf("%s if %s: %d %s %s", c.body, c.match, got.Code, got.Header().Get("ETag"), got.text)
+		}
+	}
+	for path, want := range map[string]string{"/api/v1/users": `"version":4`, "/api/v1/session": `"name":"Anna","role":"owner","version":3`} {
+		if got := b.do("GET", path, "", mine); !strings.Contains(got.text, want) {
+			t.Errorf("%s is not in %s", want, got.text)
+		}
+	}
+}

@@ -235,7 +235,7 @@ func TestEverySignInCostsOneHash(t *testing.T) {
 	}
 	away, err := store.AcceptInvitation(t.Context(), "away@example.com", "", "Away", hash)
 	if err == nil {
-		_, err = store.Disable(t.Context(), away.ID, true)
+		_, err = store.Disable(t.Context(), away.ID, 0, true)
 	}
 	if err != nil {
 		t.Fatal(err)

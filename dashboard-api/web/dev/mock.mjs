@@ -20,7 +20,7 @@ import { iso, World } from "./world.mjs";
 const port = Number(process.env.PORT ?? 8080);
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const token = "mock-token";
-let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner" };
+let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner", version: 1 };
 const outage = process.env.MOCK_OUTAGE ? iso(Date.now() - 190_000) : null;
 const world = new World({ extra: Number(process.env.MOCK_EXTRA ?? 0), empty: Boolean(process.env.MOCK_EMPTY) });
 const pages = new Pages(world);
@@ -77,7 +77,7 @@ function route(method, url, body, allowed) {
       return problem(422, "invalid", [
         { pointer: "/password", code: "too_short", message: "a password has at least 8 characters" },
       ]);
-    owner = { id: 1, email: body.email, name: body.name, role: "owner" };
+    owner = { id: 1, email: body.email, name: body.name, role: "owner", version: 1 };
     return ok({ user: owner, role: "owner", setup_needed: false }, 201, cookie);
   }
   if (call === "POST /session")

@@ -28,7 +28,7 @@ let secret;
 let recovery;
 
 // What the browser says by itself of a form that was sent with a mistake in it, or a wrong password.
-const refused = (line) => !/the server responded with a status of (401|403|422|429)/.test(line);
+const refused = (line) => !/the server responded with a status of (401|403|412|422|429)/.test(line);
 
 before(async () => {
   browser = await startBrowser();
@@ -186,6 +186,14 @@ test("the second factor ends with the password, the password changes, the name i
   await until("the name in the API", async () =>
     (await must("GET", "/users?limit=1000")).items.some((one) => one.name === "Samuel" && one.email === email),
   );
+  await page.getByLabel("Name", { exact: true }).fill("Sam II");
+  await page.evaluate(async () => {
+    const headers = { "content-type": "application/json" };
+    await fetch("/api/v1/session/profile", { method: "PATCH", headers, body: JSON.stringify({ name: "Elsewhere" }) });
+  });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Your account was changed meanwhile.", { exact: false }).waitFor();
+  assert.ok((await must("GET", "/users?limit=1000")).items.some((one) => one.name === "Elsewhere"));
   assert.deepEqual(trouble.filter(refused), []);
   await context.close();
   const login = await openPage(browser, undefined, "/login");

@@ -136,6 +136,14 @@ test("another role, with what it ends; the only owner stays; removal says what g
   await page.getByRole("radio", { name: "Editor" }).check();
   assert.deepEqual(await axeViolations(page), []);
   await shoot(page, "role-1280-light");
+  await must("PATCH", `/users/${(await person()).id}`, { role: "owner" }); // by somebody else, meanwhile
+  await page.getByRole("button", { name: "Make Ann an editor" }).click();
+  await page.getByText("Somebody else changed this account. Close and open it again.").waitFor();
+  assert.equal((await person()).role, "owner", "it was written over");
+  await page.keyboard.press("Escape");
+  await row.getByText("Owner", { exact: true }).waitFor();
+  await choose("Change role");
+  await page.getByRole("radio", { name: "Editor" }).check();
   await page.getByRole("button", { name: "Make Ann an editor" }).click();
   await row.getByText("Editor").waitFor();
   assert.equal((await person()).role, "editor");
@@ -147,7 +155,10 @@ test("another role, with what it ends; the only owner stays; removal says what g
   await page.getByRole("button", { name: "Keep Ann" }).click();
   await page.locator("dialog").waitFor({ state: "detached" });
   assert.ok(await person(), "nothing was done yet");
-  assert.deepEqual(trouble, []);
+  assert.deepEqual(
+    trouble.filter((line) => !/status of 412/.test(line)),
+    [],
+  );
   await context.close();
 });
 

@@ -149,17 +149,24 @@ async function everything<T>(path: string): Promise<T[]> {
 
 export const accountApi = {
   members: () => everything<Member>("/api/v1/users"),
-  setRole: (id: number, role: Role) => request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { role } }),
-  disableUser: (id: number, disabled: boolean) =>
-    request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { disabled } }),
+  setRole: ({ id, version }: Member, role: Role) =>
+    request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { role }, ifVersion: version }),
+  disableUser: ({ id, version }: Member, disabled: boolean) =>
+    request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { disabled }, ifVersion: version }),
   removeUser: (id: number) => request<void>(`/api/v1/users/${id}`, { method: "DELETE" }),
 
   invitations: () => everything<Invitation>("/api/v1/invitations"),
   invite: (body: InvitationInput) => request<Invitation>("/api/v1/invitations", { method: "POST", body }),
   revokeInvitation: (id: number) => request<void>(`/api/v1/invitations/${id}`, { method: "DELETE" }),
 
-  saveProfile: (body: { name?: string; email?: string; current_password?: CurrentPassword }) =>
-    request<Session>("/api/v1/session/profile", { method: "PATCH", body }),
+  saveProfile: (
+    body: { name?: string; email?: string; current_password?: CurrentPassword },
+    ifVersion: number | undefined,
+  ) => request<Session>("/api/v1/session/profile", {
+      method: "PATCH",
+      body,
+      ...(ifVersion === undefined ? {} : { ifVersion }),
+    }),
   changePassword: (current_password: CurrentPassword, password: string) =>
     request<EndedWithPassword>("/api/v1/session/password", { method: "PUT", body: { current_password, password } }),
   sessions: () => request<Page<OpenSession>>("/api/v1/sessions"),

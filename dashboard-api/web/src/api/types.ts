@@ -391,6 +391,8 @@ export interface User {
   email: string;
   name: string;
   role: "owner" | "editor" | "viewer";
+  /** Rises with every change. */
+  version: number;
   /** There is no password to say again: a sign-in of the last minutes takes its place. */
   passwordless?: boolean;
 }

@@ -75,7 +75,10 @@ export default function WindowDialog({
       });
       onClose();
     },
-    onError: (error) => refuse(problemsOf(error, fields, t("Somebody else changed this maintenance."))),
+    onError: (error) => {
+      void queries.invalidateQueries({ queryKey: ["maintenance"] }); // opened again, it begins with what it is now
+      refuse(problemsOf(error, fields, t("Somebody else changed this maintenance.")));
+    },
   });
   const submit = () => {
     if (Object.keys(parsed.problems).length > 0) return refuse(parsed.problems);

@@ -167,7 +167,7 @@ function useEnable() {
   return async (member: Member) => {
     const name = nameOf(member);
     try {
-      await accountApi.disableUser(member.id, false);
+      await accountApi.disableUser(member, false);
       toast({ text: t("{name} is enabled.", { name }) });
     } catch (error) {
       toast({ bad: true, text: t("{name} was not enabled: {why}", { name, why: briefly(error) }) });
@@ -182,7 +182,7 @@ function Disable({ member, onClose }: { member: Member; onClose: () => void }) {
   const name = nameOf(member);
   const disable = async () => {
     try {
-      await accountApi.disableUser(member.id, true);
+      await accountApi.disableUser(member, true);
       toast({ text: t("{name} is disabled.", { name }) });
     } catch (error) {
       toast({ bad: true, text: t("{name} was not disabled: {why}", { name, why: briefly(error) }) });

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { accountApi } from "../api/accounts";
+import { ApiError } from "../api/client";
 import { useToast } from "../app/toasts";
 import { useSession } from "../app/useSelf";
 import { Field } from "../ui/Field";
@@ -17,7 +18,8 @@ export function ProfileCard() {
   const queries = useQueryClient();
   const toast = useToast();
   const { form, problems, refuse } = useProblems();
-  const before = { name: session?.user?.name ?? "", email: session?.user?.email ?? "" };
+  const [read, setRead] = useState(session?.user); // what is changed here: it may be changed elsewhere meanwhile
+  const before = { name: read?.name ?? "", email: read?.email ?? "" };
   const [name, setName] = useState(before.name);
   const [email, setEmail] = useState(before.email);
   const [password, setPassword] = useCurrentPassword();
@@ -25,11 +27,15 @@ export function ProfileCard() {
   const changed = moved || name.trim() !== before.name;
   const save = useMutation({
     mutationFn: () =>
-      accountApi.saveProfile({
-        ...(name.trim() === before.name ? {} : { name: name.trim() }),
-        ...(moved ? { email: email.trim(), current_password: password } : {}),
-      }),
+      accountApi.saveProfile(
+        {
+          ...(name.trim() === before.name ? {} : { name: name.trim() }),
+          ...(moved ? { email: email.trim(), current_password: password } : {}),
+        },
+        read?.version,
+      ),
     onSuccess: (saved) => {
+      setRead(saved.user);
       queries.setQueryData(["session"], saved);
       void queries.invalidateQueries({ queryKey: ["members"] });
       setPassword("");
@@ -38,7 +44,12 @@ export function ProfileCard() {
         text: moved ? t("Saved. You sign in as {email} from now on.", { email: saved.user?.email }) : t("Saved."),
       });
     },
-    onError: (error) => refuse(problemsOf(error, ["/name", "/email", "/current_password"])),
+    onError: (error) =>
+      refuse(
+        error instanceof ApiError && error.problem.status === 412
+          ? { "": t("Your account was changed meanwhile. Load the page again to see how it is now.") }
+          : problemsOf(error, ["/name", "/email", "/current_password"]),
+      ),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

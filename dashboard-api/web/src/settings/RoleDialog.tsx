@@ -28,7 +28,7 @@ export function RoleDialog({ member, onClose }: { member: Member; onClose: () =>
   const name = nameOf(member);
   const own = member.id === self?.id;
   const save = useMutation({
-    mutationFn: () => accountApi.setRole(member.id, role),
+    mutationFn: () => accountApi.setRole(member, role),
     onSuccess: () => {
       if (own) return location.assign("/login"); // the session has ended with the role
       void queries.invalidateQueries({ queryKey: ["members"] });
@@ -40,7 +40,10 @@ export function RoleDialog({ member, onClose }: { member: Member; onClose: () =>
       });
       onClose();
     },
-    onError: (error) => refuse(problemsOf(error, [])),
+    onError: (error) => {
+      void queries.invalidateQueries({ queryKey: ["members"] }); // opened again, it begins with what they are now
+      refuse(problemsOf(error, [], t("Somebody else changed this account.")));
+    },
   });
   const submit = () => {
     if (role === member.role) return onClose();
