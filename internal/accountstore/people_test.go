@@ -418,10 +418,14 @@ func TestUsersHaveVersions(t *testing.T) {
 			t.Errorf("a new user is %+v", bob)
 		}
 		changes := map[string]func(version int64) (accountstore.User, error){
-			"role":     func(v int64) (accountstore.User, error) { return store.SetRole(ctx, bob.ID, v, accountstore.RoleViewer) },
+			"role": func(v int64) (accountstore.User, error) {
+				return store.SetRole(ctx, bob.ID, v, accountstore.RoleViewer)
+			},
 			"disabled": func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, true) },
 			"enabled":  func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, false) },
-			"profile":  func(v int64) (accountstore.User, error) { return store.SetProfile(ctx, bob.ID, v, "Robert", "Rob@Example.com") },
+			"profile": func(v int64) (accountstore.User, error) {
+				return store.SetProfile(ctx, bob.ID, v, "Robert", "Rob@Example.com")
+			},
 		}
 		for i, name := range []string{"role", "disabled", "enabled", "profile"} {
 			version, change := int64(i+1), changes[name]

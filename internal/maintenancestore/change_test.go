@@ -275,7 +275,7 @@ func TestWindowsAreWhatTheyWere(t *testing.T) {
 					continue
 				}
 				next := terms()
-				if w, err = s.Update(t.Context(), w.ID, w.Version, now, func(w *maintenancestore.Window) error { w.Name, w.Terms = fmt.Sprint(i + 1), next; return nil }); err != nil {
+				if w, err = s.Update(t.Context(), w.ID, w.Version, now, func(w *maintenancestore.Window) error { w.Name, w.Terms = fmt.Sprint(i+1), next; return nil }); err != nil {
 					t.Fatal(err)
 				}
 				model = append(model, since{now, next})

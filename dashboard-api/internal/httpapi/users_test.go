@@ -306,7 +306,7 @@ func TestPeopleHaveVersions(t *testing.T) {
 		{bob, `{"disabled":true}`, `W/"2"`, ""},
 		{bob, `{"disabled":true}`, `"2"`, `"3"`},
 		{bob, `{"disabled":false}`, ``, `"4"`},
-		{"/api/v1/session/profile", `{"name":"Ann"}`, `"1"`, `"2"`},
+		{"/api/v1/session/profile", `{"name":"Antonia"}`, `"1"`, `"2"`},
 		{"/api/v1/session/profile", `{"name":"Mallory"}`, `"1"`, ""},
 		{"/api/v1/session/profile", `{"name":"Anna"}`, ``, `"3"`},
 	} {

@@ -58,13 +58,13 @@ func TestMaintenanceThatIsChanged(t *testing.T) {
 	r := newRig(t, testbackend.SQLite(t))
 	one, two := r.target("one"), r.target("two")
 	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "x", Groups: components(
-		pagestore.Component{Name: "First", Rule: pagestore.RuleWorst, Targets: []int64{one}}, pagestore.Component{Name: "Second", Rule: pagestore.RuleWorst, Targets: []int64{two}})}})
+		pagestore.Component{Name: "Apples", Rule: pagestore.RuleWorst, Targets: []int64{one}}, pagestore.Component{Name: "Pears", Rule: pagestore.RuleWorst, Targets: []int64{two}})}})
 	begins := r.now()
 	window, err := r.windows.Create(t.Context(), "Upgrade", maintenance.Window{Scope: maintenance.Scope{TargetID: one}, StartsAt: begins.Format("2006-01-02T15:04:05"), DurationS: 3600}, begins)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := func(id string, named, other int) {
+	shown := func(id, named, other string) {
 		t.Helper()
 		r.pages.Changed()
 		r.result(one, uptime.StatusUp)
@@ -73,8 +73,8 @@ func TestMaintenanceThatIsChanged(t *testing.T) {
 		if summary := r.get("/s/main/api/v2/summary.json").Body.String(); !strings.Contains(summary, id) {
 			t.Errorf("%s is not in %s", id, summary)
 		}
-		if page := r.get("/s/main").Body.String(); strings.Count(page, "First") != named || strings.Count(page, "Second") != other {
-			t.Errorf("First is named %d times, Second %d times", strings.Count(page, "First"), strings.Count(page, "Second"))
+		if page := r.get("/s/main").Body.String(); strings.Count(page, named) < 2 || strings.Count(page, other) != 1 {
+			t.Errorf("%s is not named with the window, or %s is: %s", named, other, page)
 		}
 	}
 	change := func(how func(*maintenance.Window)) time.Time {
@@ -86,9 +86,9 @@ func TestMaintenanceThatIsChanged(t *testing.T) {
 		return r.now()
 	}
 	same := fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, begins.Unix())
-	shown(same, 2, 1)
+	shown(same, "Apples", "Pears")
 	change(func(w *maintenance.Window) { w.DurationS *= 2 })
-	shown(same, 2, 1)
+	shown(same, "Apples", "Pears")
 	at := change(func(w *maintenance.Window) { w.TargetID = two })
-	shown(fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, at.Unix()), 1, 2)
+	shown(fmt.Sprintf(`"maintenance-%d-%d"`, window.ID, at.Unix()), "Pears", "Apples")
 }

@@ -20,7 +20,9 @@ import { iso, World } from "./world.mjs";
 const port = Number(process.env.PORT ?? 8080);
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const token = "mock-token";
-let owner = process.env.MOCK_EMPTY ? null : { id: 1, email: "owner@example.com", name: "Owner", role: "owner", version: 1 };
+let owner = process.env.MOCK_EMPTY
+  ? null
+  : { id: 1, email: "owner@example.com", name: "Owner", role: "owner", version: 1 };
 const outage = process.env.MOCK_OUTAGE ? iso(Date.now() - 190_000) : null;
 const world = new World({ extra: Number(process.env.MOCK_EXTRA ?? 0), empty: Boolean(process.env.MOCK_EMPTY) });
 const pages = new Pages(world);

@@ -346,6 +346,12 @@ test("by keyboard: maintenance is edited, and not over what somebody else made o
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Discard" }).click();
   await gone();
+  await row.getByRole("button", { name: `Edit Theirs ${run}` }).click(); // it begins with what it is now
+  assert.equal(await page.getByLabel("Lasts (hours)").inputValue(), "2.5");
+  await page.getByLabel("Lasts (hours)").fill("3");
+  await save();
+  await gone();
+  assert.deepEqual([(await planned()).duration_s, (await planned()).name], [10_800, `Theirs ${run}`]);
   assert.deepEqual(
     trouble.filter((line) => !/status of 412/.test(line)),
     [],

@@ -162,7 +162,8 @@ export const accountApi = {
   saveProfile: (
     body: { name?: string; email?: string; current_password?: CurrentPassword },
     ifVersion: number | undefined,
-  ) => request<Session>("/api/v1/session/profile", {
+  ) =>
+    request<Session>("/api/v1/session/profile", {
       method: "PATCH",
       body,
       ...(ifVersion === undefined ? {} : { ifVersion }),
