@@ -31,7 +31,7 @@ func TestSessionLife(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	cookie := b.setUp()
-	const user = `{"user":{"id":1,"email":"ann@example.com","name":"Ann","role":"owner"},"role":"owner","setup_needed":false}`
+	const user = `{"user":{"id":1,"email":"ann@example.com","name":"Ann","role":"owner","version":1},"role":"owner","setup_needed":false}`
 	if got := b.do("GET", "/api/v1/session", "", cookie); got.Code != 200 || strings.TrimSpace(got.text) != user {
 		t.Errorf("session: %d %s", got.Code, got.text)
 	}
