@@ -331,5 +331,9 @@ func TestAChangedWindowIsAnotherOne(t *testing.T) {
 		if err != nil || w.Alike(longer) || !longer.Alike(longer) {
 			t.Errorf("%v: %+v is like %+v", err, w, longer)
 		}
+		again, err := s.Update(t.Context(), w.ID, 0, noon, func(w *maintenancestore.Window) error { w.Terms.DurationS *= 2; return nil })
+		if err != nil || longer.Alike(again) { // at the same instant
+			t.Errorf("%v: %+v is like %+v", err, longer, again)
+		}
 	})
 }
