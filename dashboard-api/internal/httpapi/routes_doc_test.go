@@ -237,6 +237,7 @@ func oneOfEach(b *bench, mine *browser) {
 		{"targets", `{"url":"https://example.com/"}`},
 		{"channels", `{"name":"Ops","webhook":{"url":"https://hook.example/","secret":"a signing key of tests"}}`},
 		{"notification-rules", `{"name":"All","channel_ids":[1]}`},
+		{"maintenance-windows", `{"name":"We move","everything":true,"starts_at":"2030-01-01T10:00:00","duration_s":3600}`},
 		{"status-pages", `{"slug":"main","title":"Acme"}`},
 		{"status-pages/1/posts", `{"title":"We move","text":"Soon."}`},
 	} {
