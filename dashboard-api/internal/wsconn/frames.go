@@ -9,8 +9,6 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/klauspost/compress/flate"
-
-	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 )
 
 // Forms of a message that several sockets get: whole frames (RFC 6455 §5.2). Ten thousand of them
@@ -52,7 +50,8 @@ func (f *frames) Write(p []byte) (int, error) {
 type webSocket struct {
 	*websocket.Conn
 	frames *frames
-	form   int // of what it shares with others
+	form   int                      // of what it shares with others,
+	frame  func(body []byte) []byte // which makes it
 }
 
 // A write has no context: when one ends, the library drops the connection without a word.
@@ -60,28 +59,28 @@ func (w webSocket) write(m message) (sent int, err error) {
 	if m.shared == nil {
 		return len(m.body), w.Write(context.Background(), websocket.MessageText, m.body)
 	}
-	w.frames.next = m.shared.As(w.form, makers[w.form])
-	return len(w.frames.next), w.Write(context.Background(), websocket.MessageText, nil)
+	frame := m.shared.As(w.form, w.frame)
+	w.frames.next = frame
+	return len(frame), w.Write(context.Background(), websocket.MessageText, nil)
 }
 func (w webSocket) close(code websocket.StatusCode, reason string) { _ = w.Close(code, reason) } // closeTimeout is the library's
 func (w webSocket) drop()                                          { _ = w.CloseNow() }
 
-var makers = [live.Forms]func(body []byte) []byte{plain: plainFrame, deflated: deflatedFrame}
-
 func plainFrame(body []byte) []byte { return append(header(finText, len(body)), body...) }
 
-var deflaters = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.DefaultCompression) // there is such a level
-	return w
-}}
+// deflater makes compressed frames.
+type deflater struct{ writers sync.Pool }
 
-func deflatedFrame(body []byte) []byte {
+func (d *deflater) frame(body []byte) []byte {
 	if len(body) < worthwhile {
 		return plainFrame(body)
 	}
 	var out bytes.Buffer
-	w := deflaters.Get().(*flate.Writer)
-	defer deflaters.Put(w)
+	w, _ := d.writers.Get().(*flate.Writer)
+	if w == nil {
+		w, _ = flate.NewWriter(nil, flate.DefaultCompression) // there is such a level
+	}
+	defer d.writers.Put(w)
 	w.Reset(&out)
 	_, _ = w.Write(body) // a buffer takes all
 	_ = w.Flush()

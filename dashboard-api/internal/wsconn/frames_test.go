@@ -131,8 +131,9 @@ func TestPagesOfAnybodyAreNotCompressed(t *testing.T) {
 func TestDeflatedFrame(t *testing.T) {
 	t.Parallel()
 	body, _ := json.Marshal(strings.Repeat("to be or not to be ", 500))
-	small := deflatedFrame([]byte("{}"))
-	if large := deflatedFrame(body); large[0] != finText|compressed || len(large) > len(body)/10 || small[0] != finText || string(small[2:]) != "{}" {
+	var d deflater
+	small := d.frame([]byte("{}"))
+	if large := d.frame(body); large[0] != finText|compressed || len(large) > len(body)/10 || small[0] != finText || string(small[2:]) != "{}" {
 		t.Errorf("%d bytes of %d, %x", len(large), len(body), small)
 	}
 }

@@ -88,7 +88,8 @@ type Options struct {
 type Server struct {
 	Options
 
-	writers chan struct{} // a token for each that writes and is not known to be slow
+	writers  chan struct{} // a token for each that writes and is not known to be slow
+	deflater deflater
 
 	mu        sync.Mutex
 	closing   bool
@@ -155,7 +156,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) bool 
 	}
 	// Accept itself refuses origins of other hosts. Who may compress for us may also begin a message,
 	// for which the library keeps 40 KB until it ends: anybody may not.
-	compression, form := websocket.CompressionDisabled, plain
+	compression, form, frame := websocket.CompressionDisabled, plain, plainFrame
 	if c.only == "" {
 		compression = websocket.CompressionNoContextTakeover
 	}
@@ -167,9 +168,9 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, c *client) bool 
 	}
 	conn.SetReadLimit(maxFrame)
 	if w.Header().Get("Sec-Websocket-Extensions") != "" {
-		form = deflated
+		form, frame = deflated, s.deflater.frame
 	}
-	c.begin(webSocket{conn, u.frames, form})
+	c.begin(webSocket{conn, u.frames, form, frame})
 	go c.read(conn)
 	return true
 }
