@@ -36,7 +36,11 @@ func readers(t *testing.T) string {
 			if !l.Met() {
 				verdict = "**not met**"
 			}
-			fmt.Fprintf(&text, "| %s | %.1f %s | %s %.0f %s | %s | %s, %s, load %.2f |\n", l.What, l.Is, l.Unit, bound, l.Bound, l.Unit, verdict, part.CPU, part.At.Format("2006-01-02 15:04"), part.Load)
+			is, aim := fmt.Sprintf("%.1f %s", l.Is, l.Unit), fmt.Sprintf("%s %.0f %s", bound, l.Bound, l.Unit)
+			if l.Unit == "" { // they are counted
+				is, aim = fmt.Sprintf("%.0f", l.Is), fmt.Sprintf("%s %.0f", bound, l.Bound)
+			}
+			fmt.Fprintf(&text, "| %s | %s | %s | %s | %s, %s, load %.2f |\n", l.What, is, aim, verdict, part.CPU, part.At.Format("2006-01-02 15:04"), part.Load)
 		}
 	}
 	return text.String()
