@@ -3,7 +3,10 @@ package checkstream
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
@@ -78,14 +81,17 @@ func (p *Publisher) Settle(ctx context.Context, region string, ids []string) err
 	return p.r.ack(ctx, region, ids)
 }
 
-// ack acknowledges in parts of a size that does not hold up the server.
+// ack acknowledges in parts of a size that does not hold up the server, and waits for one answer
+// to all of them: a caller that is busy comes back late to each.
 func (r *Redis) ack(ctx context.Context, region string, ids []string) error {
-	for len(ids) > 0 {
-		n := min(len(ids), 1000)
-		if err := r.commands.XAck(ctx, keyChecks, region, ids[:n]...).Err(); err != nil {
-			return fmt.Errorf("ack %d entries: %w", len(ids), err)
+	_, err := r.commands.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for part := range slices.Chunk(ids, 1000) {
+			pipe.XAck(ctx, keyChecks, region, part...)
 		}
-		ids = ids[n:]
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("ack %d entries: %w", len(ids), err)
 	}
 	return nil
 }

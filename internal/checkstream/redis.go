@@ -9,6 +9,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/probefleet/probefleet/internal/promptconn"
 )
 
 // Keys. They share one hash slot, so scripts may touch several of them.
@@ -69,6 +71,9 @@ func Open(redisURL string) (*Redis, error) {
 		options.ReadTimeout = timeout
 		options.WriteTimeout = answerTimeout
 		options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+		plain := options
+		plain.TLSConfig = nil
+		options.Dialer = promptconn.Dialer(plain.NewDialer(), options.DialTimeout, options.TLSConfig)
 		return redis.NewClient(&options)
 	}
 	r := &Redis{

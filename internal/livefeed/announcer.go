@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,12 +37,28 @@ func NewAnnouncer(r *checkstream.Redis) *Announcer {
 
 // Announce tells the followers about results: one entry, or one for each MaxResults.
 func (a *Announcer) Announce(ctx context.Context, results []uptime.Result) error {
-	for len(results) > 0 {
-		part := results[:min(len(results), MaxResults)]
-		results = results[len(part):]
-		if err := a.add.Run(ctx, a.client, []string{keyResults}, Keep.Milliseconds(), "b", encode(part)).Err(); err != nil {
-			return fmt.Errorf("announce results: %w", err)
+	return a.AnnounceAll(ctx, [][]uptime.Result{results})
+}
+
+// AnnounceAll is Announce for several batches, with one answer to all. After an error some may have
+// been told; telling them again is harmless.
+func (a *Announcer) AnnounceAll(ctx context.Context, batches [][]uptime.Result) error {
+	add := func(pipe redis.Pipeliner) error {
+		for _, results := range batches {
+			for part := range slices.Chunk(results, MaxResults) {
+				a.add.EvalSha(ctx, pipe, []string{keyResults}, Keep.Milliseconds(), "b", encode(part))
+			}
 		}
+		return nil
+	}
+	_, err := a.client.Pipelined(ctx, add)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // this Redis has not seen it yet, or has forgotten it
+		if err = a.add.Load(ctx, a.client).Err(); err == nil {
+			_, err = a.client.Pipelined(ctx, add)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("announce results: %w", err)
 	}
 	return nil
 }

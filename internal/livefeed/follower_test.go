@@ -124,6 +124,10 @@ func TestFollowersGetWhatIsAnnounced(t *testing.T) {
 		if diff := cmp.Diff(want, all, sameAddress); diff != "" || len(ids) != 3 || f.Skipped() != 1 {
 			t.Fatalf("%d entries, %d skipped, %s", len(ids), f.Skipped(), diff)
 		}
+		must(t, a.AnnounceAll(ctx, [][]uptime.Result{samples(2), nil, samples(3)}))
+		if first, second := next(t, got), next(t, got); len(first.results) != 2 || len(second.results) != 3 {
+			t.Fatalf("batches of 2 and 3 came as %d and %d", len(first.results), len(second.results))
+		}
 		// Another one resumes behind an id.
 		resumed, _ := follow(t, r, ids[0])
 		if d := next(t, resumed); d.id != ids[1] || !Before(after, d.id) {

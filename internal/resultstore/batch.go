@@ -76,13 +76,10 @@ func Validate(r *uptime.Result) error {
 // sorted by key, texts made safe, no slot too old for results that are kept for a time. The
 // same input gives the same output.
 func prepare(rows []uptime.Result, now time.Time, raw time.Duration) ([]*uptime.Result, error) {
-	safe, order := slices.Clone(rows), make([]place, len(rows))
+	safe, order := make([]*uptime.Result, len(rows)), make([]place, len(rows))
 	oldest := OldestSlot(now, raw)
-	for i := range safe {
-		r := &safe[i]
-		if r.IngestedAt.IsZero() {
-			r.IngestedAt = now
-		}
+	for i := range rows {
+		r := safeRow(&rows[i], now)
 		err := Validate(r)
 		if err == nil && r.ScheduledAt.Before(oldest) {
 			err = &RowError{Problem: fmt.Sprintf("slot %v is older than results are kept, %v less a day", r.ScheduledAt, raw), TooOld: true}
@@ -90,24 +87,36 @@ func prepare(rows []uptime.Result, now time.Time, raw time.Duration) ([]*uptime.
 		if err != nil {
 			return nil, fmt.Errorf("row %d of target %d in %s: %w", i, r.TargetID, r.Region, err)
 		}
-		r.ScheduledAt = time.UnixMilli(r.ScheduledAt.UnixMilli())
-		r.Message = oneLine(r.Message)
-		order[i] = place{r.TargetID, i}
+		safe[i], order[i] = r, place{r.TargetID, i}
 	}
 	slices.SortFunc(order, func(a, b place) int {
 		if a.target != b.target { // nearly always: the rows need not be looked at
 			return cmp.Compare(a.target, b.target)
 		}
-		x, y := &safe[a.row], &safe[b.row]
+		x, y := safe[a.row], safe[b.row]
 		return cmp.Or(bySlot(x, y), cmp.Compare(x.Revision(), y.Revision()), cmp.Compare(a.row, b.row))
 	})
 	kept := make([]*uptime.Result, 0, len(order))
 	for i, p := range order {
-		if i+1 == len(order) || order[i+1].target != p.target || bySlot(&safe[order[i+1].row], &safe[p.row]) != 0 {
-			kept = append(kept, &safe[p.row])
+		if i+1 == len(order) || order[i+1].target != p.target || bySlot(safe[order[i+1].row], safe[p.row]) != 0 {
+			kept = append(kept, safe[p.row])
 		}
 	}
 	return kept, nil
+}
+
+// safeRow is the row as it is stored: itself, which nobody may change, or else a copy.
+func safeRow(r *uptime.Result, now time.Time) *uptime.Result {
+	slot, message := time.UnixMilli(r.ScheduledAt.UnixMilli()), oneLine(r.Message)
+	if !r.IngestedAt.IsZero() && slot.Equal(r.ScheduledAt) && message == r.Message {
+		return r
+	}
+	changed := *r
+	if changed.IngestedAt.IsZero() {
+		changed.IngestedAt = now
+	}
+	changed.ScheduledAt, changed.Message = slot, message
+	return &changed
 }
 
 // place is where the row of a target is: sorting the rows themselves would be mostly moving them.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/probefleet/probefleet/internal/promptconn"
 	"github.com/probefleet/probefleet/migrations"
 )
 
@@ -125,6 +127,8 @@ func parseURL(url string) (*clickhouse.Options, error) {
 	}
 	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 	options.DialTimeout = dialTimeout
+	dial := promptconn.Dialer((&net.Dialer{Timeout: dialTimeout}).DialContext, dialTimeout, options.TLS)
+	options.DialContext = func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, "tcp", address) }
 	options.ReadTimeout = readTimeout
 	options.MaxOpenConns = maxOpenConns
 	options.MaxIdleConns = maxOpenConns / 2

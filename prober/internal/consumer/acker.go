@@ -6,9 +6,14 @@ import (
 	"time"
 )
 
-const ackBatch = 1000
+// ackBatch is for one answer of Redis': a prober with thousands of visits under way comes back to
+// an answer after 100 ms, and settles more than 10,000 checks a second.
+const ackBatch = 10_000
 
-// queue is an unbounded list with a wake-up; the flights in it are bounded elsewhere.
+// maxUnsettled is how many entries may be durable and not acknowledged before no more are taken on.
+const maxUnsettled = 2 * ackBatch
+
+// queue is an unbounded list with a wake-up; the flights in it are bounded: see flights.free.
 type queue struct {
 	wake chan struct{} // holds a token when there is something
 	mu   sync.Mutex

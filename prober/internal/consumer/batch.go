@@ -13,26 +13,21 @@ import (
 // one answer, and one count of attempts.
 type batch struct {
 	flights []*flight
+	rows    []uptime.Result // of each of them
 	begun   time.Time
 	attempt int // guarded by flights.mu: of the newest insert; another batch's luck does not change it
 }
 
-func (b *batch) rows() []uptime.Result {
-	rows := make([]uptime.Result, len(b.flights))
+// begin hands measured flights over.
+func (fs *flights) begin(b *batch) {
+	b.begun = time.Now()
 	for i, f := range b.flights {
-		rows[i] = f.row
+		f.row = &b.rows[i]
 	}
-	return rows
-}
-
-// begin makes a batch of measured flights.
-func (fs *flights) begin(together []*flight) *batch {
-	b := &batch{flights: together, begun: time.Now()}
 	fs.mu.Lock()
 	fs.batches[b] = struct{}{}
 	fs.mu.Unlock()
-	fs.move(handedOver, together...)
-	return b
+	fs.move(handedOver, b.flights...)
 }
 
 // end forgets a batch that has its answer.

@@ -15,6 +15,7 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
+	"github.com/probefleet/probefleet/prober/internal/runqueue"
 )
 
 // Source delivers entries.
@@ -60,7 +61,7 @@ type Recorder interface {
 
 // Announcer tells the live feed.
 type Announcer interface {
-	Announce(ctx context.Context, rows []uptime.Result) error
+	AnnounceAll(ctx context.Context, batches [][]uptime.Result) error
 }
 
 // Beater is a stage under the watchdog's eyes.
@@ -137,6 +138,7 @@ type Consumer struct {
 
 	checks     sync.WaitGroup // flights between intake and measured
 	departures *departures
+	young      runqueue.Young
 	delivering chan struct{} // holds a token while Redis makes entries ours
 	suspects   *suspects
 	promised   atomic.Int64 // ns: the timeouts of all checks taken on to be probed

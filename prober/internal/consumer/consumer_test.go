@@ -2,6 +2,8 @@ package consumer
 
 import (
 	"errors"
+	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -205,6 +207,65 @@ func TestStuckFeedDelaysNothing(t *testing.T) {
 		r.look(func() {
 			if len(r.stream.acked) != 50 {
 				t.Errorf("acked %d", len(r.stream.acked))
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// With more to read than there is room for, flights that land one by one are not a read each.
+func TestReadsWhileBehindAreWorthIt(t *testing.T) {
+	in(t, func(t *testing.T) {
+		const places, all = 4000, 20_000
+		r := newRig()
+		r.options.Capacity = places
+		r.visitor.took = func(check uptime.Check) time.Duration {
+			return time.Duration(50+check.TargetID*37%100) * time.Millisecond
+		}
+		for id := range int64(all) {
+			r.stream.fresh = append(r.stream.fresh, entryIn(1+id, 0, func(e *checkstream.Entry) { e.Check.URL = fmt.Sprintf("http://%d.test/", id) }))
+		}
+		r.start(t)
+		wait(5 * time.Second)
+		r.look(func() {
+			if n := len(r.visitor.at); n != all {
+				t.Errorf("%d of %d visited in five seconds", n, all)
+			}
+			if reads := len(r.stream.asked); reads > all/500 {
+				t.Errorf("%d reads of %d checks, with room for %d", reads, all, places)
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// Whoever cannot acknowledge takes on no more at last.
+func TestUnsettledHoldsIntake(t *testing.T) {
+	t.Parallel()
+	fs := newFlights(func() int { return 1000 }, slog.New(slog.DiscardHandler))
+	fs.count[waiting], fs.count[stored], fs.count[acking] = 10, maxUnsettled-100, 70
+	if got := fs.free(); got != 30 {
+		t.Errorf("room for %d", got)
+	}
+	fs.count[stored] = 0
+	if got := fs.free(); got != 990 {
+		t.Errorf("room for %d when they are settled", got)
+	}
+}
+
+// What queues up for the live feed is told together.
+func TestFeedIsToldTogether(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		r.feed.slow = time.Second
+		for id := int64(1); id <= 50; id++ {
+			r.stream.fresh = append(r.stream.fresh, entryIn(id, time.Duration(id)*100*time.Millisecond))
+		}
+		r.start(t)
+		wait(10 * time.Second)
+		r.look(func() {
+			if r.feed.rows != 50 || r.feed.calls < 5 || r.feed.calls > 7 {
+				t.Errorf("%d rows in %d calls of a second each, in five seconds", r.feed.rows, r.feed.calls)
 			}
 		})
 		r.finish(t)

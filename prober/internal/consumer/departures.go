@@ -117,9 +117,11 @@ func (c *Consumer) depart(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.o.BeatDepart.Beat()
 		// One at least: who is in line may wait for something else.
-		list, expired, wait := c.departures.due(c.clock.now(), max(1, c.o.Room()))
+		began := time.Now()
+		list, expired, wait := c.departures.due(c.clock.now(), max(1, min(c.o.Room(), c.young.Room(began))))
+		c.young.Begin(began, len(list))
 		for _, f := range list {
-			go c.arrive(ctx, f)
+			go c.arrive(ctx, f, began)
 		}
 		for _, f := range expired {
 			c.land(f, explained, f.entry.Check.Missed(c.o.Region, uptime.ReasonExpired, c.o.Name))

@@ -1,12 +1,14 @@
 package consumer
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/uptime"
+	"github.com/probefleet/probefleet/prober/internal/runqueue"
 )
 
 // With no core to spare, visits begin one after the other, the oldest first, whatever order
@@ -130,6 +132,37 @@ func TestDepartureBeatsWhileItWaits(t *testing.T) {
 		wait(40 * time.Second)
 		if got := alive.n.Load() - before; got < 4 {
 			t.Errorf("%d beats in 40 seconds", got)
+		}
+		wait(10 * time.Second)
+		r.finish(t)
+	})
+}
+
+// Where nobody answers for a moment, others do not all begin meanwhile: they begin at a pace that
+// reaches ten thousand in good time.
+func TestVisitsBeginAtAPaceWhileNobodyAnswers(t *testing.T) {
+	in(t, func(t *testing.T) {
+		const all = 10_000
+		r := newRig()
+		r.options.Capacity = all
+		r.options.Room = func() int { return 128 }
+		r.visitor.took = func(uptime.Check) time.Duration { return 5 * time.Second }
+		for id := range int64(all) {
+			r.stream.fresh = append(r.stream.fresh, entryIn(1+id, 0, func(e *checkstream.Entry) { e.Check.URL = fmt.Sprintf("http://%d.test/", id) }))
+		}
+		r.start(t)
+		begun := func() (n int) {
+			r.look(func() { n = len(r.visitor.at) })
+			return n
+		}
+		most := (&runqueue.Young{}).Room(time.Now())
+		wait(140 * time.Millisecond)
+		if got := begun(); got < min(all, most) || got > most+140 { // one a millisecond begins in any case
+			t.Errorf("%d began in the first moment, not about %d", got, most)
+		}
+		wait(860 * time.Millisecond)
+		if got := begun(); got < min(all, 6*most) {
+			t.Errorf("%d began in a second, not %d", got, min(all, 6*most))
 		}
 		wait(10 * time.Second)
 		r.finish(t)

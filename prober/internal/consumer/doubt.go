@@ -17,12 +17,11 @@ import (
 // degraded: that the answer was late or odd is no sign of a network that is gone, and opens
 // no incident.
 func (c *Consumer) believe(f *flight, began time.Time, row uptime.Result) {
-	f.row = row
 	c.o.Believe(row.TargetID, began, func(doubt string) {
 		if doubt != "" {
-			f.row = doubted(&f.row, doubt)
+			row = doubted(&row, doubt)
 		}
-		c.land(f, answered, f.row)
+		c.land(f, answered, row)
 		c.checks.Done()
 	})
 }

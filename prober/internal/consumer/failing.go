@@ -14,7 +14,7 @@ import (
 func (c *Consumer) fail(how event, f *flight, reason string, row uptime.Result) {
 	c.flights.move(how, f)
 	row.IngestedAt = c.clock.now()
-	f.row, f.dead = row, reason
+	f.row, f.dead = &row, reason
 	c.failing.add(f)
 }
 
@@ -24,7 +24,7 @@ func (c *Consumer) explain(ctx context.Context, f *flight) {
 		c.graves.add(f)
 		return
 	}
-	rows := []uptime.Result{f.row}
+	rows := []uptime.Result{*f.row}
 	c.announce(rows)
 	c.metrics.result(f.row.Status)
 	done := func(err error) {
@@ -69,9 +69,8 @@ func (c *Consumer) refuse(f *flight, why string) {
 		c.release(f)
 		return
 	}
-	row := f.row
-	f.lost = &row
-	c.fail(refused, f, refusedReason(why), deadRow(&c.o, checkOf(row), "the store refused the row"))
+	f.lost = f.row
+	c.fail(refused, f, refusedReason(why), deadRow(&c.o, checkOf(*f.row), "the store refused the row"))
 }
 
 func refusedReason(why string) string { return "row cannot be stored: " + why }

@@ -142,21 +142,27 @@ func (k *sink) store(rows []uptime.Result, err error) {
 // feed counts announced rows; stuck, it takes none.
 type feed struct {
 	stuck bool
+	slow  time.Duration
 	mu    sync.Mutex
 	rows  int
+	calls int
 	first time.Time
 }
 
-func (f *feed) Announce(ctx context.Context, rows []uptime.Result) error {
+func (f *feed) AnnounceAll(ctx context.Context, batches [][]uptime.Result) error {
 	if f.stuck {
 		<-ctx.Done()
 		return ctx.Err()
 	}
+	time.Sleep(f.slow)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.rows == 0 {
 		f.first = time.Now()
 	}
-	f.rows += len(rows)
+	f.calls++
+	for _, rows := range batches {
+		f.rows += len(rows)
+	}
 	return nil
 }

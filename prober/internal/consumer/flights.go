@@ -15,7 +15,7 @@ import (
 type flight struct {
 	entry  checkstream.Entry
 	letter *checkstream.Letter // not nil: no delivery but a dead letter that is tried again
-	row    uptime.Result       // set from measured on, and while it is doubted; while failing, what its slot gets
+	row    *uptime.Result      // set once it is handed over; while failing, what its slot gets
 	dead   string              // while failing: why
 	lost   *uptime.Result      // while failing: the row that was refused
 	acked  bool                // while failing: its entry was settled long ago
@@ -121,13 +121,22 @@ func (fs *flights) signal() {
 }
 
 // free is how many more entries may be taken on: none, or less than none, when places
-// were taken away meanwhile.
-func (fs *flights) free() int { return fs.places() - fs.inHand() }
+// were taken away meanwhile, or when acknowledgements do not keep up.
+func (fs *flights) free() int {
+	places := fs.places()
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return min(places-fs.usingPlaces(), maxUnsettled-fs.count[stored]-fs.count[acking])
+}
 
 // inHand is how many entries use up places.
 func (fs *flights) inHand() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	return fs.usingPlaces()
+}
+
+func (fs *flights) usingPlaces() int {
 	return fs.count[reading] + fs.count[waiting] + fs.count[probing] + fs.count[measured]
 }
 

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	readMax      = 500
+	readMax      = 1000                 // Redis is occupied with it for about 3 ms
 	readBlock    = checkstream.MaxBlock // longer than a tick: a reader that gives up at each tick is always last in Redis' queue
 	readShort    = 25 * time.Millisecond
 	callTimeout  = 5 * time.Second // of one call to Redis, on top of any blocking
 	reclaimEvery = 2 * time.Second
 	capacityLook = 20 * time.Millisecond
+	gatherLooks  = 20 // a millisecond apart
 	renewEvery   = 5 * time.Second
 	renewAge     = 8 * time.Second // with renewEvery less than the janitor's grace: it must not take what we hold
 )
@@ -26,9 +27,12 @@ const (
 // delivered to us without our knowing.
 func (c *Consumer) read(ctx, probing context.Context) {
 	retry := newBackoff()
-	failing := false
+	failing, behind := false, false
 	for ctx.Err() == nil {
 		c.o.BeatRead.Beat()
+		if behind {
+			c.gatherRoom(ctx)
+		}
 		free := min(c.flights.free(), readMax)
 		if free <= 0 {
 			c.awaitRoom(ctx)
@@ -45,6 +49,7 @@ func (c *Consumer) read(ctx, probing context.Context) {
 		entries, err := c.readOnce(ctx, free)
 		c.take(probing, entries)
 		c.wish.end()
+		behind = len(entries) == free
 		switch {
 		case err != nil:
 			c.metrics.readErrors.Inc()
@@ -73,6 +78,17 @@ func (c *Consumer) readOnce(ctx context.Context, max int) ([]checkstream.Entry, 
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), block+callTimeout)
 	defer cancel()
 	return c.Source.Read(call, max, block)
+}
+
+// gatherRoom waits a little for room that is worth a read: while more waits to be read than there is
+// room for, each flight that lands would be a read of its own.
+func (c *Consumer) gatherRoom(ctx context.Context) {
+	enough := min(readMax, c.flights.places()/4)
+	for range gatherLooks {
+		if c.flights.free() >= enough || !sleep(ctx, time.Millisecond) {
+			return
+		}
+	}
 }
 
 // awaitRoom waits for a flight to move on, not too long for the watchdog.

@@ -62,7 +62,7 @@ func (c *Consumer) fly(ctx context.Context, f *flight) {
 }
 
 // arrive is a flight at its slot: it is probed and lands.
-func (c *Consumer) arrive(ctx context.Context, f *flight) {
+func (c *Consumer) arrive(ctx context.Context, f *flight, departed time.Time) {
 	check := &f.entry.Check
 	turn, waited, err := c.enter(ctx, f)
 	switch {
@@ -77,6 +77,7 @@ func (c *Consumer) arrive(ctx context.Context, f *flight) {
 		c.flights.move(slotCame, f)
 		start, began := c.clock.now(), time.Now()
 		c.Prober.Check(ctx, check, func(o probe.Outcome) {
+			c.young.End(departed)
 			c.Hosts.LeaveAlone(f.entry.Check.URL, o.AnsweredBy, o.RetryAfter)
 			turn.Leave()
 			switch {
@@ -127,9 +128,8 @@ func (c *Consumer) visited(f *flight, start time.Time, waited bool, o *probe.Out
 // land hands a flight with its row to the settling loop.
 func (c *Consumer) land(f *flight, how event, row uptime.Result) {
 	row.IngestedAt = c.clock.now()
-	f.row = row
 	c.flights.move(how, f)
-	if !c.measured.add(f) {
+	if !c.measured.add(f, &row) {
 		c.release(f)
 		return
 	}

@@ -48,13 +48,14 @@ func (c *Consumer) settle(ctx context.Context) {
 }
 
 // harvest is flights that land until they are a batch. Only the first and the last of a batch
-// wake who collects them.
+// wake who collects them. Their rows lie together from here on: nobody copies them again.
 type harvest struct {
 	wake   chan struct{} // holds a token when there is a first, or enough
 	enough int
 
 	mu     sync.Mutex
-	list   []*flight
+	list   []*batch // all but the last are full
+	usual  int      // rows of a batch, lately
 	closed bool
 }
 
@@ -63,17 +64,18 @@ func newHarvest(enough int) *harvest {
 }
 
 // add says whether the flight was taken: nobody collects any more else.
-func (h *harvest) add(f *flight) bool {
+func (h *harvest) add(f *flight, row *uptime.Result) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return false
 	}
-	if h.list == nil {
-		h.list = make([]*flight, 0, h.enough)
+	if n := len(h.list); n == 0 || len(h.list[n-1].rows) == h.enough {
+		h.list = append(h.list, &batch{flights: make([]*flight, 0, h.usual), rows: make([]uptime.Result, 0, h.usual)})
 	}
-	h.list = append(h.list, f)
-	if n := len(h.list); n == 1 || n == h.enough {
+	b := h.list[len(h.list)-1]
+	b.flights, b.rows = append(b.flights, f), append(b.rows, *row)
+	if n := len(b.rows); n == 1 || n == h.enough {
 		h.signal()
 	}
 	return true
@@ -89,48 +91,51 @@ func (h *harvest) signal() {
 func (h *harvest) full() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.list) >= h.enough
+	return len(h.list) > 0 && len(h.list[0].rows) == h.enough
 }
 
-// take gives the first of them, not more than a batch. If there are others it comes to be
-// called again.
-func (h *harvest) take() []*flight {
+// take gives the first batch, if there is one. If there are others it comes to be called again.
+func (h *harvest) take() *batch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n := min(len(h.list), h.enough)
-	together := h.list[:n:n]
-	if h.list = h.list[n:]; len(h.list) == 0 {
-		h.list = nil
-	} else {
+	if len(h.list) == 0 {
+		return nil
+	}
+	first := h.list[0]
+	h.list[0], h.list = nil, h.list[1:]
+	h.usual = len(first.rows)
+	if len(h.list) > 0 {
 		h.signal()
 	}
-	return together
+	return first
 }
 
 // close takes out what is there, and no more is taken.
 func (h *harvest) close() []*flight {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	left := h.list
+	var left []*flight
+	for _, b := range h.list {
+		left = append(left, b.flights...)
+	}
 	h.list, h.closed = nil, true
 	return left
 }
 
-// record hands flights over as one batch.
-func (c *Consumer) record(ctx context.Context, together []*flight) {
-	if len(together) == 0 {
+// record hands a batch over, if there is one.
+func (c *Consumer) record(ctx context.Context, b *batch) {
+	if b == nil {
 		return
 	}
-	b := c.flights.begin(together) // before: the answer may come at once
-	rows := b.rows()
-	c.announce(rows)
+	c.flights.begin(b) // before: the answer may come at once
+	c.announce(b.rows)
 	watch := recorder.Watch{
 		Done:  func(err error) { c.recorded(b, err) },
 		Phase: func(p recorder.Phase, attempt int) { c.flights.phase(b, p, attempt) },
 	}
-	if !c.hand(ctx, rows, watch) {
+	if !c.hand(ctx, b.rows, watch) {
 		c.flights.end(b)
-		c.release(together...)
+		c.release(b.flights...)
 	}
 }
 

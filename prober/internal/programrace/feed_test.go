@@ -29,10 +29,14 @@ type feeding struct {
 	over      sync.WaitGroup
 }
 
-// feed has checks of a link published at a rate.
-func (f *fleet) feed(link string, rate int, interval time.Duration) *feeding {
+// feed has checks of links published at a rate.
+func (f *fleet) feed(links []string, rate int, interval time.Duration) *feeding {
 	f.t.Helper()
-	return f.begin(&feeding{visits: []uptime.Check{visitOf(link)}, interval: interval}, rate)
+	w := &feeding{interval: interval}
+	for _, link := range links {
+		w.visits = append(w.visits, visitOf(link))
+	}
+	return f.begin(w, rate)
 }
 
 func visitOf(link string) uptime.Check {
@@ -62,9 +66,7 @@ func (f *fleet) begin(w *feeding, rate int) *feeding {
 }
 
 func (w *feeding) end() {
-	select {
-	case <-w.stop:
-	default:
+	if !w.ending() {
 		close(w.stop)
 	}
 	w.over.Wait()
@@ -79,16 +81,13 @@ func (w *feeding) run() {
 		case <-time.After(now.Truncate(time.Second).Add(time.Second).Sub(now)):
 		}
 		w.catchUp()
-		if _, err := w.f.publisher.Trim(w.f.t.Context()); err != nil {
-			w.f.t.Error(err)
-			return
-		}
 	}
 }
 
-// catchUp publishes up to a second ahead.
+// catchUp publishes up to a second ahead. Where the store of checks has hardly any core left that
+// takes more than a second for each, and goes on.
 func (w *feeding) catchUp() {
-	for ; w.next <= time.Now().Unix()+1; w.next++ {
+	for ; w.next <= time.Now().Unix()+1 && !w.ending(); w.next++ {
 		checks := w.second(w.next, int(w.rate.Load()))
 		for from := 0; from == 0 || from < len(checks); from += checkstream.MaxChunk { // a second without checks is published, too
 			chunk, last := checks[from:min(from+checkstream.MaxChunk, len(checks))], from+checkstream.MaxChunk >= len(checks)
@@ -99,6 +98,19 @@ func (w *feeding) catchUp() {
 			}
 			w.published.Add(int64(n))
 		}
+		if _, err := w.f.publisher.Trim(w.f.t.Context()); err != nil {
+			w.f.t.Error(err)
+			return
+		}
+	}
+}
+
+func (w *feeding) ending() bool {
+	select {
+	case <-w.stop:
+		return true
+	default:
+		return false
 	}
 }
 

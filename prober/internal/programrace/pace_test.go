@@ -28,7 +28,7 @@ func keepPace(t *testing.T) *racetrack.Pace {
 	f := newFleet(t)
 	f.empty(time.Now().Unix())
 	p := f.start(s.Roots)
-	w := f.feed(s.Link("http"), paceTargets/out.IntervalS, paceInterval)
+	w := f.feed(s.Links("http"), paceTargets/out.IntervalS, paceInterval)
 	window := func() (float64, float64) {
 		<-time.After(3 * time.Second) // the first visit of each target makes its plan
 		before := p.sample()

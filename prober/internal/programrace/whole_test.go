@@ -44,7 +44,7 @@ func runOne(f *fleet, s racetrack.Server, what string, rate int) racetrack.Whole
 	f.empty(time.Now().Unix())
 	p := f.start(s.Roots)
 	defer p.stop()
-	w := f.feed(s.Link(what), rate, wholeInterval)
+	w := f.feed(s.Links(what), rate, wholeInterval)
 	defer w.end()
 	for range steps {
 		cpu, at := p.window(wholeInterval+3*time.Second, windowLength)

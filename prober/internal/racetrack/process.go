@@ -91,23 +91,30 @@ func (p *Player) Line(t *testing.T) []string {
 }
 
 // Server answers every request with three bytes.
-type Server struct{ plain, secure, Roots string }
+type Server struct {
+	Roots string
+	links []string
+}
 
 // StartServer plays one.
 func StartServer(t *testing.T) Server {
 	t.Helper()
 	s := Server{Roots: filepath.Join(t.TempDir(), "roots.pem")}
-	addresses := Play(t, Others, "server", "RACE_ROOTS="+s.Roots, "GOGC=400").Line(t)
-	s.plain, s.secure = addresses[0], addresses[1]
+	s.links = Play(t, Others, "server", "RACE_ROOTS="+s.Roots, "GOGC=400").Line(t)
 	return s
 }
 
 // Link leads to it: what is http or https.
-func (s Server) Link(what string) string {
-	if what == "https" {
-		return "https://" + s.secure + "/"
+func (s Server) Link(what string) string { return s.Links(what)[0] }
+
+// Links lead to each of its addresses.
+func (s Server) Links(what string) (links []string) {
+	for _, link := range s.links {
+		if strings.HasPrefix(link, what+":") {
+			links = append(links, link)
+		}
 	}
-	return "http://" + s.plain + "/"
+	return links
 }
 
 // CPUOf is what the kernel accounts to a process that has ended.

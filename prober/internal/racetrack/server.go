@@ -18,6 +18,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,13 @@ import (
 // closes. It takes plain connections and TLS ones, with an ECDSA P-256 certificate of an
 // authority of its own. The plain ones are taken by one thread with four system calls each:
 // it shares a core with all that stores and publishes, and must not be what holds up those
-// who are measured.
+// who are measured. It has several addresses, as targets have: of those at one, the kernel keeps
+// 4,096 that nobody has accepted yet, and whoever comes then waits a second.
+
+const addresses = 4
+
+// addressOf is one of them.
+func addressOf(i int) net.IP { return net.IPv4(127, 0, 0, byte(1+i)) }
 
 const answer = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n"
 
@@ -36,22 +43,25 @@ func serve() int {
 	if err != nil {
 		return Fail(err)
 	}
-	plain, port, err := listenPlain()
-	if err != nil {
-		return Fail(err)
+	var links []string
+	for i := range addresses {
+		plain, port, err := listenPlain(addressOf(i))
+		if err != nil {
+			return Fail(err)
+		}
+		secure, err := tls.Listen("tcp", net.JoinHostPort(addressOf(i).String(), "0"), &tls.Config{Certificates: []tls.Certificate{*leaf}, SessionTicketsDisabled: true, NextProtos: []string{"http/1.1"}})
+		if err != nil {
+			return Fail(err)
+		}
+		go acceptPlain(plain)
+		go accept(secure)
+		links = append(links, fmt.Sprintf("http://%v:%d/ https://%v/", addressOf(i), port, secure.Addr()))
 	}
-	below, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return Fail(err)
-	}
-	secure := tls.NewListener(below, &tls.Config{Certificates: []tls.Certificate{*leaf}, SessionTicketsDisabled: true, NextProtos: []string{"http/1.1"}})
-	go acceptPlain(plain)
-	go accept(secure)
 	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
 	if err := os.WriteFile(os.Getenv("RACE_ROOTS"), roots, 0o600); err != nil {
 		return Fail(err)
 	}
-	fmt.Printf("127.0.0.1:%d %v\n", port, below.Addr())
+	fmt.Println(strings.Join(links, " "))
 	_, _ = os.Stdin.Read(make([]byte, 1)) // until the parent is gone
 	return 0
 }
@@ -83,7 +93,7 @@ func reply(conn net.Conn) {
 }
 
 // listenPlain gives a socket that connections come from together with their requests.
-func listenPlain() (socket, port int, err error) {
+func listenPlain(at net.IP) (socket, port int, err error) {
 	socket, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, 0, err
@@ -91,7 +101,7 @@ func listenPlain() (socket, port int, err error) {
 	err = errors.Join(
 		unix.SetsockoptInt(socket, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, 5),
 		unix.SetsockoptTimeval(socket, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10}),
-		unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}),
+		unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte(at.To4())}),
 		unix.Listen(socket, 4096),
 	)
 	if err != nil {
@@ -155,7 +165,9 @@ func certificates() (authority []byte, leaf *tls.Certificate, err error) {
 		return nil, nil, err
 	}
 	server := template(2, "race server")
-	server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	for i := range addresses {
+		server.IPAddresses = append(server.IPAddresses, addressOf(i))
+	}
 	server.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, server, root, &key.PublicKey, signer)
 	if err != nil {
