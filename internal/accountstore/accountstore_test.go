@@ -345,7 +345,7 @@ func TestAnOwnerIsLeft(t *testing.T) {
 				if id%2 == 0 {
 					_, err = store.SetRole(t.Context(), id+1, 0, accountstore.RoleViewer)
 				} else {
-					_, err = store.RemoveUser(t.Context(), id+1)
+					_, err = store.RemoveUser(t.Context(), id+1, 0)
 				}
 				outcomes <- err
 			}()

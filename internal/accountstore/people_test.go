@@ -241,7 +241,7 @@ func TestKeysOfUsers(t *testing.T) {
 		if _, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "b", Role: accountstore.RoleViewer, UserID: bob.ID}, "bobs"); err != nil || role("bobs") == "" {
 			t.Fatal(err)
 		}
-		if _, err := store.RemoveUser(t.Context(), bob.ID); err != nil || role("bobs") != "" {
+		if _, err := store.RemoveUser(t.Context(), bob.ID, 0); err != nil || role("bobs") != "" {
 			t.Errorf("removed: %v; the key is %q", err, role("bobs"))
 		}
 	})
@@ -461,6 +461,12 @@ func TestUsersHaveVersions(t *testing.T) {
 		})
 		if won != 1 {
 			t.Errorf("%d have written over the same version", won)
+		}
+		if _, err := store.RemoveUser(ctx, bob.ID, 5); !errors.Is(err, accountstore.ErrVersion) {
+			t.Errorf("removed, of the version before: %v", err)
+		}
+		if _, err := store.RemoveUser(ctx, bob.ID, 6); err != nil {
+			t.Errorf("not removed: %v", err)
 		}
 		if _, err := store.SetProfile(ctx, bob.ID+100, 0, "x", "x@example.com"); !errors.Is(err, accountstore.ErrNotFound) {
 			t.Errorf("nobody: %v", err)

@@ -252,11 +252,12 @@ func (s *Store) Disable(ctx context.Context, id, ifVersion int64, disabled bool)
 
 // RemoveUser removes a user with all that is the user's: sessions, keys and ways
 // to sign in, and the invitations for or by the user that nobody has used. ErrLastOwner if
-// nobody would be an owner afterwards.
-func (s *Store) RemoveUser(ctx context.Context, id int64) (User, error) {
+// nobody would be an owner afterwards. An ifVersion other than 0 must be the user's version, else
+// ErrVersion.
+func (s *Store) RemoveUser(ctx context.Context, id, ifVersion int64) (User, error) {
 	var user User
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if user, err = alone(ctx, tx, id, 0, false); err != nil {
+		if user, err = alone(ctx, tx, id, ifVersion, false); err != nil {
 			return err
 		}
 		if _, err = s.withdrawOf(ctx, tx, id); err != nil {

@@ -65,7 +65,7 @@ func TestPasskeys(t *testing.T) {
 				t.Errorf("one that does not count: %v, %v", used, err)
 			}
 		}
-		if _, err := store.RemoveUser(t.Context(), user.ID); !errors.Is(err, accountstore.ErrLastOwner) {
+		if _, err := store.RemoveUser(t.Context(), user.ID, 0); !errors.Is(err, accountstore.ErrLastOwner) {
 			t.Error(err)
 		}
 		if err := db.Write().Exec("DELETE FROM users").Error; err != nil {

@@ -43,19 +43,20 @@ func (a *Announcer) Announce(ctx context.Context, results []uptime.Result) error
 // AnnounceAll is Announce for several batches, with one answer to all. After an error some may have
 // been told; telling them again is harmless.
 func (a *Announcer) AnnounceAll(ctx context.Context, batches [][]uptime.Result) error {
-	add := func(pipe redis.Pipeliner) error {
-		for _, results := range batches {
-			for part := range slices.Chunk(results, MaxResults) {
-				a.add.EvalSha(ctx, pipe, []string{keyResults}, Keep.Milliseconds(), "b", encode(part))
+	add := func(run func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+		_, err := a.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			for _, results := range batches {
+				for part := range slices.Chunk(results, MaxResults) {
+					run(ctx, pipe, []string{keyResults}, Keep.Milliseconds(), "b", encode(part))
+				}
 			}
-		}
-		return nil
+			return nil
+		})
+		return err
 	}
-	_, err := a.client.Pipelined(ctx, add)
+	err := add(a.add.EvalSha)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") { // this Redis has not seen it yet, or has forgotten it
-		if err = a.add.Load(ctx, a.client).Err(); err == nil {
-			_, err = a.client.Pipelined(ctx, add)
-		}
+		err = add(a.add.Eval)
 	}
 	if err != nil {
 		return fmt.Errorf("announce results: %w", err)

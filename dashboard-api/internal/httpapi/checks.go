@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,15 +27,16 @@ type Checks interface {
 func (a *api) createCheck(ctx context.Context, in *struct {
 	Idempotent
 	Body checkDocument
-}) (*answer[Check], error) {
-	return onceIfKept(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
+}) (*checkAnswer, error) {
+	actor := identityOf(ctx).Actor
+	out, err := onceIfKept(ctx, a, in.Key, in.Body.raw, func() (*answer[Check], error) {
 		target, err := a.unsavedTarget(ctx, in.Body)
 		if err != nil {
 			return nil, err
 		}
-		actor := identityOf(ctx).Actor
 		if wait := a.rate.Allow(actor); wait > 0 {
-			return nil, problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", perMinute)).retryAfter(wait)
+			p := problem(http.StatusTooManyRequests, "too_many_checks", fmt.Sprintf("an account may ask for %d checks a minute", perMinute)).retryAfter(wait)
+			return nil, p.header("RateLimit-Policy", checkPolicy).header("RateLimit", a.checksLeft(actor))
 		}
 		asked := checkOf(target, actor)
 		asked.TargetID = 0 // it is no preview of what was saved
@@ -45,6 +47,28 @@ func (a *api) createCheck(ctx context.Context, in *struct {
 		a.audit(ctx, "check.created", "check:"+job.ID, visitOf(job, target.ID))
 		return &answer[Check]{Status: http.StatusAccepted, Location: "/api/v1/checks/" + job.ID, Body: stored[Check]{value: NewCheck(job)}}, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &checkAnswer{out.Status, out.Location, out.Replayed, out.Unkept, checkPolicy, a.checksLeft(actor), out.Body}, nil
+}
+
+// checkAnswer is an answer that says how many more there may be: draft-ietf-httpapi-ratelimit-headers.
+type checkAnswer struct {
+	Status   int
+	Location string `header:"Location"`
+	Replayed string `header:"Idempotency-Replayed" doc:"true when this is a kept answer"`
+	Unkept   string `header:"Idempotency-Unavailable" doc:"true when kept answers could not be read: this one is not kept either, and a repeat writes again"`
+	Policy   string `header:"RateLimit-Policy" doc:"how many checks an account may ask for (q), in how many seconds (w)"`
+	Left     string `header:"RateLimit" doc:"how many are left (r), and in how many seconds all are back (t)"`
+	Body     stored[Check]
+}
+
+const checkPolicy = `"checks";q=30;w=60`
+
+func (a *api) checksLeft(actor string) string {
+	left, all := a.rate.Left(actor)
+	return fmt.Sprintf(`"checks";r=%d;t=%.0f`, left, math.Ceil(all.Seconds()))
 }
 
 // visitOf says in the audit log what is visited, from where, and with whose secrets.

@@ -224,14 +224,18 @@ func TestSecretsOfASavedTargetGoNowhereElse(t *testing.T) {
 func TestChecksOfAnAccountAreLimited(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	for range perMinute {
-		if got, _ := b.ask(`{"url":"https://a.example/"}`); got.Code != http.StatusAccepted {
+	for n := range perMinute {
+		got, _ := b.ask(`{"url":"https://a.example/"}`)
+		if got.Code != http.StatusAccepted {
 			t.Fatalf("%d %s", got.Code, got.text)
+		}
+		if n == 0 && (got.Header().Get("RateLimit-Policy") != fmt.Sprintf(`"checks";q=%d;w=60`, perMinute) || got.Header().Get("RateLimit") != fmt.Sprintf(`"checks";r=%d;t=2`, perMinute-1)) {
+			t.Errorf("%v", got.Header())
 		}
 	}
 	got, _ := b.ask(`{"url":"https://a.example/"}`)
-	if p := got.problem(t); got.Code != http.StatusTooManyRequests || p.Code != "too_many_checks" || got.Header().Get("Retry-After") == "" {
-		t.Errorf("%d %s", got.Code, got.text)
+	if p := got.problem(t); got.Code != http.StatusTooManyRequests || p.Code != "too_many_checks" || got.Header().Get("Retry-After") == "" || !strings.HasPrefix(got.Header().Get("RateLimit"), `"checks";r=0;t=`) {
+		t.Errorf("%d %v %s", got.Code, got.Header(), got.text)
 	}
 	if got := b.do("POST", "/api/v1/checks", `{"url":"https://a.example/"}`, as(ownerKey)); got.Code != http.StatusAccepted {
 		t.Errorf("another account: %d %s", got.Code, got.text)

@@ -26,7 +26,7 @@ type Members interface {
 	Members(ctx context.Context, afterID int64, limit int) ([]accountstore.Member, error)
 	Disable(ctx context.Context, id, ifVersion int64, disabled bool) (accountstore.User, error)
 	SetRole(ctx context.Context, id, ifVersion int64, role accountstore.Role) (accountstore.User, error)
-	RemoveUser(ctx context.Context, id int64) (accountstore.User, error)
+	RemoveUser(ctx context.Context, id, ifVersion int64) (accountstore.User, error)
 	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
 	Invitations(ctx context.Context, beforeID int64, limit int) ([]accountstore.Invitation, error)
 	RevokeInvitation(ctx context.Context, id int64) (accountstore.Invitation, error)

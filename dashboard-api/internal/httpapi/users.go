@@ -190,8 +190,15 @@ func (a *api) disableUser(ctx context.Context, id, ifVersion int64, disabled boo
 	return &memberOutput{version(user.Version), memberOf(user)}, nil
 }
 
-func (a *api) removeUser(ctx context.Context, in *UserPath) (*noContent, error) {
-	user, err := a.Accounts.RemoveUser(ctx, in.ID)
+func (a *api) removeUser(ctx context.Context, in *struct {
+	UserPath
+	IfMatch string `header:"If-Match" doc:"the version that you read, in quotation marks; absent: whatever it is now"`
+}) (*noContent, error) {
+	wanted, err := ifMatch(in.IfMatch)
+	if err != nil {
+		return nil, accountstore.ErrVersion
+	}
+	user, err := a.Accounts.RemoveUser(ctx, in.ID, wanted)
 	if err != nil {
 		return nil, err
 	}

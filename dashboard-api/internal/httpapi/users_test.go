@@ -324,4 +324,10 @@ func TestPeopleHaveVersions(t *testing.T) {
 			t.Errorf("%s is not in %s", want, got.text)
 		}
 	}
+	if got := b.do("DELETE", bob, "", mine, header("If-Match", `"3"`)); got.Code != http.StatusPreconditionFailed || got.problem(t).Code != codeVersionMismatch {
+		t.Errorf("removed as somebody else had left it: %d %s", got.Code, got.text)
+	}
+	if got := b.do("DELETE", bob, "", mine, header("If-Match", `"4"`)); got.Code != http.StatusNoContent {
+		t.Errorf("not removed: %d %s", got.Code, got.text)
+	}
 }

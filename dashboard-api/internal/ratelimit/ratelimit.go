@@ -50,3 +50,12 @@ func (l *Limiter) Allow(who string) (wait time.Duration) {
 	l.full[who] = at
 	return 0
 }
+
+// Left says how many times somebody is let through at once now, and how long it is until that is
+// all of the burst.
+func (l *Limiter) Left(who string) (times int, all time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all = max(0, time.Until(l.full[who]))
+	return l.burst - int((all+l.pause-1)/l.pause), all
+}

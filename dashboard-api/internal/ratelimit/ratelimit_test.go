@@ -26,7 +26,16 @@ func TestBurstAndPause(t *testing.T) {
 		if wait := l.Allow("user:2"); wait != 0 {
 			t.Errorf("another one waits %v", wait)
 		}
-		time.Sleep(2 * time.Second)
+		for who, want := range map[string]int{"user:1": 0, "user:2": 29, "user:3": 30} {
+			if left, all := l.Left(who); left != want || all != time.Duration(30-want)*2*time.Second {
+				t.Errorf("%s has %d left, and all after %v", who, left, all)
+			}
+		}
+		time.Sleep(time.Second)
+		if left, all := l.Left("user:1"); left != 0 || all != 59*time.Second {
+			t.Errorf("%d left, and all after %v", left, all)
+		}
+		time.Sleep(time.Second)
 		if l.Allow("user:1") != 0 || l.Allow("user:1") == 0 {
 			t.Error("one more after the pause")
 		}

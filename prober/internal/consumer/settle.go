@@ -48,7 +48,7 @@ func (c *Consumer) settle(ctx context.Context) {
 }
 
 // harvest is flights that land until they are a batch. Only the first and the last of a batch
-// wake who collects them. Their rows lie together from here on: nobody copies them again.
+// wake who collects them. Their rows lie together from here on.
 type harvest struct {
 	wake   chan struct{} // holds a token when there is a first, or enough
 	enough int

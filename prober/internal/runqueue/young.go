@@ -22,7 +22,7 @@ type Young struct {
 const (
 	turn     = 10 * time.Millisecond
 	turns    = 16
-	mostEach = 1500 // young visits of a core: 10,000 may begin in a second however slow all targets are
+	mostEach = 1500 // young visits of a core: 9,000 may begin in a second however slow all targets are
 )
 
 // Room is how many more may begin.

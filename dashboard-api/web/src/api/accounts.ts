@@ -153,7 +153,8 @@ export const accountApi = {
     request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { role }, ifVersion: version }),
   disableUser: ({ id, version }: Member, disabled: boolean) =>
     request<User>(`/api/v1/users/${id}`, { method: "PATCH", body: { disabled }, ifVersion: version }),
-  removeUser: (id: number) => request<void>(`/api/v1/users/${id}`, { method: "DELETE" }),
+  removeUser: ({ id, version }: Member) =>
+    request<void>(`/api/v1/users/${id}`, { method: "DELETE", ifVersion: version }),
 
   invitations: () => everything<Invitation>("/api/v1/invitations"),
   invite: (body: InvitationInput) => request<Invitation>("/api/v1/invitations", { method: "POST", body }),

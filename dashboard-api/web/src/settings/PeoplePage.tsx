@@ -216,7 +216,7 @@ function Remove({ member, onClose }: { member: Member; onClose: () => void }) {
   const own = member.id === self?.id;
   const remove = async () => {
     try {
-      await accountApi.removeUser(member.id);
+      await accountApi.removeUser(member);
       if (own) return location.assign("/login"); // a full load forgets everything that was shown
       toast({ text: t("{name} is removed.", { name }) });
     } catch (error) {
