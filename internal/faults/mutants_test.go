@@ -48,7 +48,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "acknowledge only what is durable", file: "prober/internal/consumer/settle.go",
-			old: "\tif !c.hand(ctx, rows, watch) {\n", new: "\twatch.Done = func(error) {}\n\tif c.hand(ctx, rows, watch) {\n\t\tc.recorded(b, nil)\n\t} else {\n",
+			old: "\tif !c.hand(ctx, b.rows, watch) {\n", new: "\twatch.Done = func(error) {}\n\tif c.hand(ctx, b.rows, watch) {\n\t\tc.recorded(b, nil)\n\t} else {\n",
 			row: "F10",
 		},
 		{
