@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ackBatch is for one answer of Redis': a prober with thousands of visits under way comes back to
-// an answer after 100 ms, and settles more than 10,000 checks a second.
+// ackBatch is for one answer of Redis': a prober that settles more than 10,000 checks a second may
+// come back late to each.
 const ackBatch = 10_000
 
 // maxUnsettled is how many entries may be durable and not acknowledged before no more are taken on.
