@@ -309,6 +309,7 @@ func TestTombstonesStayForAsLongAsResultsDo(t *testing.T) {
 func TestStandbyDoesNothing(t *testing.T) {
 	at(t, func(t *testing.T, w *world, one *worker) {
 		one.lease.Store(false)
+		time.Sleep(passEvery) // what it began while it held the lease has ended
 		w.delete(1)
 		time.Sleep(time.Hour)
 		if what := w.left(1); what != "8 rows are there" || testutil.ToFloat64(one.saga.metrics.unfinished) != 0 {
