@@ -50,7 +50,7 @@ func TestComposeGivesEachServiceWhatItNeedsAndNoMore(t *testing.T) {
 	t.Parallel()
 	needs := map[string][]string{
 		"publisher": {"REDIS_URL", "CLICKHOUSE_URL", "DATABASE_URL"}, "prober": {"REDIS_URL", "CLICKHOUSE_URL", "SECRET_KEY", "REGION"},
-		"dashboard-api": {"REDIS_URL", "CLICKHOUSE_URL", "DATABASE_URL", "SECRET_KEY"}, "migrate": {"DATABASE_URL", "CLICKHOUSE_URL"},
+		"dashboard-api": {"REDIS_URL", "CLICKHOUSE_URL", "DATABASE_URL", "SECRET_KEY", "API_PUBLIC_URL", "API_TRUST_PROXY", "API_SMTP_URL", "API_OIDC_ISSUER"}, "migrate": {"DATABASE_URL", "CLICKHOUSE_URL"},
 	}
 	spoolDirs := map[string]bool{}
 	for _, path := range []string{"compose/compose.yaml", "compose/region.yaml"} {

@@ -331,7 +331,7 @@ func TestAnOwnerIsLeft(t *testing.T) {
 		const owners = 8
 		for i := range owners - 1 {
 			token := fmt.Sprint("token", i)
-			if _, err := store.Invite(t.Context(), token, "", accountstore.RoleOwner, "user:1", time.Now().Add(time.Hour)); err != nil {
+			if _, err := store.Invite(t.Context(), accountstore.User{}, token, "", accountstore.RoleOwner, "user:1", time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := store.AcceptInvitation(t.Context(), token, token+"@example.com", "x", "hash"); err != nil {

@@ -124,13 +124,17 @@ func (s *Store) RecoveryCodesLeft(ctx context.Context, userID int64) (int64, err
 	return n, nil
 }
 
-// RemoveFactor removes a second factor with its recovery codes. One that is not there is no error.
-func (s *Store) RemoveFactor(ctx context.Context, userID int64) error {
+// RemoveFactor removes the second factor of a user as read, with its recovery codes: ErrConflict if
+// how the user signs in has changed since. One that is not there is no error.
+func (s *Store) RemoveFactor(ctx context.Context, user User) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		if _, err := gorm.G[recoveryRow](tx).Where("user_id = ?", userID).Delete(ctx); err != nil {
+		if err := holdUser(tx, user.ID, "epoch = ?", user.Epoch); err != nil {
 			return err
 		}
-		_, err := gorm.G[factorRow](tx).Where("user_id = ?", userID).Delete(ctx)
+		if _, err := gorm.G[recoveryRow](tx).Where("user_id = ?", user.ID).Delete(ctx); err != nil {
+			return err
+		}
+		_, err := gorm.G[factorRow](tx).Where("user_id = ?", user.ID).Delete(ctx)
 		return err
 	})
 	if err != nil {

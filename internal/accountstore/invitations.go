@@ -46,10 +46,18 @@ func (r invitationRow) invitation() Invitation {
 	}
 }
 
-// Invite stores an invitation. The email, if any, is the only one it is for.
-func (s *Store) Invite(ctx context.Context, tokenHash, email string, role Role, by string, expires time.Time) (Invitation, error) {
+// Invite stores an invitation. The email, if any, is the only one it is for. ErrConflict if how its
+// maker signs in has changed since that was read; the zero User: a key makes it, as by says.
+func (s *Store) Invite(ctx context.Context, maker User, tokenHash, email string, role Role, by string, expires time.Time) (Invitation, error) {
 	row := invitationRow{TokenHash: tokenHash, Email: normal(email), Role: string(role), CreatedBy: by, CreatedAtMS: s.now().UnixMilli(), ExpiresAtMS: expires.UnixMilli()}
-	if err := gorm.G[invitationRow](s.db.Write()).Create(ctx, &row); err != nil {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		row.ID = 0
+		if err := holdMaker(tx, maker); err != nil {
+			return err
+		}
+		return gorm.G[invitationRow](tx).Create(ctx, &row)
+	})
+	if err != nil {
 		return Invitation{}, fmt.Errorf("invite: %w", database.Translate(ctx, err))
 	}
 	return row.invitation(), nil

@@ -119,8 +119,10 @@ func lesser(a, b Role) Role {
 	return append([]Role{""}, order...)[min(slices.Index(order, a), slices.Index(order, b))+1]
 }
 
-// CreateKey stores a key: its name, prefix, role, scopes, user, parent and expiry.
-func (s *Store) CreateKey(ctx context.Context, key APIKey, keyHash string) (APIKey, error) {
+// CreateKey stores a key: its name, prefix, role, scopes, user, parent and expiry. ErrConflict if
+// how its maker signs in has changed since that was read; the zero User: a key makes it, whose own
+// end is the end of what it made.
+func (s *Store) CreateKey(ctx context.Context, maker User, key APIKey, keyHash string) (APIKey, error) {
 	row := keyRow{Name: key.Name, Prefix: key.Prefix, KeyHash: keyHash, Role: string(key.Role), Scopes: strings.Join(key.Scopes, " "), CreatedAtMS: s.now().UnixMilli()}
 	if key.UserID != 0 {
 		row.UserID = &key.UserID
@@ -132,7 +134,14 @@ func (s *Store) CreateKey(ctx context.Context, key APIKey, keyHash string) (APIK
 		until := key.ExpiresAt.UnixMilli()
 		row.ExpiresAtMS = &until
 	}
-	if err := gorm.G[keyRow](s.db.Write()).Create(ctx, &row); err != nil {
+	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
+		row.ID = 0
+		if err := holdMaker(tx, maker); err != nil {
+			return err
+		}
+		return gorm.G[keyRow](tx).Create(ctx, &row)
+	})
+	if err != nil {
 		return APIKey{}, fmt.Errorf("create API key: %w", database.Translate(ctx, err))
 	}
 	return row.key(), nil

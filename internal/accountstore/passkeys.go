@@ -117,6 +117,15 @@ func holdUser(tx *gorm.DB, id int64, expected string, args ...any) error {
 	return held.Error
 }
 
+// holdMaker keeps what a person makes from outliving what ends it: who changes the password
+// waits, or has been first, ErrConflict.
+func holdMaker(tx *gorm.DB, maker User) error {
+	if maker.ID == 0 {
+		return nil
+	}
+	return holdUser(tx, maker.ID, "epoch = ?", maker.Epoch)
+}
+
 // RenamePasskey calls a passkey of a user something else; ErrNotFound if that user has none of this id.
 func (s *Store) RenamePasskey(ctx context.Context, userID, id int64, name string) (Passkey, error) {
 	var row passkeyRow

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func inviter(t testing.TB, store *accountstore.Store) string {
 // member makes a user with a role, as an invitation does.
 func member(t testing.TB, store *accountstore.Store, email string, role accountstore.Role) accountstore.User {
 	t.Helper()
-	if _, err := store.Invite(t.Context(), email, email, role, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
+	if _, err := store.Invite(t.Context(), accountstore.User{}, email, email, role, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	user, err := store.AcceptInvitation(t.Context(), email, "", "x", "hash")
@@ -58,7 +59,7 @@ func TestMembers(t *testing.T) {
 		store, ctx := accountstore.New(db), t.Context()
 		for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 			token := fmt.Sprint("token", i)
-			if _, err := store.Invite(ctx, token, "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
+			if _, err := store.Invite(ctx, accountstore.User{}, token, "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := store.AcceptInvitation(ctx, token, email, "x", "hash"); err != nil {
@@ -112,7 +113,7 @@ func TestWhatCountsOnceCountsOnce(t *testing.T) {
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		store := accountstore.New(db)
 		ctx := t.Context()
-		if _, err := store.Invite(ctx, "token", "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
+		if _, err := store.Invite(ctx, accountstore.User{}, "token", "", accountstore.RoleViewer, inviter(t, store), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		won := atOnce(20, func(i int) bool {
@@ -205,11 +206,11 @@ func TestKeysOfUsers(t *testing.T) {
 		store := accountstore.New(db)
 		owner(t, store)
 		bob := member(t, store, "bob@example.com", accountstore.RoleEditor)
-		parent, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "p", Role: accountstore.RoleOwner, UserID: bob.ID}, "parent")
+		parent, err := store.CreateKey(t.Context(), accountstore.User{}, accountstore.APIKey{Name: "p", Role: accountstore.RoleOwner, UserID: bob.ID}, "parent")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "c", Role: accountstore.RoleOwner, Scopes: []string{"admin", "read"}, ParentID: parent.ID, ExpiresAt: time.Now().Add(time.Hour)}, "child"); err != nil {
+		if _, err := store.CreateKey(t.Context(), accountstore.User{}, accountstore.APIKey{Name: "c", Role: accountstore.RoleOwner, Scopes: []string{"admin", "read"}, ParentID: parent.ID, ExpiresAt: time.Now().Add(time.Hour)}, "child"); err != nil {
 			t.Fatal(err)
 		}
 		role := func(hash string) accountstore.Role {
@@ -238,7 +239,7 @@ func TestKeysOfUsers(t *testing.T) {
 		if _, err := store.RevokeKey(t.Context(), 0, parent.ID); err != nil || role("parent") != "" || role("child") != "" {
 			t.Errorf("revoked: %v; the key is %q, the one it made %q", err, role("parent"), role("child"))
 		}
-		if _, err := store.CreateKey(t.Context(), accountstore.APIKey{Name: "b", Role: accountstore.RoleViewer, UserID: bob.ID}, "bobs"); err != nil || role("bobs") == "" {
+		if _, err := store.CreateKey(t.Context(), accountstore.User{}, accountstore.APIKey{Name: "b", Role: accountstore.RoleViewer, UserID: bob.ID}, "bobs"); err != nil || role("bobs") == "" {
 			t.Fatal(err)
 		}
 		if _, err := store.RemoveUser(t.Context(), bob.ID, 0); err != nil || role("bobs") != "" {
@@ -258,7 +259,7 @@ func TestInvitationsEndWithTheirMaker(t *testing.T) {
 		key := func(hash string, key accountstore.APIKey) string {
 			t.Helper()
 			key.Name, key.Role = hash, accountstore.RoleOwner
-			made, err := store.CreateKey(ctx, key, hash)
+			made, err := store.CreateKey(ctx, accountstore.User{}, key, hash)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +267,7 @@ func TestInvitationsEndWithTheirMaker(t *testing.T) {
 		}
 		invite := func(token, email, by string) {
 			t.Helper()
-			if _, err := store.Invite(ctx, token, email, accountstore.RoleOwner, by, until); err != nil {
+			if _, err := store.Invite(ctx, accountstore.User{}, token, email, accountstore.RoleOwner, by, until); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -322,6 +323,69 @@ func TestInvitationsEndWithTheirMaker(t *testing.T) {
 		}
 		if user, invited, err := store.Join(ctx, who, "new@example.com", "New", ""); err != nil || !invited || user.Role != accountstore.RoleOwner {
 			t.Errorf("%+v, invited: %v, %v", user, invited, err)
+		}
+	})
+}
+
+// What a person makes does not outlive what ends the person's ways in, also when the password was
+// said before that and the rest is stored after it.
+func TestNothingIsMadeByWhoWasEndedMeanwhile(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store, ctx := accountstore.New(db), t.Context()
+		owner(t, store)
+		for ends, end := range map[string]func(accountstore.User) error{
+			"a new password": func(bob accountstore.User) error {
+				_, err := store.SetPassword(ctx, bob, "new", 0)
+				return err
+			},
+			"another role": func(bob accountstore.User) error {
+				_, err := store.SetRole(ctx, bob.ID, 0, accountstore.RoleEditor)
+				return err
+			},
+			"being disabled": func(bob accountstore.User) error {
+				_, err := store.Disable(ctx, bob.ID, 0, true)
+				return err
+			},
+			"being removed": func(bob accountstore.User) error {
+				_, err := store.RemoveUser(ctx, bob.ID, 0)
+				return err
+			},
+		} {
+			address := strings.ReplaceAll(ends, " ", "-") + "@example.com"
+			bob := member(t, store, address, accountstore.RoleOwner)
+			makes := map[string]func(user accountstore.User, what string) error{
+				"key": func(user accountstore.User, what string) error {
+					_, err := store.CreateKey(ctx, user, accountstore.APIKey{Name: what, Role: accountstore.RoleOwner, UserID: bob.ID}, what)
+					return err
+				},
+				"invitation": func(user accountstore.User, what string) error {
+					_, err := store.Invite(ctx, user, what, "", accountstore.RoleOwner, fmt.Sprint("user:", bob.ID), time.Now().Add(time.Hour))
+					return err
+				},
+				"address": func(user accountstore.User, what string) error {
+					_, err := store.SetProfile(ctx, user, 0, what, address)
+					return err
+				},
+				"removal of the second factor": func(user accountstore.User, _ string) error { return store.RemoveFactor(ctx, user) },
+			}
+			for what, makeIt := range makes {
+				if err := makeIt(bob, what+" before "+ends); err != nil {
+					t.Errorf("%s before %s: %v", what, ends, err)
+				}
+			}
+			if err := end(bob); err != nil {
+				t.Fatal(ends, err)
+			}
+			for what, makeIt := range makes {
+				gone := ends == "being removed" && what == "address" && errors.Is(makeIt(bob, what), accountstore.ErrNotFound)
+				if err := makeIt(bob, what+" after "+ends); !errors.Is(err, accountstore.ErrConflict) && !gone {
+					t.Errorf("%s after %s: %v", what, ends, err)
+				}
+			}
+			if _, err := store.KeyByHash(ctx, "key after "+ends, time.Now()); !errors.Is(err, accountstore.ErrNotFound) {
+				t.Errorf("after %s a key lets in: %v", ends, err)
+			}
 		}
 	})
 }
@@ -394,7 +458,7 @@ func TestDisable(t *testing.T) {
 		if err != nil || !back.DisabledAt.IsZero() || back.Epoch != who.Epoch+1 {
 			t.Errorf("%+v, %v", back, err)
 		}
-		if _, err := store.Invite(ctx, "for-bob", "bob@example.com", accountstore.RoleOwner, fmt.Sprint("user:", who.ID), until); err != nil {
+		if _, err := store.Invite(ctx, accountstore.User{}, "for-bob", "bob@example.com", accountstore.RoleOwner, fmt.Sprint("user:", who.ID), until); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.SetRole(ctx, who.ID, 0, accountstore.RoleEditor); err != nil {
@@ -417,6 +481,14 @@ func TestUsersHaveVersions(t *testing.T) {
 		if bob.Version != 1 {
 			t.Errorf("a new user is %+v", bob)
 		}
+		read := func() accountstore.User {
+			t.Helper()
+			all, err := store.Members(ctx, bob.ID-1, 1)
+			if err != nil || len(all) != 1 {
+				t.Fatal(all, err)
+			}
+			return all[0].User
+		}
 		changes := map[string]func(version int64) (accountstore.User, error){
 			"role": func(v int64) (accountstore.User, error) {
 				return store.SetRole(ctx, bob.ID, v, accountstore.RoleViewer)
@@ -424,7 +496,7 @@ func TestUsersHaveVersions(t *testing.T) {
 			"disabled": func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, true) },
 			"enabled":  func(v int64) (accountstore.User, error) { return store.Disable(ctx, bob.ID, v, false) },
 			"profile": func(v int64) (accountstore.User, error) {
-				return store.SetProfile(ctx, bob.ID, v, "Robert", "Rob@Example.com")
+				return store.SetProfile(ctx, read(), v, "Robert", "Rob@Example.com")
 			},
 		}
 		for i, name := range []string{"role", "disabled", "enabled", "profile"} {
@@ -447,10 +519,11 @@ func TestUsersHaveVersions(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Version != 5 || all[0].Name != "Robert" || all[0].Email != "rob@example.com" || all[0].Role != accountstore.RoleViewer {
 			t.Errorf("%+v, %v", all, err)
 		}
+		bob = read()
 		won := atOnce(8, func(i int) (won bool) {
 			var err error
 			if i%2 == 0 {
-				_, err = store.SetProfile(ctx, bob.ID, 5, fmt.Sprint("Bob ", i), "bob@example.com")
+				_, err = store.SetProfile(ctx, bob, 5, fmt.Sprint("Bob ", i), "bob@example.com")
 			} else {
 				_, err = store.SetRole(ctx, bob.ID, 5, accountstore.RoleEditor)
 			}
@@ -468,7 +541,7 @@ func TestUsersHaveVersions(t *testing.T) {
 		if _, err := store.RemoveUser(ctx, bob.ID, 6); err != nil {
 			t.Errorf("not removed: %v", err)
 		}
-		if _, err := store.SetProfile(ctx, bob.ID+100, 0, "x", "x@example.com"); !errors.Is(err, accountstore.ErrNotFound) {
+		if _, err := store.SetProfile(ctx, accountstore.User{ID: bob.ID + 100}, 0, "x", "x@example.com"); !errors.Is(err, accountstore.ErrNotFound) {
 			t.Errorf("nobody: %v", err)
 		}
 	})

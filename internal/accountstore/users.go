@@ -330,16 +330,23 @@ func renew(ctx context.Context, tx *gorm.DB, user User, keep int64, change map[s
 	return err
 }
 
-// SetProfile changes how a user is called, and the address to sign in with. An ifVersion other
-// than 0 must be the user's version, else ErrVersion. The same again changes nothing.
-func (s *Store) SetProfile(ctx context.Context, id, ifVersion int64, name, email string) (User, error) {
+// SetProfile changes how a user as read is called, and the address to sign in with: ErrConflict if
+// how the user signs in has changed since. An ifVersion other than 0 must be the user's version,
+// else ErrVersion. The same again changes nothing.
+func (s *Store) SetProfile(ctx context.Context, user User, ifVersion int64, name, email string) (User, error) {
 	var row userRow
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if row, err = readHeld(ctx, tx, id, ifVersion); err != nil || row.Name == name && row.Email == normal(email) {
+		if row, err = readHeld(ctx, tx, user.ID, ifVersion); err != nil {
 			return err
 		}
+		if row.Epoch != user.Epoch {
+			return ErrConflict
+		}
+		if row.Name == name && row.Email == normal(email) {
+			return nil
+		}
 		row.Name, row.Email, row.Version = name, normal(email), row.Version+1
-		return tx.WithContext(ctx).Table("users").Where("id = ?", id).Updates(map[string]any{"name": row.Name, "email": row.Email, "version": row.Version}).Error
+		return tx.WithContext(ctx).Table("users").Where("id = ?", user.ID).Updates(map[string]any{"name": row.Name, "email": row.Email, "version": row.Version}).Error
 	})
 	if errors.Is(err, database.ErrDuplicate) {
 		err = ErrEmailTaken

@@ -144,7 +144,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("not invited: %v", err)
 		}
 		for i, role := range []accountstore.Role{accountstore.RoleViewer, accountstore.RoleEditor} {
-			if _, err := store.Invite(t.Context(), fmt.Sprint(i), "eve@example.com", role, "user:1", time.Now().Add(time.Hour)); err != nil {
+			if _, err := store.Invite(t.Context(), accountstore.User{}, fmt.Sprint(i), "eve@example.com", role, "user:1", time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -15,7 +15,7 @@ func (b *bench) member(email string, role accountstore.Role) accountstore.User {
 	store, token := b.options.Accounts.(*accountstore.Store), session.NewToken()
 	hash, err := session.NewHasher().Hash(b.Context(), "correct horse")
 	if err == nil {
-		_, err = store.Invite(b.Context(), session.HashToken(token), email, role, b.actorOf(ownerKey), time.Now().Add(time.Hour))
+		_, err = store.Invite(b.Context(), accountstore.User{}, session.HashToken(token), email, role, b.actorOf(ownerKey), time.Now().Add(time.Hour))
 	}
 	if err != nil {
 		b.Fatal(err)

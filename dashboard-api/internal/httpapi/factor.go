@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/session"
+	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
 // ConfirmInput says the password again.
@@ -97,12 +98,12 @@ func judgeMaker(maker session.Identity, text *string) []Mistake {
 }
 
 // confirmMaker has a person say the password again: a session that was left open is not enough.
-func (a *api) confirmMaker(ctx context.Context, maker session.Identity, password string) error {
+// It gives who has said it, nobody for a key.
+func (a *api) confirmMaker(ctx context.Context, maker session.Identity, password string) (accountstore.User, error) {
 	if maker.User == nil {
-		return nil
+		return accountstore.User{}, nil
 	}
-	_, err := a.Sessions.Confirm(requestOf(ctx), maker, password)
-	return err
+	return a.Sessions.Confirm(requestOf(ctx), maker, password)
 }
 
 func (a *api) enrolFactor(ctx context.Context, in *struct{ Body document[ConfirmInput] }) (*enrolOutput, error) {

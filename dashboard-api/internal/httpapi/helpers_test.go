@@ -93,7 +93,7 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	for key, role := range map[string]accountstore.Role{
 		ownerKey: accountstore.RoleOwner, editorKey: accountstore.RoleEditor, viewerKey: accountstore.RoleViewer, revokedKey: accountstore.RoleOwner,
 	} {
-		if _, err := accounts.CreateKey(t.Context(), accountstore.APIKey{Name: key, Prefix: session.Prefix(key), Role: role}, session.HashToken(key)); err != nil {
+		if _, err := accounts.CreateKey(t.Context(), accountstore.User{}, accountstore.APIKey{Name: key, Prefix: session.Prefix(key), Role: role}, session.HashToken(key)); err != nil {
 			t.Fatal(err)
 		}
 	}

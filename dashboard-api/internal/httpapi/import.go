@@ -25,6 +25,7 @@ const (
 	importPatience = time.Minute
 	importWaits    = 10 * time.Second // for the one before it
 	askAgainEvery  = 100              // targets, between two looks at whether the caller still may
+	askAgainAfter  = 2 * time.Second  // and the time between them, however slowly the answer is read
 
 	rehearsalWithin = 5 * time.Minute
 )
@@ -111,13 +112,13 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 		defer a.importing.Release(1)
 		r, w := humago.Unwrap(hc)
 		out := beginImport(w)
-		end, n := importEnd{DryRun: run.dry}, 0
+		end, asked := importEnd{DryRun: run.dry}, lastAsked{at: time.Now()}
 		err := run.write(r.Context(), func(o importOutcome) error {
 			end.count(o.Outcome)
 			if err := out.write(o); err != nil {
 				return err
 			}
-			if n++; n%askAgainEvery == 0 {
+			if asked.longAgo() {
 				return a.again(r.Context(), Editor, "POST "+importPath)
 			}
 			return nil
@@ -127,6 +128,21 @@ func (a *api) importTargets(ctx context.Context, in *struct{ Body document[Impor
 		}
 		_ = out.write(map[string]importEnd{"complete": end}) // who has left is told nothing
 	}}, nil
+}
+
+// lastAsked is when it was asked last whether the caller still may.
+type lastAsked struct {
+	at    time.Time
+	lines int // since
+}
+
+// longAgo says, after a line, whether it is to be asked again, and takes it that it is.
+func (l *lastAsked) longAgo() bool {
+	if l.lines++; l.lines < askAgainEvery && time.Since(l.at) < askAgainAfter {
+		return false
+	}
+	*l = lastAsked{at: time.Now()}
+	return true
 }
 
 // importTurn waits for the import before, which is over soon if it is one that a person judges.

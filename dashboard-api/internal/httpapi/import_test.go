@@ -346,6 +346,25 @@ func TestImportsEndWithTheirKey(t *testing.T) {
 	}
 }
 
+// Nor do they go on when their answer is read slowly.
+func TestImportsAreJudgedAgainInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, after := lastAsked{at: time.Now()}, []int{}
+		for line := range 2*askAgainEvery + 50 {
+			if line == 2*askAgainEvery+20 {
+				time.Sleep(askAgainAfter)
+			}
+			if asked.longAgo() {
+				after = append(after, line+1)
+			}
+		}
+		if !slices.Equal(after, []int{askAgainEvery, 2 * askAgainEvery, 2*askAgainEvery + 21}) {
+			t.Errorf("judged again after lines %v", after)
+		}
+	})
+}
+
 func TestALongExportIsWhole(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -16,7 +16,7 @@ const longestKey = 10 * 366 * 24 * 3600 // seconds
 
 // Keys keeps API keys.
 type Keys interface {
-	CreateKey(ctx context.Context, key accountstore.APIKey, keyHash string) (accountstore.APIKey, error)
+	CreateKey(ctx context.Context, maker accountstore.User, key accountstore.APIKey, keyHash string) (accountstore.APIKey, error)
 	Keys(ctx context.Context, userID, afterID int64, limit int) ([]accountstore.APIKey, error)
 	RevokeKey(ctx context.Context, userID, id int64) (accountstore.APIKey, error)
 }
@@ -93,7 +93,8 @@ func (a *api) createKey(ctx context.Context, in *struct{ Body document[KeyInput]
 	if p != nil {
 		return nil, p
 	}
-	if err := a.confirmMaker(ctx, maker, password); err != nil {
+	by, err := a.confirmMaker(ctx, maker, password)
+	if err != nil {
 		return nil, err
 	}
 	if maker.Key != nil {
@@ -103,7 +104,7 @@ func (a *api) createKey(ctx context.Context, in *struct{ Body document[KeyInput]
 	}
 	text := session.NewKey()
 	key.Prefix = session.Prefix(text)
-	made, err := a.Keys.CreateKey(ctx, key, session.HashToken(text))
+	made, err := a.Keys.CreateKey(ctx, by, key, session.HashToken(text))
 	if err != nil {
 		return nil, err
 	}

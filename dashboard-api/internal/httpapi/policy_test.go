@@ -243,9 +243,11 @@ func TestForeignWritesAreRefused(t *testing.T) {
 		}
 	}
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
-		got := b.do("POST", "/api/v1/targets", `{"url":"https://example.com/"}`, as(editorKey), header("Content-Type", media))
-		if got.Code != http.StatusUnsupportedMediaType {
-			t.Errorf("%q: %d", media, got.Code)
+		for method, path := range map[string]string{"POST": "/api/v1/targets", "PATCH": "/api/v1/targets/1", "PUT": "/api/v1/session/password"} {
+			got := b.do(method, path, `{"url":"https://example.com/"}`, as(editorKey), header("Content-Type", media))
+			if got.Code != http.StatusUnsupportedMediaType {
+				t.Errorf("%s of %q: %d", method, media, got.Code)
+			}
 		}
 	}
 	if n := len(b.stored()); n != 0 {

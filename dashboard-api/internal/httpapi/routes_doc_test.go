@@ -49,7 +49,7 @@ func cast(b *bench) []identity {
 	keyed := func(key string) func(t *testing.T) option { return func(*testing.T) option { return as(key) } }
 	all := []identity{{"nobody", "", nil, keyed("")}}
 	for _, role := range []accountstore.Role{accountstore.RoleViewer, accountstore.RoleEditor, accountstore.RoleOwner} {
-		if _, err := store.Invite(b.Context(), string(role), "", role, b.actorOf(ownerKey), time.Now().Add(time.Hour)); err != nil {
+		if _, err := store.Invite(b.Context(), accountstore.User{}, string(role), "", role, b.actorOf(ownerKey), time.Now().Add(time.Hour)); err != nil {
 			b.Fatal(err)
 		}
 		user, err := store.AcceptInvitation(b.Context(), string(role), string(role)+"@example.com", "x", "no hash")
@@ -71,14 +71,14 @@ func cast(b *bench) []identity {
 		b.Fatal(err)
 	}
 	const away accountstore.Role = "away"
-	if _, err := store.Invite(b.Context(), "away", "", accountstore.RoleOwner, b.actorOf(ownerKey), time.Now().Add(time.Hour)); err != nil {
+	if _, err := store.Invite(b.Context(), accountstore.User{}, "away", "", accountstore.RoleOwner, b.actorOf(ownerKey), time.Now().Add(time.Hour)); err != nil {
 		b.Fatal(err)
 	}
 	gone, err := store.AcceptInvitation(b.Context(), "away", "away@example.com", "x", "no hash")
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := store.CreateKey(b.Context(), accountstore.APIKey{Name: "away", Role: accountstore.RoleOwner, UserID: gone.ID}, session.HashToken("pf_away")); err != nil {
+	if _, err := store.CreateKey(b.Context(), accountstore.User{}, accountstore.APIKey{Name: "away", Role: accountstore.RoleOwner, UserID: gone.ID}, session.HashToken("pf_away")); err != nil {
 		b.Fatal(err)
 	}
 	if users[away], err = store.Disable(b.Context(), gone.ID, 0, true); err != nil {

@@ -17,7 +17,7 @@ type Accounts interface {
 	Sessions(ctx context.Context, userID int64, now time.Time) ([]accountstore.Session, error)
 	EndSession(ctx context.Context, userID, id int64) (accountstore.Session, error)
 	EndOtherSessions(ctx context.Context, userID, except int64) error
-	SetProfile(ctx context.Context, id, ifVersion int64, name, email string) (accountstore.User, error)
+	SetProfile(ctx context.Context, user accountstore.User, ifVersion int64, name, email string) (accountstore.User, error)
 	Members
 }
 
@@ -27,7 +27,7 @@ type Members interface {
 	Disable(ctx context.Context, id, ifVersion int64, disabled bool) (accountstore.User, error)
 	SetRole(ctx context.Context, id, ifVersion int64, role accountstore.Role) (accountstore.User, error)
 	RemoveUser(ctx context.Context, id, ifVersion int64) (accountstore.User, error)
-	Invite(ctx context.Context, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
+	Invite(ctx context.Context, maker accountstore.User, tokenHash, email string, role accountstore.Role, by string, expires time.Time) (accountstore.Invitation, error)
 	Invitations(ctx context.Context, beforeID int64, limit int) ([]accountstore.Invitation, error)
 	RevokeInvitation(ctx context.Context, id int64) (accountstore.Invitation, error)
 }
@@ -182,16 +182,17 @@ func (a *api) patchProfile(ctx context.Context, in *struct {
 	if p != nil {
 		return nil, p
 	}
+	as := *me.User
 	if email != me.User.Email {
 		// At a first single sign-on the address says whose account this is.
 		if _, there := a.Sessions.ProviderLabel(); there && me.User.Role != accountstore.RoleOwner {
 			return nil, problem(http.StatusConflict, "address_held", "people are known by their addresses where there is single sign-on: an owner can remove this account and invite the other address")
 		}
-		if _, err := a.Sessions.Confirm(requestOf(ctx), me, deref(fields.Current)); err != nil {
+		if as, err = a.Sessions.Confirm(requestOf(ctx), me, deref(fields.Current)); err != nil {
 			return nil, err
 		}
 	}
-	user, err := a.Accounts.SetProfile(ctx, me.User.ID, wanted, name, email)
+	user, err := a.Accounts.SetProfile(ctx, as, wanted, name, email)
 	if err != nil {
 		return nil, err
 	}

@@ -228,7 +228,8 @@ func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationIn
 	if fields.ExpiresS != nil {
 		lasts = *fields.ExpiresS
 	}
-	if err := a.confirmMaker(ctx, maker, deref(fields.Current)); err != nil {
+	by, err := a.confirmMaker(ctx, maker, deref(fields.Current))
+	if err != nil {
 		return nil, err
 	}
 	token, now := session.NewToken(), time.Now()
@@ -236,7 +237,7 @@ func (a *api) invite(ctx context.Context, in *struct{ Body document[InvitationIn
 	if maker.Key != nil && !maker.Key.ExpiresAt.IsZero() && maker.Key.ExpiresAt.Before(until) {
 		until = maker.Key.ExpiresAt // then it would not be valid any more
 	}
-	made, err := a.Accounts.Invite(ctx, session.HashToken(token), deref(fields.Email), accountstore.Role(*fields.Role), maker.Actor, until)
+	made, err := a.Accounts.Invite(ctx, by, session.HashToken(token), deref(fields.Email), accountstore.Role(*fields.Role), maker.Actor, until)
 	if err != nil {
 		return nil, err
 	}

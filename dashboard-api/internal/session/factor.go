@@ -65,7 +65,7 @@ type Factors interface {
 	UseStep(ctx context.Context, userID, step int64) (bool, error)
 	UseRecoveryCode(ctx context.Context, userID int64, codeHash string) (bool, error)
 	RecoveryCodesLeft(ctx context.Context, userID int64) (int64, error)
-	RemoveFactor(ctx context.Context, userID int64) error
+	RemoveFactor(ctx context.Context, user accountstore.User) error
 	SaveChallenge(ctx context.Context, tokenHash string, c accountstore.Challenge) error
 	Challenge(ctx context.Context, tokenHash, kind string, now time.Time) (accountstore.Challenge, error)
 	EndChallenge(ctx context.Context, tokenHash string) (bool, error)
@@ -146,7 +146,7 @@ func (s *Sessions) RemoveFactor(r *http.Request, identity Identity, password str
 	if err != nil {
 		return err
 	}
-	return s.store.RemoveFactor(r.Context(), user.ID)
+	return s.store.RemoveFactor(r.Context(), user)
 }
 
 // secondStep is nil for users without a second factor, else what a sign-in goes on with.

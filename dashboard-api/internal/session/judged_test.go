@@ -112,7 +112,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 		"an invitation": func(t *testing.T, s *Sessions) func(bool) error {
 			ann, _ := owner(t, s)
 			token := NewToken()
-			if _, err := s.store.(*outage).Invite(t.Context(), HashToken(token), "bob@example.com", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil || ann.ID != 1 {
+			if _, err := s.store.(*outage).Invite(t.Context(), accountstore.User{}, HashToken(token), "bob@example.com", accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil || ann.ID != 1 {
 				t.Fatal(ann.ID, err)
 			}
 			return func(right bool) error {

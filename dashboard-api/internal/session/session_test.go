@@ -222,7 +222,7 @@ func TestEverySignInCostsOneHash(t *testing.T) {
 	ann, _ := owner(t, s)
 	store := s.store.(*accountstore.Store)
 	for _, email := range []string{"bare@example.com", "away@example.com"} {
-		if _, err := store.Invite(t.Context(), email, email, accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
+		if _, err := store.Invite(t.Context(), accountstore.User{}, email, email, accountstore.RoleViewer, "user:1", time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,6 +65,7 @@ func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, a
 	}
 	right, err := p.hasher().Check(r.Context(), q.page.Terms.PasswordHash, password)
 	if err != nil {
+		p.throttle.Return(bounds...)
 		p.unavailable(w, r, request{lang: q.lang})
 		return true
 	}

@@ -266,6 +266,26 @@ func TestSocketsTakeNoPlaceOfStreams(t *testing.T) {
 	})
 }
 
+// A try that nobody could judge is none.
+func TestTriesOfAPasswordThatWereNeverJudged(t *testing.T) {
+	t.Parallel()
+	r := newOffice(t)
+	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", PasswordHash: "no hash at all"}})
+	for n := range 20 {
+		if got := r.do("/s/main", url.Values{"password": {"open sesame"}}); got.Code != http.StatusServiceUnavailable {
+			t.Fatalf("try %d: %d", n+1, got.Code)
+		}
+	}
+	r.edit(page, func(t *pagestore.Terms) { t.PasswordHash = hash })
+	if got := r.do("/s/main", url.Values{"password": {"open sesame"}}); got.Code != http.StatusSeeOther {
+		t.Errorf("once they can be: %d", got.Code)
+	}
+}
+
 // Many addresses together guess the password of a page no faster than that of an account.
 func TestGuessingFromManyAddresses(t *testing.T) {
 	t.Parallel()
