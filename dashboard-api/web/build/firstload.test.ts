@@ -1,11 +1,31 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { firstLoad, reached } from "./firstload";
+import { firstLoad, importsOf, reached } from "./firstload";
 
 test("what is imported statically belongs to the first load, in rings too", () => {
   const imports: Record<string, string[]> = { main: ["a"], a: ["b", "main"], b: [], lazy: ["b"] };
   const found = reached("main", (id) => ({ importedIds: imports[id] ?? [] }));
   expect([...found].sort()).toEqual(["a", "b", "main"]);
+});
+
+test("of the icons those belong to the first load that are taken in it", () => {
+  const icons = "/node_modules/lucide-react/dist/esm/lucide-react.mjs";
+  const file = (name: string) => `/node_modules/lucide-react/dist/esm/icons/${name}.mjs`;
+  const modules: Record<string, { importedIds: string[]; code?: string }> = {
+    main: { importedIds: ["a", icons], code: `import {\n  Trash2,\n  X as Close,\n} from "lucide-react";` },
+    a: { importedIds: [], code: "" },
+    [icons]: {
+      importedIds: [file("trash"), file("x"), file("zap")],
+      code: ["trash:Trash, default as Trash2", "x:X", "zap:Zap"]
+        .map((one) => one.split(":"))
+        .map(([name, as]) => `export { default as ${as} } from './icons/${name}.mjs';`)
+        .join("\n"),
+    },
+  };
+  const moduleOf = (id: string) => modules[id] ?? { importedIds: [] };
+  expect([...reached("main", (id) => importsOf(id, moduleOf))].sort()).toEqual([file("trash"), file("x"), "a", "main"]);
+  modules.a = { importedIds: [icons], code: `import { Nothing } from "lucide-react";` };
+  expect(() => importsOf("a", moduleOf)).toThrow("Nothing");
 });
 
 test("the first load is the document, what it names, and what that imports", () => {

@@ -13,6 +13,32 @@ const roots = { words: "/src/main.tsx", start: "/src/start.tsx" } as const;
 
 interface Module {
   importedIds: readonly string[];
+  code?: string | null;
+}
+
+/** The module that names every icon there is: whoever takes one of them imports it. */
+const allIcons = "/lucide-react/dist/esm/lucide-react.mjs";
+
+/** What a module imports; of the icons, those that it takes. */
+export function importsOf(id: string, moduleOf: (id: string) => Module | null): Module | null {
+  const module = moduleOf(id);
+  const list = module?.importedIds.find((one) => one.endsWith(allIcons));
+  if (!module || !list) return module;
+  const icons = moduleOf(list);
+  const files = new Map<string, string>();
+  for (const [, names, file] of (icons?.code ?? "").matchAll(/export \{([^}]*)\} from ["']\.\/([^"']+)["']/g))
+    for (const [, name] of (names ?? "").matchAll(/\bdefault as (\w+)/g)) files.set(name ?? "", file ?? "");
+  const taken = [...(module.code ?? "").matchAll(/import\s*\{([^}]*)\}\s*from\s*["']lucide-react["']/g)]
+    .flatMap(([, names]) => (names ?? "").split(","))
+    .map((name) => name.replace(/\bas\b.*/s, "").trim())
+    .filter(Boolean);
+  const of = (name: string) => {
+    const file = files.get(name);
+    const found = file && icons?.importedIds.find((one) => one.endsWith(`/${file}`));
+    if (!found) throw new Error(`${id} takes an icon ${name} that is not found`);
+    return found;
+  };
+  return { importedIds: [...module.importedIds.filter((one) => one !== list), ...taken.map(of)] };
 }
 
 /** All that a module imports statically, and itself. */
@@ -22,17 +48,19 @@ export function reached(root: string, moduleOf: (id: string) => Module | null): 
   return seen;
 }
 
-/** The file that a module belongs to: none of these two when the first load does without it. */
+/** The file that a module belongs to: none of these two when the first load does without it, and all other icons together. */
 export function fileOf(): (id: string, context: { getModuleInfo(id: string): Module | null }) => string | null {
   let sets: [string, Set<string>][] | undefined;
   return (id, context) => {
     const base = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
     sets ??= Object.entries(roots).map(([name, root]) => [
       name,
-      reached(base + root, (one) => context.getModuleInfo(one)),
+      reached(base + root, (one) => importsOf(one, (which) => context.getModuleInfo(which))),
     ]);
     // Who waits for `start` cannot lie in a file that `start` imports: it would wait for ever.
-    return id === base + roots.words ? null : (sets.find(([, modules]) => modules.has(id))?.[0] ?? null);
+    if (id === base + roots.words) return null;
+    const icon = id.includes("/lucide-react/dist/esm/icons/") ? "icons" : null;
+    return sets.find(([, modules]) => modules.has(id))?.[0] ?? icon;
   };
 }
 

@@ -227,6 +227,68 @@ test("the target's page tells of its incidents", async () => {
   await context.close();
 });
 
+test("lists keep still under the pointer and the focus, and say how much has changed", async () => {
+  const failing = new Set();
+  const site = createServer((request, response) => response.writeHead(failing.has(request.url) ? 500 : 200).end("ok"));
+  await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
+  const [first, second] = await Promise.all(
+    ["first", "second"].map((name) =>
+      must("POST", "/targets", {
+        url: `http://127.0.0.1:${site.address().port}/${name}`,
+        name: `${name} ${run}`,
+        interval_s: 10,
+      }),
+    ),
+  );
+  const fails = async ({ id, url }) => {
+    failing.add(new URL(url).pathname);
+    await until("it is an incident", async () => (await must("GET", `/incidents?target_id=${id}`)).items.length > 0, {
+      seconds: 90,
+    });
+  };
+  const up = async ({ id }) =>
+    (await must("GET", "/live/snapshot")).items.find((item) => item.id === id)?.state === "up";
+  await until("both are up", async () => (await up(first)) && (await up(second)), { seconds: 60 });
+  await fails(first);
+  const { context, page, trouble } = await signedIn("/incidents");
+  const open = page.locator("[data-incidents=open] .incident");
+  const names = async () => (await open.locator(".incident-link").allInnerTexts()).filter((name) => name.includes(run));
+  const chip = page.getByRole("button", { name: /changed, re-sort$/ });
+  await open.filter({ hasText: first.name }).hover();
+  await fails(second);
+  await chip.waitFor({ timeout: 30_000 });
+  assert.deepEqual(await names(), [first.name], "the new one waits");
+  await shoot(page, "held");
+  await chip.press("Enter"); // the pointer stays where it is
+  await open.filter({ hasText: second.name }).waitFor();
+  assert.deepEqual(await names(), [second.name, first.name]);
+
+  await page.mouse.move(0, 0);
+  await open.filter({ hasText: first.name }).locator("a").focus();
+  failing.clear();
+  await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor({ timeout: 90_000 });
+  await chip.waitFor({ timeout: 60_000 });
+  assert.deepEqual(await names(), [second.name, first.name], "who has the focus loses nothing");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), first.name);
+  await page.evaluate(() => document.activeElement.blur());
+  await until("they go when nothing holds them", async () => (await names()).length === 0, { seconds: 30 });
+
+  await page.goto(new URL(`/targets/${first.id}`, settings.base).href);
+  const log = page.locator("section", { has: page.locator("#checks") });
+  const newest = () => log.locator("[data-slot]").first().getAttribute("data-slot");
+  await log.locator("[data-slot]").first().hover();
+  const before = await newest();
+  await log.locator(".chip.notice").waitFor({ timeout: 30_000 });
+  assert.equal(await newest(), before, "the newest waits");
+  await page.mouse.move(0, 0);
+  await until("it comes when nothing holds the list", async () => (await newest()) !== before, { seconds: 20 });
+  assert.deepEqual(trouble, []);
+  await context.close();
+  await Promise.all([first, second].map(({ id }) => must("DELETE", `/targets/${id}`)));
+  site.closeAllConnections();
+  await new Promise((resolve) => site.close(resolve));
+});
+
 test("on paper an incident, its target and the overview have no navigation and no buttons", async () => {
   const screenOnly = () =>
     [...document.querySelectorAll("nav, button:not(.log-row, .tile), .btn, .back, textarea, form, .toolbar")]

@@ -1,14 +1,16 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type IncidentState, incidentApi } from "../api/incidents";
+import { type Incident, type IncidentState, incidentApi } from "../api/incidents";
 import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
 import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { StateIcon } from "../ui/StateIcon";
+import { useHeld } from "../ui/useHeld";
 import { count } from "../ui/words";
 import { t } from "../words/t";
 import { IncidentRow } from "./IncidentRow";
+import { idOf } from "./words";
 
 const PAGE = 25;
 
@@ -36,6 +38,9 @@ export function IncidentSection({
   });
   const asOf = useIncidentsAsOf(list);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const held = useHeld(items, idOf, `${state} ${target}`);
+  const queries = useQueryClient();
+  const here = new Set(items.map(idOf));
   return (
     <section className={list.isPending ? "card holds" : "card"} aria-label={title} data-incidents={state}>
       <div className="card-head">
@@ -47,18 +52,26 @@ export function IncidentSection({
           </span>
         )}
         <AsOfNote at={asOf} />
+        {held.chip}
       </div>
       {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <IncidentSkeleton />}
       {list.data && items.length === 0 && (state === "open" && asOf !== null ? <NotKnown /> : empty)}
-      <ul className="incidents">
-        {items.map((incident) => (
-          <IncidentRow key={incident.id} incident={incident} />
+      <ul className="incidents" {...held.holds}>
+        {held.items.map((incident) => (
+          <IncidentRow key={incident.id} incident={here.has(incident.id) ? incident : latest(queries, incident)} />
         ))}
       </ul>
       <Older of={list} />
     </section>
   );
+}
+
+/** What has left the list of open ones while somebody held it is over: as the list of those has it. */
+function latest(queries: QueryClient, incident: Incident): Incident {
+  const lists = queries.getQueriesData<InfiniteData<{ items: Incident[] }>>({ queryKey: ["incidents", "list"] });
+  const all = lists.flatMap(([, list]) => list?.pages.flatMap((page) => page.items) ?? []);
+  return all.find(({ id, state }) => id === incident.id && state === "resolved") ?? incident;
 }
 
 /** In place of "nothing is wrong", which needs an answer of now. */

@@ -10,6 +10,8 @@ export const stateWord: Record<IncidentState, string> = {
   resolved: t("Resolved"),
 };
 
+export const idOf = (incident: Incident): number => incident.id;
+
 export const severityWord = (severity: Severity): string => stateWords[severity];
 
 /** What is over has the icon of up, the rest that of how bad it is. */

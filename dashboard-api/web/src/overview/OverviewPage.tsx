@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { ArrowDownUp, Plus, Search, X } from "lucide-react";
+import { Plus, Search, X } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
 import { useList, useLive, useLiveError } from "../app/live";
@@ -11,6 +11,7 @@ import { useTest } from "../app/useTest";
 import { BAR_SLOTS } from "../live/history";
 import type { TargetView } from "../live/store";
 import { ErrorNote } from "../ui/ErrorNote";
+import { ReSort } from "../ui/ReSort";
 import { StoreNotices, useFleet } from "../ui/Stale";
 import { stateWords } from "../ui/words";
 import { t } from "../words/t";
@@ -192,12 +193,7 @@ export function OverviewPage() {
           )}
           <TagFilter known={list.tags} chosen={tags} onChange={(next) => change({ tag: next.join() || undefined })} />
           <RegionFilter regions={list.regions} chosen={search.region} onChoose={(region) => change({ region })} />
-          {order.pending > 0 && (
-            <button type="button" className="chip notice" onClick={order.sortNow}>
-              <ArrowDownUp size={14} aria-hidden />{" "}
-              {t("{n, plural, one {# changed, re-sort} other {# changed, re-sort}}", { n: order.pending })}
-            </button>
-          )}
+          <ReSort n={order.pending} onSort={order.sortNow} />
         </div>
       </div>
 

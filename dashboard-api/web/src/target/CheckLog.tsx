@@ -10,6 +10,7 @@ import { useRetired } from "../ui/retired";
 import { CopyNote } from "../ui/Stale";
 import { StateIcon } from "../ui/StateIcon";
 import { Clock, dayOf, useToday } from "../ui/time";
+import { useHeld } from "../ui/useHeld";
 import { explain, latency, stateOfStatus, statusWords, tellingStatus } from "../ui/words";
 import { t } from "../words/t";
 import { CheckDetail } from "./CheckDetail";
@@ -42,6 +43,8 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
       : mergeLog([], live).slice(0, PAGE);
   }, [pages, target.slots, zoom]);
 
+  const held = useHeld(lines, keyOf, `${target.id} ${zoom?.from} ${zoom?.to}`);
+
   const [zone] = useZone();
   const today = useToday();
   const dated = lines.some((line) => dayOf(line.at, zone) !== today);
@@ -65,6 +68,7 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
           {t(zoom ? "Checks of the range" : target.kind === "heartbeat" ? "Recent pings" : "Recent checks")}
         </h2>
         <CopyNote of={pages?.find((page) => page.stale_since)} />
+        {held.chip}
       </div>
       {log.error && !pages && <ErrorNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && lines.length === 0 && <div className="skeleton chart-skeleton holds" />}
@@ -79,8 +83,8 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
           )}
         </p>
       )}
-      <ul className="log" data-dated={dated || undefined}>
-        {lines.map((line) => (
+      <ul className="log" data-dated={dated || undefined} {...held.holds}>
+        {held.items.map((line) => (
           <LogRow key={line.key} line={line} kind={target.kind} retired={gone.has(line.region)} />
         ))}
       </ul>
@@ -88,6 +92,8 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
     </section>
   );
 }
+
+const keyOf = (line: LogLine) => line.key;
 
 const LogRow = memo(
   function LogRow({ line, kind, retired }: { line: LogLine; kind: string; retired: boolean }) {

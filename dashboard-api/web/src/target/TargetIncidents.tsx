@@ -3,8 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { incidentApi } from "../api/incidents";
 import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
 import { IncidentRow } from "../incidents/IncidentRow";
+import { idOf } from "../incidents/words";
 import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
+import { useHeld } from "../ui/useHeld";
 import { t } from "../words/t";
 import "../styles/incidents.css";
 
@@ -20,11 +22,13 @@ export function TargetIncidents({ id }: { id: number }) {
     refetchOnWindowFocus: every !== false,
   });
   const asOf = useIncidentsAsOf(list);
+  const held = useHeld(list.data?.items ?? [], idOf, String(id));
   return (
     <section className={list.isPending ? "card holds" : "card"} aria-labelledby="incidents">
       <div className="card-head">
         <h2 id="incidents">{t("Incidents")}</h2>
         <AsOfNote at={asOf} />
+        {held.chip}
         {list.data && list.data.items.length > 0 && (
           <Link to="/incidents" search={{ target: String(id) }} className="link push">
             {t("All of this target")}
@@ -36,8 +40,8 @@ export function TargetIncidents({ id }: { id: number }) {
       {list.data?.items.length === 0 && (
         <p className="pad muted">{t("None yet. One opens by itself when the target's rule says that it is down.")}</p>
       )}
-      <ul className="incidents">
-        {list.data?.items.map((incident) => (
+      <ul className="incidents" {...held.holds}>
+        {held.items.map((incident) => (
           <IncidentRow key={incident.id} incident={incident} bare />
         ))}
       </ul>
