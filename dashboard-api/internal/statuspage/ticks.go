@@ -3,6 +3,7 @@ package statuspage
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,8 @@ func states() []string {
 	return []string{pagestore.Up, pagestore.Degraded, pagestore.Down, pagestore.Maintenance, pagestore.NoData}
 }
 
-// ticks draws the days of a component, a path a state: everything in it is ours.
+// ticks draws the days of a component, a path a state, and over them places that say to a pointer which
+// days they are: everything in it is ours.
 func ticks(lang string, c ComponentView) template.HTML {
 	paths, counts := map[string]*strings.Builder{}, map[string]int{}
 	for i, day := range c.Days {
@@ -62,8 +64,49 @@ func ticks(lang string, c ComponentView) template.HTML {
 			fmt.Fprintf(&out, `<path class="%s" d="%s"/>`, class, path)
 		}
 	}
+	for _, one := range stretches(c.Days) { // each is as wide as all: the next one lies over it
+		fmt.Fprintf(&out, `<rect x="%d"><title>%s</title></rect>`, one.at*5, template.HTMLEscapeString(one.words(lang)))
+	}
 	out.WriteString("</svg>")
 	return template.HTML(out.String())
+}
+
+// stretch is a day, or several in a row of which there is the same to say.
+type stretch struct {
+	Day
+	To string // the last one of several; "" of one
+	at int
+}
+
+// stretches are those of days. Days that were well are one, and so are days without data: a new target
+// has many, and a title each of fifty components would double what is sent.
+func stretches(days []Day) (all []stretch) {
+	for i, d := range days {
+		if same := d.State == pagestore.Up || d.State == pagestore.NoData; same && i > 0 && d.State == days[i-1].State && d.Uptime == days[i-1].Uptime {
+			all[len(all)-1].To = d.Name
+			continue
+		}
+		all = append(all, stretch{Day: d, at: i})
+	}
+	return all
+}
+
+// odd are the days that were different.
+func odd(days []Day) []stretch {
+	return slices.DeleteFunc(stretches(days), func(one stretch) bool { return one.State == pagestore.Up })
+}
+
+// words say which days they are and what they came to.
+func (s stretch) words(lang string) string {
+	words := apart(lang, s.Name)
+	if s.To != "" {
+		words = say(lang, "from_to", words, apart(lang, s.To))
+	}
+	words += " · " + say(lang, s.State)
+	if s.Uptime != "" {
+		words += " · " + say(lang, "uptime", s.Uptime)
+	}
+	return words
 }
 
 func legend(state string) template.HTML {
