@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { api } from "../api/endpoints";
@@ -26,24 +27,33 @@ const CLICKHOUSE = "ClickHouse";
 const LEDGER_EVERY_MS = 30_000;
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
 
-type LedgerRange = "1" | "24" | "168";
-const ledgerRanges: [LedgerRange, string][] = [
-  ["1", t("Last hour")],
-  ["24", t("Last 24 hours")],
-  ["168", t("Last 7 days")],
+type Period = keyof typeof periodHours;
+const periodHours = { "1h": 1, "24h": 24, "7d": 168 };
+const USUAL_PERIOD = "1h";
+const periods: [Period, string][] = [
+  ["1h", t("Last hour")],
+  ["24h", t("Last 24 hours")],
+  ["7d", t("Last 7 days")],
 ];
 
 /** Who is probing, what they are waiting for, and whether every planned check is accounted for. */
 export function FleetPage() {
-  const [hours, setHours] = useState<LedgerRange>("1");
+  const period: Period = useSearch({ from: "/app/fleet" }).ledger ?? USUAL_PERIOD;
+  const navigate = useNavigate({ from: "/fleet" });
+  const show = (asked: Period) =>
+    void navigate({
+      search: { ledger: asked === USUAL_PERIOD ? undefined : asked },
+      replace: true,
+      resetScroll: false,
+    });
   const fleet = useFleet();
   const asOf = useAsOf(fleet, FLEET_EVERY_MS);
   const ledger = useQuery({
-    queryKey: ["ledger", hours],
+    queryKey: ["ledger", period],
     queryFn: () => {
       const to = Date.now();
       return api.ledger({
-        from: new Date(to - Number(hours) * 3_600_000).toISOString(),
+        from: new Date(to - periodHours[period] * 3_600_000).toISOString(),
         to: new Date(to).toISOString(),
       });
     },
@@ -98,8 +108,8 @@ export function FleetPage() {
             <AsOfNote at={ledgerAsOf} />
             <label className="push">
               <span className="sr">{t("Period")}</span>
-              <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
-                {ledgerRanges.map(([value, label]) => (
+              <select className="input" value={period} onChange={(event) => show(event.target.value as Period)}>
+                {periods.map(([value, label]) => (
                   <option key={value} value={value}>
                     {label}
                   </option>
