@@ -100,6 +100,17 @@ test("how a prober itself is: its clock, its canaries, its start", async () => {
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
 });
 
+test("the database is beside the other stores, and says how soon it answers", async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const { engine, ok, latency_ms } = (await must("GET", "/fleet")).database;
+  assert.ok(ok && latency_ms > 0, `${engine}: ${ok}, ${latency_ms}`);
+  const card = page.locator(".stat", { hasText: engine === "postgres" ? "PostgreSQL" : "SQLite" });
+  await card.getByText("Answering", { exact: true }).waitFor();
+  await card.getByText(/^answers in [\d.,]+ ms$/).waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("the period of the ledger is in the address", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const period = page.getByLabel("Period");

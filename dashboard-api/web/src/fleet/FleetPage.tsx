@@ -12,7 +12,7 @@ import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
-import { t } from "../words/t";
+import { locale, t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
 import { ProberRow } from "./ProberRow";
 import { allDrained } from "./proberWords";
@@ -23,6 +23,9 @@ const AddRegion = lazy(() => import("./AddRegion"));
 const DeadLetters = lazy(() => import("./DeadLetters"));
 
 const CLICKHOUSE = "ClickHouse";
+
+const engines = { sqlite: "SQLite", postgres: "PostgreSQL" };
+const fine = new Intl.NumberFormat(locale(), { maximumSignificantDigits: 2 });
 
 const LEDGER_EVERY_MS = 30_000;
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
@@ -168,11 +171,11 @@ function sentence(fleet: Fleet): string {
 
 /** What stands behind the probers. While it is not known how things are now, none of it is well. */
 function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
-  const { redis, clickhouse, publisher } = fleet;
+  const { redis, clickhouse, database, publisher } = fleet;
   const of = (state: State): State => (known ? state : "no_data");
   const told = known && !fleet.stale_since; // what only Redis tells
   return (
-    <div className="stats four">
+    <div className="stats stores">
       <Stat
         state={!told ? "no_data" : publisher.leader ? "up" : "down"}
         name={t("Publisher")}
@@ -209,6 +212,20 @@ function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
           )
         }
       />
+      {database && (
+        <Stat
+          state={of(database.ok ? "up" : "down")}
+          name={engines[database.engine]}
+          value={t(!known ? "Not known" : database.ok ? "Answering" : "Not answering")}
+          note={
+            database.down_since ? (
+              <Rich text="for {time}" time={<Ago at={database.down_since} bare />} />
+            ) : (
+              t("answers in {n} ms", { n: fine.format(database.latency_ms ?? 0) })
+            )
+          }
+        />
+      )}
       <Stat
         state={!told ? "no_data" : redis.dead_letters > 0 ? "degraded" : "up"}
         name={t("Queue")}
