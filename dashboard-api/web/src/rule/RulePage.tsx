@@ -76,7 +76,7 @@ function RuleForm({ target }: { target: Target }) {
   const onError = (error: unknown) =>
     refuse(error instanceof ApiError ? ruleErrorsOf(error.problem) : { form: String(error) });
   const replay = useMutation({
-    mutationFn: (policy: Policy) => api.replay(target.id, policy, days),
+    mutationFn: (policy: Policy) => api.replay(target.id, policy, days, store.serverNow()),
     onSuccess: () => result.current?.focus(),
     onError,
   });
