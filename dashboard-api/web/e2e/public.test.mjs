@@ -161,7 +161,7 @@ test("a pointer on a tick is told which days it is of, without a script", async 
     bare.locator("svg.ticks").evaluate((svg, part) => {
       const { left, top, width, height } = svg.getBoundingClientRect();
       const x = left + part * width;
-      return document.elementFromPoint(x, top + height - 1).querySelector("title")?.textContent;
+      return document.elementFromPoint(x, top + height - 1).closest("rect")?.textContent;
     }, part);
   assert.match(await at(0.005), new RegExp(`^${day(89)} to .* · No data$`), "also between the marks, and below them");
   assert.match(await at(0.5), / · No data$/);

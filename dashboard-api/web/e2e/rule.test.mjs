@@ -109,6 +109,7 @@ test("how much of the past is tried is in the address", async () => {
   await page.getByRole("button", { name: "Try it" }).click();
   const { from } = (await tried).postDataJSON();
   assert.equal(Math.round((Date.now() - Date.parse(from)) / 86_400_000), 90);
+  await page.locator(".rule-figures").waitFor();
   await span.selectOption("30 days");
   await page.waitForURL((url) => url.search === "");
   assert.deepEqual(trouble, []);
