@@ -300,7 +300,7 @@ func TestDeadLettersAreAMetric(t *testing.T) {
 // Each region has its own; those of one that is not here any more count with all.
 func TestDeadLettersOfRegions(t *testing.T) {
 	t.Parallel()
-	f := &fleetWatch{kept: nothing, history: &historyWatch{}, seen: seen{
+	f := &fleetWatch{kept: nothing, history: &historyWatch{}, database: &databaseWatch{}, seen: seen{
 		at: time.Now(), deadLetters: map[string]int64{"eu": 4, "us": 3, "gone": 2},
 		groups: []checkstream.GroupInfo{{Region: "ap"}, {Region: "eu"}}, probers: []checkstream.Heartbeat{{Region: "us", Name: "a"}},
 	}}

@@ -48,6 +48,7 @@ type fleetWatch struct {
 	dead     func(context.Context) (map[string]int64, error) // dead letters, by region
 	versions regionVersions
 	history  *historyWatch
+	database *databaseWatch
 	hub      *live.Hub
 	health   *service.Health
 	node     string                        // its own name
@@ -100,6 +101,8 @@ func (f *fleetWatch) Fleet() (httpapi.Fleet, error) {
 	fleet.Regions = fleetRegions(f.aged(), f.seen.groups, f.seen.deadLetters)
 	fleet.Outside = fleetOutside(f.received(own))
 	fleet.HistoryDown(f.history.DownSince())
+	downSince, took := f.database.Standing()
+	fleet.DatabaseIs(f.database.engine, downSince, took)
 	if f.err != nil {
 		fleet.Stale(f.seen.at)
 	}

@@ -128,9 +128,10 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	defer taken.record(ctx, s)()
 	history := newHistoryWatch(stores.results, s.Health)
+	relational := newDatabaseWatch(stores.database, string(stores.database.Engine()), s.Health)
 	watch := &fleetWatch{
 		stream: checkstream.NewFleet(stores.redis), leader: lease.NewHolder(stores.redis, "publisher"), dead: checkstream.NewLetterTally(stores.redis).Regions,
-		versions: schedules, history: history, hub: hub, health: s.Health, node: taken.node, kept: taken.kept,
+		versions: schedules, history: history, database: relational, hub: hub, health: s.Health, node: taken.node, kept: taken.kept,
 	}
 	watch.export(s.Metrics)
 	written := newWrites(kept, stores.results)
@@ -140,6 +141,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	s.Health.Fact("redis", func() any { return about.Last() })
 
 	now := time.Now()
+	relational.runOnce(ctx)
 	if err := history.runOnce(ctx); errors.Is(err, resultstore.ErrSchema) {
 		return service.Exit(service.ExitDependency, err) // only the operator can help
 	}
@@ -192,7 +194,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range slices.Concat(told.loops(), alerts.loops(cfg, look, stores, hub, s), []func(context.Context) error{
-		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, watchDatabase(stores.database, s.Health), after.Run, audit.Run,
+		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, relational.Run, after.Run, audit.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(notes, stores.results.RolledUp, written), followStanding(notes, schedules.SweptTo, standing.Tell), written.Run,
 	}) {
 		background.Go(func() {

@@ -91,18 +91,51 @@ func (w *historyWatch) runOnce(ctx context.Context) error {
 	return err
 }
 
-// watchDatabase says in /healthz whether the database answers, until ctx ends.
-func watchDatabase(database pinger, health *service.Health) func(context.Context) error {
-	return func(ctx context.Context) error {
-		return every(ctx, pingEvery, func(ctx context.Context) {
-			call, cancel := context.WithTimeout(ctx, pingTimeout)
-			defer cancel()
-			switch err := database.Ping(call); {
-			case err == nil:
-				health.Set("database", service.OK, "")
-			case ctx.Err() == nil:
-				health.Set("database", service.Degraded, "requests are answered 503: "+err.Error())
-			}
-		})
+// databaseWatch asks whether the database answers, and how soon, for /healthz and for whoever asks about the fleet.
+type databaseWatch struct {
+	database pinger
+	engine   string
+	health   *service.Health
+
+	mu        sync.Mutex
+	downSince time.Time
+	took      time.Duration // by the last answer
+}
+
+func newDatabaseWatch(database pinger, engine string, health *service.Health) *databaseWatch {
+	return &databaseWatch{database: database, engine: engine, health: health, downSince: time.Now()}
+}
+
+// Standing says since when the database does not answer, zero: it does, and how long its last answer took.
+func (w *databaseWatch) Standing() (downSince time.Time, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.downSince, w.took
+}
+
+// Run asks until ctx ends.
+func (w *databaseWatch) Run(ctx context.Context) error { return every(ctx, pingEvery, w.runOnce) }
+
+// runOnce asks once. Nobody who wants to know the standing waits for it.
+func (w *databaseWatch) runOnce(ctx context.Context) {
+	call, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	began := time.Now()
+	err := w.database.Ping(call)
+	if err != nil && ctx.Err() != nil {
+		return
 	}
+	w.mu.Lock()
+	switch {
+	case err == nil:
+		w.downSince, w.took = time.Time{}, time.Since(began)
+	case w.downSince.IsZero():
+		w.downSince = began
+	}
+	w.mu.Unlock()
+	if err != nil {
+		w.health.Set("database", service.Degraded, "requests are answered 503: "+err.Error())
+		return
+	}
+	w.health.Set("database", service.OK, "")
 }

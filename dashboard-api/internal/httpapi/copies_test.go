@@ -185,6 +185,23 @@ func TestFleetSaysSinceWhenItIsNotKnown(t *testing.T) {
 	}
 }
 
+func TestFleetSaysHowTheDatabaseIs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, c := range []struct {
+		down time.Time
+		want string
+	}{
+		{time.Time{}, `"database":{"engine":"sqlite","ok":true,"down_since":null,"latency_ms":1.235}`},
+		{testNow.Add(-time.Minute), `"database":{"engine":"sqlite","ok":false,"down_since":"2026-03-01T11:59:00.000Z","latency_ms":null}`},
+	} {
+		b.fleet.databaseDown = c.down
+		if got := b.do("GET", "/api/v1/fleet", "", as(viewerKey)); got.Code != http.StatusOK || !strings.Contains(got.text, c.want) {
+			t.Errorf("%d %s, want %s", got.Code, got.text, c.want)
+		}
+	}
+}
+
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	c := NewCopies()

@@ -241,16 +241,18 @@ func (f *fakeLedger) Report(_ context.Context, from, _ time.Time) ([]ledger.Line
 }
 
 type fakeFleet struct {
-	err     error
-	down    atomic.Bool // ClickHouse
-	stale   time.Time
-	regions []string
-	open    []netip.Prefix
+	err          error
+	down         atomic.Bool // ClickHouse
+	stale        time.Time
+	databaseDown time.Time
+	regions      []string
+	open         []netip.Prefix
 }
 
 func (f *fakeFleet) Fleet() (Fleet, error) {
 	fleet := NewFleet(testNow, "one")
 	fleet.Stale(f.stale)
+	fleet.DatabaseIs("sqlite", f.databaseDown, 1234567*time.Nanosecond)
 	return fleet, f.err
 }
 func (f *fakeFleet) HistoryOK() bool            { return !f.down.Load() }

@@ -21,6 +21,12 @@ type Fleet struct {
 		OK        bool              `json:"ok"`
 		DownSince nullable[instant] `json:"down_since" doc:"since when it does not answer; null when it does"`
 	} `json:"clickhouse"`
+	Database struct {
+		Engine    string            `json:"engine" enum:"sqlite,postgres"`
+		OK        bool              `json:"ok" doc:"the relational database answers this node"`
+		DownSince nullable[instant] `json:"down_since" doc:"since when it does not answer; null when it does"`
+		LatencyMS nullable[float64] `json:"latency_ms" doc:"how long it took to answer when it was asked last, which it is every second; null when it does not answer"`
+	} `json:"database"`
 	Publisher struct {
 		Leader   nullable[string]  `json:"leader"`
 		LastTick nullable[instant] `json:"last_tick" doc:"the last second whose checks are all published"`
@@ -124,6 +130,16 @@ func (f *Fleet) Stale(at time.Time) { f.StaleSince = maybeInstant(at) }
 // HistoryDown states since when ClickHouse does not answer; zero: it does.
 func (f *Fleet) HistoryDown(since time.Time) {
 	f.ClickHouse.OK, f.ClickHouse.DownSince = since.IsZero(), maybeInstant(since)
+}
+
+// DatabaseIs states since when the relational database does not answer, zero: it does, and how long its
+// last answer took.
+func (f *Fleet) DatabaseIs(engine string, since time.Time, took time.Duration) {
+	d := &f.Database
+	d.Engine, d.OK, d.DownSince = engine, since.IsZero(), maybeInstant(since)
+	if d.OK {
+		d.LatencyMS = some(float64(took.Round(time.Microsecond)) / float64(time.Millisecond))
+	}
 }
 
 // NewFleet starts one with the publisher's part; a zero tick and no leader are null.

@@ -227,15 +227,19 @@ func (b *builder) component(c pagestore.Component) ComponentView {
 	v.Uptime, v.Coverage = total.Uptime().Percent(3), total.Coverage().Percent(1)
 	for i, period := range b.history.periods {
 		var states []string
-		longest := 0.0
+		longest, all := 0.0, availability.Figures{}
 		for _, account := range accounts {
 			figures := account.ByPeriod[i]
 			if figures.Planned() == 0 && figures.Excluded == 0 { // it was not watched: a new target says nothing of the days before it
 				continue
 			}
-			states, longest = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes())
+			states, longest, all = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes()), all.Add(figures)
 		}
-		v.Days = append(v.Days, Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest})
+		day := Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest}
+		if day.State != pagestore.NoData { // what some of its targets were says nothing of it
+			day.Uptime = all.Uptime().Percent(3)
+		}
+		v.Days = append(v.Days, day)
 	}
 	return v
 }

@@ -55,15 +55,8 @@ func functions(lang string, zone *time.Location) template.FuncMap {
 		"exact": func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04:05") },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
 		"title": func(e Event) string { return titleOf(lang, e) },
-		"ticks": func(c ComponentView) template.HTML { return ticks(lang, c) }, "legend": legend,
-		"odd": func(days []Day) (all []Day) {
-			for _, d := range days {
-				if d.State == pagestore.Down || d.State == pagestore.Degraded || d.State == pagestore.Maintenance {
-					all = append(all, d)
-				}
-			}
-			return all
-		},
+		"ticks": func(c ComponentView) template.HTML { return ticks(lang, c) }, "legend": legend, "odd": odd,
+		"apart":   func(text string) string { return apart(lang, text) },
 		"minutes": func(m float64) string { return strconv.FormatFloat(m, 'f', -1, 64) },
 	}
 }

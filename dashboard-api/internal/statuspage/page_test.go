@@ -279,6 +279,13 @@ func TestCopies(t *testing.T) {
 	} else {
 		t.Logf("50 components are %d bytes", n)
 	}
+	for _, lang := range statuspage.Languages() {
+		if n := r.get("/s/main?lang="+lang, header("Accept-Encoding", "gzip")).Body.Len(); n > 10_000 {
+			t.Errorf("%s: 50 components are %d bytes", lang, n)
+		} else {
+			t.Logf("%s: 50 components are %d bytes", lang, n)
+		}
+	}
 	zip, err := gzip.NewReader(first.Body)
 	if err != nil {
 		t.Fatal(err)

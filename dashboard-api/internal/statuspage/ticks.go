@@ -40,7 +40,8 @@ func states() []string {
 	return []string{pagestore.Up, pagestore.Degraded, pagestore.Down, pagestore.Maintenance, pagestore.NoData}
 }
 
-// ticks draws the days of a component, a path a state: everything in it is ours.
+// ticks draws the days of a component, a path a state, and over those that were different places that
+// say to a pointer which days they are: everything in it is ours.
 func ticks(lang string, c ComponentView) template.HTML {
 	paths, counts := map[string]*strings.Builder{}, map[string]int{}
 	for i, day := range c.Days {
@@ -62,8 +63,44 @@ func ticks(lang string, c ComponentView) template.HTML {
 			fmt.Fprintf(&out, `<path class="%s" d="%s"/>`, class, path)
 		}
 	}
+	for _, one := range odd(c.Days) {
+		fmt.Fprintf(&out, `<rect x="%d" width="%d"><title>%s</title></rect>`, one.at*5, one.days*5, template.HTMLEscapeString(one.words(lang)))
+	}
 	out.WriteString("</svg>")
 	return template.HTML(out.String())
+}
+
+// stretch is a day that was different, or several in a row without data, of which there is the same to say.
+type stretch struct {
+	Day
+	To   string // the last one of several; "" of one
+	at   int    // where it begins
+	days int
+}
+
+// odd are the days that were different. Days without data are one: a new target has many.
+func odd(days []Day) (all []stretch) {
+	for i, d := range days {
+		switch {
+		case d.State == pagestore.Up:
+		case d.State == pagestore.NoData && i > 0 && days[i-1].State == d.State:
+			last := &all[len(all)-1]
+			last.To, last.days = d.Name, last.days+1
+		default:
+			all = append(all, stretch{Day: d, at: i, days: 1})
+		}
+	}
+	return all
+}
+
+// words say which days they are and what they came to. How much that was is in the table: a title with
+// all of it for each day of fifty components would be as much as all the rest that is sent.
+func (s stretch) words(lang string) string {
+	words := apart(lang, s.Name)
+	if s.To != "" {
+		words = say(lang, "from_to", words, apart(lang, s.To))
+	}
+	return words + " · " + say(lang, s.State)
 }
 
 func legend(state string) template.HTML {

@@ -340,6 +340,7 @@ function fleet() {
   return {
     redis: { version: "7.0.15", embedded: false, durable: true, backlog: 124, dead_letters: letters.length },
     clickhouse: { ok: !outage, down_since: outage },
+    database: { engine: "sqlite", ok: true, down_since: null, latency_ms: 0.082 },
     publisher: { leader: "publisher-1", last_tick: iso(now - 400) },
     outside: outage ? [{ region: "push", ...spool }] : [],
     regions: world.regions.map((region) => ({

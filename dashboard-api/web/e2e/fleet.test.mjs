@@ -100,6 +100,41 @@ test("how a prober itself is: its clock, its canaries, its start", async () => {
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
 });
 
+test("the database is beside the other stores, and says how soon it answers", async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const { engine, ok, latency_ms } = (await must("GET", "/fleet")).database;
+  assert.ok(ok && latency_ms > 0, `${engine}: ${ok}, ${latency_ms}`);
+  const card = page.locator(".stat", { hasText: engine === "postgres" ? "PostgreSQL" : "SQLite" });
+  await card.getByText("Answering", { exact: true }).waitFor();
+  await card.getByText(/^answers in [\d.,]+ ms$/).waitFor();
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
+test("the period of the ledger is in the address", async () => {
+  const { context, page, trouble } = await openPage(browser, state, "/fleet");
+  const period = page.getByLabel("Period");
+  const asked = (hours) =>
+    page.waitForRequest((request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const span = Date.parse(searchParams.get("to")) - Date.parse(searchParams.get("from"));
+      return pathname.endsWith("/ledger") && span === hours * 3_600_000;
+    });
+  await period.waitFor();
+  const day = asked(24);
+  await period.selectOption("Last 24 hours");
+  await page.waitForURL((url) => url.search === "?ledger=24h");
+  await day;
+  const again = asked(24);
+  await page.reload();
+  await again;
+  assert.equal(await period.inputValue(), "24h");
+  await period.selectOption("Last hour");
+  await page.waitForURL((url) => url.search === "");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("a prober is drained, after what that means was said, and resumed", async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const who = probers[0].name;

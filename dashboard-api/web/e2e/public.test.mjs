@@ -145,6 +145,34 @@ test("cut off, a page says that nothing is known, until it is answered again", a
   await say("up");
 });
 
+test("a pointer on a tick is told which days it is of, without a script", async () => {
+  const target = await must("POST", "/targets", { name: `days ${run}`, url: settings.base.href, interval_s: 60 });
+  const watched = { name: "Site", rule: "worst", target_ids: [target.id] };
+  const days = `days-${run}`;
+  const groups = [{ name: "", components: [watched] }];
+  const page = await must("POST", "/status-pages", { slug: days, title: "Days", published: true, groups });
+  const bare = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  await until("it has its days", async () => {
+    await bare.goto(new URL(`/s/${days}?lang=en`, settings.base).href);
+    return (await bare.locator("svg.ticks").count()) === 1;
+  });
+  const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+  const at = (part) =>
+    bare.locator("svg.ticks").evaluate((svg, part) => {
+      const { left, top, width, height } = svg.getBoundingClientRect();
+      const x = left + part * width;
+      return document.elementFromPoint(x, top + height - 1).closest("rect")?.textContent;
+    }, part);
+  assert.match(await at(0.005), new RegExp(`^${day(89)} to .* · No data$`), "also between the marks, and below them");
+  assert.match(await at(0.5), / · No data$/);
+  await bare.locator("summary", { hasText: "Days that were different" }).click();
+  await bare.getByRole("row", { name: new RegExp(`^${day(89)} to ${day(1)}|^${day(89)} to ${day(0)}`) }).waitFor();
+  assert.equal(await overflow(bare), 0);
+  await bare.close();
+  await must("DELETE", `/status-pages/${page.id}`);
+  await must("DELETE", `/targets/${target.id}`);
+});
+
 test("the same from right to left", async () => {
   const { context, page } = await opened(`/s/${slug}?lang=ar`, { viewport: { width: 390, height: 844 } });
   await banner(page, "up");

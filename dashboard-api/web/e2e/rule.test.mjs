@@ -95,6 +95,27 @@ test("by keyboard: another rule is tried, a mistake is told at its field, and th
   await context.close();
 });
 
+test("how much of the past is tried is in the address", async () => {
+  const { context, page, trouble } = await signedIn();
+  await page.goto(new URL(`/targets/${watched.id}/rule?days=7`, settings.base).href);
+  const span = page.getByLabel("Over the last");
+  await span.waitFor();
+  assert.equal(await span.inputValue(), "7");
+  await page.getByLabel("Failing results in a row").fill("4");
+  await span.selectOption("90 days");
+  await page.waitForURL((url) => url.search === "?days=90");
+  assert.equal(await page.getByLabel("Failing results in a row").inputValue(), "4", "what was entered stays");
+  const tried = page.waitForRequest((request) => request.method() === "POST" && request.url().includes(":replay"));
+  await page.getByRole("button", { name: "Try it" }).click();
+  const { from } = (await tried).postDataJSON();
+  assert.equal(Math.round((Date.now() - Date.parse(from)) / 86_400_000), 90);
+  await page.locator(".rule-figures").waitFor();
+  await span.selectOption("30 days");
+  await page.waitForURL((url) => url.search === "");
+  assert.deepEqual(trouble, []);
+  await context.close();
+});
+
 test("incidents open by the rule that was used", async () => {
   const incidents = async () => (await must("GET", `/incidents?target_id=${watched.id}`)).items;
   const afterMs = (incident) => Date.parse(incident.opened_at) - Date.parse(incident.began_at);

@@ -324,6 +324,8 @@ export interface Fleet {
   stale_since?: string;
   redis: { version: string; embedded: boolean; durable: boolean; backlog: number; dead_letters: number };
   clickhouse: { ok: boolean; down_since: string | null };
+  /** A node of the release before does not say. */
+  database?: { engine: "sqlite" | "postgres"; ok: boolean; down_since: string | null; latency_ms: number | null };
   publisher: { leader: string | null; last_tick: string | null };
   regions: FleetRegion[];
   /** What came from external checkers and heartbeats and waits on the disks of API nodes. */

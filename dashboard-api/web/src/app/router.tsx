@@ -35,6 +35,19 @@ export interface OverviewSearch {
 export const ranges = ["1h", "6h", "24h", "7d", "30d", "90d"] as const;
 export type Range = (typeof ranges)[number];
 
+/** What an address says after its question mark. */
+type Search = Record<string, unknown>;
+
+/** Those of some fields that say something. */
+const texts = <K extends string>(search: Search, ...fields: K[]) =>
+  Object.fromEntries(
+    fields.flatMap((field) => (typeof search[field] === "string" && search[field] ? [[field, search[field]]] : [])),
+  ) as { [field in K]?: string };
+
+/** A field with what is chosen; what is none of the values is the usual. */
+const choice = <K extends string, const V>(search: Search, field: K, values: readonly V[]) =>
+  (values.includes(search[field] as V) ? { [field]: search[field] } : {}) as { [field in K]?: V };
+
 const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
@@ -51,21 +64,18 @@ const overview = createRoute({
   getParentRoute: () => app,
   path: "/",
   component: OverviewPage,
-  validateSearch: (search: Record<string, unknown>): OverviewSearch => {
-    const found: OverviewSearch = {};
-    if (typeof search.q === "string" && search.q) found.q = search.q;
-    if (states.includes(search.state as State)) found.state = search.state as State;
-    if (search.sort === "name" || search.sort === "slow") found.sort = search.sort;
-    if (typeof search.tag === "string" && search.tag) found.tag = search.tag;
-    if (typeof search.region === "string" && search.region) found.region = search.region;
-    if (search.group === "tag") found.group = "tag";
-    if (search.add) found.add = "1";
-    return found;
-  },
+  validateSearch: (search: Search): OverviewSearch => ({
+    ...texts(search, "q"),
+    ...choice(search, "state", states),
+    ...choice(search, "sort", ["name", "slow"]),
+    ...texts(search, "tag", "region"),
+    ...choice(search, "group", ["tag"]),
+    ...(search.add ? { add: "1" } : {}),
+  }),
 });
 
 /** The instant of the past that is asked for. */
-function past(search: Record<string, unknown>): { at?: string } {
+function past(search: Search): { at?: string } {
   const at = askedAt(search.at);
   return at === undefined ? {} : { at };
 }
@@ -83,7 +93,7 @@ export interface TargetSearch {
 }
 
 /** The part of the time that is asked for. */
-function closely(search: Record<string, unknown>): { from?: string; to?: string } {
+function closely(search: Search): { from?: string; to?: string } {
   const zoom = zoomOf(search);
   return zoom ? askedZoom(zoom) : {};
 }
@@ -92,33 +102,44 @@ const target = createRoute({
   getParentRoute: () => app,
   path: "/targets/$id",
   component: lazyRouteComponent(() => import("../target/TargetPage"), "TargetPage"),
-  validateSearch: (search: Record<string, unknown>): TargetSearch => ({
-    ...(ranges.includes(search.range as Range) ? { range: search.range as Range } : {}),
+  validateSearch: (search: Search): TargetSearch => ({
+    ...choice(search, "range", ranges),
     ...closely(search),
-    ...(search.view === "percentiles" ? { view: search.view } : {}),
-    ...(typeof search.region === "string" && search.region ? { region: search.region } : {}),
+    ...choice(search, "view", ["percentiles"]),
+    ...texts(search, "region"),
     ...past(search),
   }),
 });
+
+export interface RuleSearch {
+  /** How much of the past a rule is tried on; else 30. */
+  days?: "7" | "90" | undefined;
+}
 
 const rule = createRoute({
   getParentRoute: () => app,
   path: "/targets/$id/rule",
   component: lazyRouteComponent(() => import("../rule/RulePage"), "RulePage"),
+  validateSearch: (search: Search): RuleSearch => choice(search, "days", ["7", "90"]),
 });
+
+export interface FleetSearch {
+  /** The period of the ledger; else the last hour. */
+  ledger?: "24h" | "7d" | undefined;
+}
 
 const fleet = createRoute({
   getParentRoute: () => app,
   path: "/fleet",
   component: lazyRouteComponent(() => import("../fleet/FleetPage"), "FleetPage"),
+  validateSearch: (search: Search): FleetSearch => choice(search, "ledger", ["24h", "7d"]),
 });
 
 const report = createRoute({
   getParentRoute: () => app,
   path: "/reports/$month",
   component: lazyRouteComponent(() => import("../report/ReportPage"), "ReportPage"),
-  validateSearch: (search: Record<string, unknown>): { zone?: string } =>
-    typeof search.zone === "string" && search.zone ? { zone: search.zone } : {},
+  validateSearch: (search: Search): { zone?: string } => texts(search, "zone"),
 });
 
 /** The last month that is over: what people print. */
@@ -139,9 +160,8 @@ const incidents = createRoute({
   getParentRoute: () => app,
   path: "/incidents",
   component: lazyRouteComponent(() => import("../incidents/IncidentsPage"), "IncidentsPage"),
-  validateSearch: (search: Record<string, unknown>): IncidentSearch => {
-    const found: IncidentSearch = {};
-    if (search.state === "open" || search.state === "resolved") found.state = search.state;
+  validateSearch: (search: Search): IncidentSearch => {
+    const found: IncidentSearch = choice(search, "state", ["open", "resolved"]);
     if (/^[1-9]\d*$/.test(String(search.target))) found.target = String(search.target);
     return found;
   },
@@ -182,7 +202,7 @@ const rules = createRoute({
   path: "/settings/rules",
   component: lazyRouteComponent(() => import("../settings/RulesPage"), "RulesPage"),
   // The dialog to add one is asked for.
-  validateSearch: (search: Record<string, unknown>): { add?: "1" | undefined } => (search.add ? { add: "1" } : {}),
+  validateSearch: (search: Search): { add?: "1" | undefined } => (search.add ? { add: "1" } : {}),
 });
 
 const people = createRoute({
@@ -213,14 +233,7 @@ const audit = createRoute({
   getParentRoute: () => app,
   path: "/settings/audit",
   component: lazyRouteComponent(() => import("../settings/AuditPage"), "AuditPage"),
-  validateSearch: (search: Record<string, unknown>): AuditSearch => {
-    const found: AuditSearch = {};
-    for (const field of ["actor", "action", "object"] as const) {
-      const value = search[field];
-      if (typeof value === "string" && value) found[field] = value;
-    }
-    return found;
-  },
+  validateSearch: (search: Search): AuditSearch => texts(search, "actor", "action", "object"),
 });
 
 const transfer = createRoute({
@@ -252,7 +265,7 @@ const statusPostNew = createRoute({
   getParentRoute: () => app,
   path: "/settings/pages/$id/posts/new",
   component: lazyRouteComponent(() => import("../statuspages/NewPostPage"), "NewPostPage"),
-  validateSearch: (search: Record<string, unknown>): { incident?: string } =>
+  validateSearch: (search: Search): { incident?: string } =>
     /^[1-9]\d*$/.test(String(search.incident)) ? { incident: String(search.incident) } : {},
 });
 
@@ -272,17 +285,14 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   component: lazyRouteComponent(() => import("../account/LoginPage"), "LoginPage"),
-  validateSearch: (search: Record<string, unknown>): { next?: string; problem?: string } => ({
-    ...(typeof search.next === "string" ? { next: search.next } : {}),
-    ...(typeof search.problem === "string" ? { problem: search.problem } : {}),
-  }),
+  validateSearch: (search: Search): { next?: string; problem?: string } => texts(search, "next", "problem"),
 });
 
 const setup = createRoute({
   getParentRoute: () => root,
   path: "/setup",
   component: lazyRouteComponent(() => import("../account/SetupPage"), "SetupPage"),
-  validateSearch: (search: Record<string, unknown>): { token?: string } =>
+  validateSearch: (search: Search): { token?: string } =>
     typeof search.token === "string" ? { token: search.token } : {},
 });
 

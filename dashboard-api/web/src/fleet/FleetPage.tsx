@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { api } from "../api/endpoints";
@@ -11,7 +12,7 @@ import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
 import { duration, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
-import { t } from "../words/t";
+import { locale, t } from "../words/t";
 import { LedgerTable } from "./LedgerTable";
 import { ProberRow } from "./ProberRow";
 import { allDrained } from "./proberWords";
@@ -23,27 +24,39 @@ const DeadLetters = lazy(() => import("./DeadLetters"));
 
 const CLICKHOUSE = "ClickHouse";
 
+const engines = { sqlite: "SQLite", postgres: "PostgreSQL" };
+const fine = new Intl.NumberFormat(locale(), { maximumSignificantDigits: 2 });
+
 const LEDGER_EVERY_MS = 30_000;
 const LAG_WORTH_SAYING_S = 3; // checks are published a second ahead of their slot
 
-type LedgerRange = "1" | "24" | "168";
-const ledgerRanges: [LedgerRange, string][] = [
-  ["1", t("Last hour")],
-  ["24", t("Last 24 hours")],
-  ["168", t("Last 7 days")],
+type Period = keyof typeof periodHours;
+const periodHours = { "1h": 1, "24h": 24, "7d": 168 };
+const USUAL_PERIOD = "1h";
+const periods: [Period, string][] = [
+  ["1h", t("Last hour")],
+  ["24h", t("Last 24 hours")],
+  ["7d", t("Last 7 days")],
 ];
 
 /** Who is probing, what they are waiting for, and whether every planned check is accounted for. */
 export function FleetPage() {
-  const [hours, setHours] = useState<LedgerRange>("1");
+  const period: Period = useSearch({ from: "/app/fleet" }).ledger ?? USUAL_PERIOD;
+  const navigate = useNavigate({ from: "/fleet" });
+  const show = (asked: Period) =>
+    void navigate({
+      search: { ledger: asked === USUAL_PERIOD ? undefined : asked },
+      replace: true,
+      resetScroll: false,
+    });
   const fleet = useFleet();
   const asOf = useAsOf(fleet, FLEET_EVERY_MS);
   const ledger = useQuery({
-    queryKey: ["ledger", hours],
+    queryKey: ["ledger", period],
     queryFn: () => {
       const to = Date.now();
       return api.ledger({
-        from: new Date(to - Number(hours) * 3_600_000).toISOString(),
+        from: new Date(to - periodHours[period] * 3_600_000).toISOString(),
         to: new Date(to).toISOString(),
       });
     },
@@ -98,8 +111,8 @@ export function FleetPage() {
             <AsOfNote at={ledgerAsOf} />
             <label className="push">
               <span className="sr">{t("Period")}</span>
-              <select className="input" value={hours} onChange={(event) => setHours(event.target.value as LedgerRange)}>
-                {ledgerRanges.map(([value, label]) => (
+              <select className="input" value={period} onChange={(event) => show(event.target.value as Period)}>
+                {periods.map(([value, label]) => (
                   <option key={value} value={value}>
                     {label}
                   </option>
@@ -158,11 +171,11 @@ function sentence(fleet: Fleet): string {
 
 /** What stands behind the probers. While it is not known how things are now, none of it is well. */
 function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
-  const { redis, clickhouse, publisher } = fleet;
+  const { redis, clickhouse, database, publisher } = fleet;
   const of = (state: State): State => (known ? state : "no_data");
   const told = known && !fleet.stale_since; // what only Redis tells
   return (
-    <div className="stats four">
+    <div className="stats stores">
       <Stat
         state={!told ? "no_data" : publisher.leader ? "up" : "down"}
         name={t("Publisher")}
@@ -199,6 +212,20 @@ function Stores({ fleet, known }: { fleet: Fleet; known: boolean }) {
           )
         }
       />
+      {database && (
+        <Stat
+          state={of(database.ok ? "up" : "down")}
+          name={engines[database.engine]}
+          value={t(!known ? "Not known" : database.ok ? "Answering" : "Not answering")}
+          note={
+            database.down_since ? (
+              <Rich text="for {time}" time={<Ago at={database.down_since} bare />} />
+            ) : (
+              t("answers in {n} ms", { n: fine.format(database.latency_ms ?? 0) })
+            )
+          }
+        />
+      )}
       <Stat
         state={!told ? "no_data" : redis.dead_letters > 0 ? "degraded" : "up"}
         name={t("Queue")}

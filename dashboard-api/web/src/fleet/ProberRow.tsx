@@ -6,7 +6,7 @@ import { bytes, count, listed } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { locale, t } from "../words/t";
 import { DrainProber } from "./DrainProber";
-import { canaryWords, clockWords, exitWords, warnings } from "./proberWords";
+import { canaryWords, clickhouseWords, clockWords, exitWords, warnings } from "./proberWords";
 import { ForgetProber } from "./Retired";
 
 const COLUMNS = 9;
@@ -50,11 +50,7 @@ export function ProberRow({ region, prober }: { region: FleetRegion; prober: Pro
         <td className="num">{count(prober.waiting)}</td>
         <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p50_ms) })}</td>
         <td className="num">{t("{n} ms", { n: whole.format(prober.lateness_p99_ms) })}</td>
-        <td>
-          {t("{state, select, ok {ok} down {down} cut_off {cut off} other {{state}}}", {
-            state: prober.breaker === "open" ? "cut_off" : prober.clickhouse,
-          })}
-        </td>
+        <td>{clickhouseWords(prober)}</td>
         <td className="num">
           {prober.spool_first ? (
             <Rich

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Prober } from "../api/types";
-import { allDrained, canaryWords, clockWords, exitWords, isLast, warnings } from "./proberWords";
+import { allDrained, canaryWords, clickhouseWords, clockWords, exitWords, isLast, warnings } from "./proberWords";
 
 test("a clock is in step, ahead or behind, or not told", () => {
   expect(clockWords(-12)).toBe("In step with Redis, 12 ms off");
@@ -8,6 +8,15 @@ test("a clock is in step, ahead or behind, or not told", () => {
   expect(clockWords(-3_000)).toBe("3 s behind Redis");
   expect(clockWords(null)).toBeNull();
   expect(clockWords(undefined)).toBeNull();
+});
+
+test("a breaker that is open, and one that tries again, have words of their own", () => {
+  expect(clickhouseWords({ breaker: "closed", clickhouse: "ok" })).toBe("ok");
+  expect(clickhouseWords({ breaker: "closed", clickhouse: "down" })).toBe("down");
+  expect(clickhouseWords({ breaker: "open", clickhouse: "down" })).toBe("cut off");
+  expect(clickhouseWords({ breaker: "half_open", clickhouse: "down" })).toBe("trying again");
+  expect(clickhouseWords({ breaker: "half_open", clickhouse: "ok" })).toBe("trying again");
+  expect(clickhouseWords({ breaker: "", clickhouse: "down" })).toBe("down");
 });
 
 test("canaries are counted, and what bad ones mean is said", () => {

@@ -12,6 +12,15 @@ export function clockWords(offsetMs: number | null | undefined): string | null {
   return offsetMs > 0 ? t("{time} ahead of Redis", { time }) : t("{time} behind Redis", { time });
 }
 
+const ways: Partial<Record<Prober["breaker"], string>> = { open: "cut_off", half_open: "trying" };
+
+/** How its way to ClickHouse is: what its breaker does counts before what it last saw. */
+export function clickhouseWords({ breaker, clickhouse }: Pick<Prober, "breaker" | "clickhouse">): string {
+  return t("{state, select, ok {ok} down {down} cut_off {cut off} trying {trying again} other {{state}}}", {
+    state: ways[breaker] ?? clickhouse,
+  });
+}
+
 export function canaryWords({ state, answered, all }: Prober["canaries"]): string | null {
   if (state === "off") return t("It has none: every failure is believed");
   if (!state || all === 0) return null;

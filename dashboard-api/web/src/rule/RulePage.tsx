@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
 import { ApiError } from "../api/client";
@@ -20,8 +20,8 @@ import "../styles/target.css";
 import "../styles/dialog.css";
 import "../styles/rule.css";
 
-const spans = [7, 30, 90] as const;
-type Days = (typeof spans)[number];
+const spans = ["7", "30", "90"] as const;
+const USUAL_DAYS = "30";
 
 /** Tries another rule on what was measured of a target. */
 export function RulePage() {
@@ -60,12 +60,12 @@ function RuleForm({ target }: { target: Target }) {
   const form = useRef<HTMLFormElement>(null);
   const result = useRef<HTMLElement>(null);
   const [draft, setDraft] = useState(() => ruleDraftOf(target.policy ?? {})); // a node of the release before gives none
-  const [days, setDays] = useState<Days>(30);
+  const days = Number(useSearch({ from: "/app/targets/$id/rule" }).days ?? USUAL_DAYS);
   const [errors, setErrors] = useState<RuleErrors>({});
   const mayEdit = useMayEdit();
   const { store } = useLive();
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/targets/$id/rule" });
   const toast = useToast();
 
   const refuse = (found: RuleErrors) =>
@@ -76,7 +76,7 @@ function RuleForm({ target }: { target: Target }) {
   const onError = (error: unknown) =>
     refuse(error instanceof ApiError ? ruleErrorsOf(error.problem) : { form: String(error) });
   const replay = useMutation({
-    mutationFn: (policy: Policy) => api.replay(target.id, policy, days),
+    mutationFn: (policy: Policy) => api.replay(target.id, policy, days, store.serverNow()),
     onSuccess: () => result.current?.focus(),
     onError,
   });
@@ -134,10 +134,21 @@ function RuleForm({ target }: { target: Target }) {
         <div className="rule-foot">
           <label className="row">
             <span>{t("Over the last")}</span>
-            <select className="input" value={days} onChange={(event) => setDays(Number(event.target.value) as Days)}>
+            <select
+              className="input"
+              value={days}
+              onChange={(event) => {
+                const asked = event.target.value as (typeof spans)[number];
+                void navigate({
+                  search: { days: asked === USUAL_DAYS ? undefined : asked },
+                  replace: true,
+                  resetScroll: false,
+                });
+              }}
+            >
               {spans.map((span) => (
                 <option key={span} value={span}>
-                  {t("{n, plural, one {# day} other {# days}}", { n: span })}
+                  {t("{n, plural, one {# day} other {# days}}", { n: Number(span) })}
                 </option>
               ))}
             </select>
