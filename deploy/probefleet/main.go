@@ -13,6 +13,7 @@
 //	probefleet dead-letters ls   what was given up and why; show, replay, purge
 //	probefleet status-page export SLUG DIR  write a page to files that need no server
 //	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
+//	probefleet version           print the version
 //
 // Commands that talk to stores take DATABASE_URL, REDIS_URL and CLICKHOUSE_URL;
 // what is unset is read from the running installation in --dir.
@@ -51,6 +52,7 @@ type commandLine struct {
 	Page    pageCommand      `cmd:"" name:"status-page" help:"Write a public status page to files."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
 	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`
+	Ver     versionCommand   `cmd:"" name:"version" help:"Print the version."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
