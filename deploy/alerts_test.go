@@ -87,6 +87,33 @@ func TestAlertsWatchWhatIsThere(t *testing.T) {
 func exportedMetrics(t *testing.T) (names, literals map[string]bool) {
 	t.Helper()
 	names, literals = map[string]bool{}, map[string]bool{}
+	eachSource(t, func(parsed *ast.File) {
+		var texts, prefixes []string
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if text, ok := textOf(n); ok {
+				texts, literals[text] = append(texts, text), true
+				if strings.HasPrefix(text, "probefleet_") && strings.HasSuffix(text, "_") {
+					prefixes = append(prefixes, text)
+				}
+			}
+			return true
+		})
+		for _, text := range texts {
+			names[text] = true
+			for _, prefix := range prefixes {
+				names[prefix+text] = true
+			}
+		}
+	})
+	if !names["probefleet_publisher_lease_held"] || names["probefleet_publisher_no_such_thing"] {
+		t.Fatal("the sources are not read as they are written")
+	}
+	return names, literals
+}
+
+// eachSource hands over the programs' sources, without tests.
+func eachSource(t *testing.T, use func(*ast.File)) {
+	t.Helper()
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -98,34 +125,22 @@ func exportedMetrics(t *testing.T) (names, literals map[string]bool) {
 			return nil
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+		if err == nil {
+			use(parsed)
 		}
-		var texts, prefixes []string
-		ast.Inspect(parsed, func(n ast.Node) bool {
-			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
-				if text, err := strconv.Unquote(literal.Value); err == nil {
-					texts, literals[text] = append(texts, text), true
-					if strings.HasPrefix(text, "probefleet_") && strings.HasSuffix(text, "_") {
-						prefixes = append(prefixes, text)
-					}
-				}
-			}
-			return true
-		})
-		for _, text := range texts {
-			names[text] = true
-			for _, prefix := range prefixes {
-				names[prefix+text] = true
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !names["probefleet_publisher_lease_held"] || names["probefleet_publisher_no_such_thing"] {
-		t.Fatal("the sources are not read as they are written")
+}
+
+// textOf is the text of a literal.
+func textOf(n ast.Node) (string, bool) {
+	literal, ok := n.(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return "", false
 	}
-	return names, literals
+	text, err := strconv.Unquote(literal.Value)
+	return text, err == nil
 }

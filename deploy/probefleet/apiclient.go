@@ -132,13 +132,59 @@ func (a *apiClient) once(ctx context.Context, method, path string, body []byte) 
 	if response.StatusCode < 300 {
 		return text, 0, nil
 	}
-	if response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests {
-		wait = retryAfter
-		if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
-			wait = time.Duration(seconds) * time.Second
+	wait = comeBack(response)
+	return nil, wait, refusal(response.StatusCode, text)
+}
+
+// comeBack says after how long the API may have an answer; 0: it has given one.
+func comeBack(response *http.Response) time.Duration {
+	if response.StatusCode != http.StatusServiceUnavailable && response.StatusCode != http.StatusTooManyRequests {
+		return 0
+	}
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		return time.Duration(seconds) * time.Second
+	}
+	return retryAfter
+}
+
+// stream hands over an answer as it comes. It repeats as call does, gives up when nothing has come
+// for as long as stall, and begins nothing anew once use was called.
+func (a *apiClient) stream(ctx context.Context, method, path string, body []byte, stall time.Duration, use func(io.Reader) error) error {
+	for {
+		wait, err := a.streamOnce(ctx, method, path, body, stall, use)
+		if wait == 0 || !sleep(ctx, wait) {
+			return err
 		}
 	}
-	return nil, wait, refusal(response.StatusCode, text)
+}
+
+func (a *apiClient) streamOnce(ctx context.Context, method, path string, body []byte, stall time.Duration, use func(io.Reader) error) (wait time.Duration, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := time.AfterFunc(stall, func() { cancel(errors.New("nothing arrived for " + stall.String())) })
+	defer stalled.Stop()
+	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, fmt.Errorf("--api: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+a.key)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := (&http.Client{}).Do(request)
+	if err != nil {
+		return 0, fmt.Errorf("the API does not answer: %w", orCause(ctx, err))
+	}
+	defer response.Body.Close()
+	answer := &alive{response.Body, stalled, stall}
+	if response.StatusCode != http.StatusOK {
+		text, err := io.ReadAll(io.LimitReader(answer, maxAnswer))
+		if err != nil {
+			return 0, fmt.Errorf("the API's answer: %w", orCause(ctx, err))
+		}
+		return comeBack(response), refusal(response.StatusCode, text)
+	}
+	return 0, orCause(ctx, use(answer))
 }
 
 // refusal says what the API has against a request.

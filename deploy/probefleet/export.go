@@ -177,7 +177,7 @@ func (d *download) run(ctx context.Context, api *apiClient) (whole, again bool, 
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 		return false, response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests, refusal(response.StatusCode, text)
 	}
-	err = d.file.take(&alive{response.Body, stalled}, &d.progress)
+	err = d.file.take(&alive{response.Body, stalled, exportStall}, &d.progress)
 	if errors.Is(err, errChanged) {
 		d.file.discard()
 	}
@@ -195,10 +195,11 @@ func orCause(ctx context.Context, err error) error {
 type alive struct {
 	io.Reader
 	timer *time.Timer
+	stall time.Duration
 }
 
 func (a *alive) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
-	a.timer.Reset(exportStall)
+	a.timer.Reset(a.stall)
 	return n, err
 }

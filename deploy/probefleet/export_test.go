@@ -292,7 +292,7 @@ func TestStalledAnswersEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
 		timer := time.AfterFunc(exportStall, func() { ended.Store(true) })
-		r := &alive{strings.NewReader("abc"), timer}
+		r := &alive{strings.NewReader("abc"), timer, exportStall}
 		time.Sleep(exportStall - 1)
 		_, _ = r.Read(make([]byte, 1))
 		time.Sleep(exportStall - 1)

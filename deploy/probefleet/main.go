@@ -4,6 +4,8 @@
 //	probefleet migrate up        bring the databases' schemas up to date
 //	probefleet migrate status    show how far they are
 //	probefleet check URL         have a running installation check a URL now
+//	probefleet export            write the settings of all targets to a file
+//	probefleet import FILE       make and change targets as a file says; --plan only tells
 //	probefleet doctor            check dependencies and settings, with the fix for each
 //	probefleet history rebuild   compute the hourly and daily figures of a range again
 //	probefleet history export    write what is kept of a target to a file
@@ -13,6 +15,7 @@
 //	probefleet dead-letters ls   what was given up and why; show, replay, purge
 //	probefleet status-page export SLUG DIR  write a page to files that need no server
 //	probefleet engine fetch      fetch the embedded ClickHouse engine into the cache
+//	probefleet version           print the version
 //
 // Commands that talk to stores take DATABASE_URL, REDIS_URL and CLICKHOUSE_URL;
 // what is unset is read from the running installation in --dir.
@@ -44,6 +47,8 @@ type commandLine struct {
 	Up      upCommand        `cmd:"" help:"Run everything on this machine and print the URL."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the databases' schemas up to date, or show how far they are."`
 	Check   checkCommand     `cmd:"" help:"Have a running installation check a URL now; exits with 0 (up), 1 (down) or 2 (could not be checked)."`
+	Export  exportCommand    `cmd:"" help:"Write the settings of all targets, without secrets."`
+	Import  importCommand    `cmd:"" help:"Make and change targets as a file says; exits with 1 when some of it is refused."`
 	Doctor  doctorCommand    `cmd:"" help:"Check dependencies and settings; every finding says how to fix it."`
 	History historyCommand   `cmd:"" help:"Export what is kept; compute figures again."`
 	Region  regionCommand    `cmd:"" help:"List and retire regions."`
@@ -51,6 +56,7 @@ type commandLine struct {
 	Page    pageCommand      `cmd:"" name:"status-page" help:"Write a public status page to files."`
 	Engine  engineCommand    `cmd:"" help:"The embedded ClickHouse engine."`
 	Dead    deadCommand      `cmd:"" name:"dead-letters" help:"List, show, replay and purge what was given up."`
+	Ver     versionCommand   `cmd:"" name:"version" help:"Print the version."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
