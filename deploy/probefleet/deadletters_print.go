@@ -36,7 +36,7 @@ func printLetters(out io.Writer, letters []checkstream.Letter) {
 	_, _ = fmt.Fprintln(table, "ID\tWHEN\tREGION\tTARGET\tSLOT\tREASON\tDELIVERIES\tREPLAY")
 	for _, l := range letters {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\n",
-			l.ID, second(l.At), plain(l.Region), l.TargetID, second(l.ScheduledAt), short(plain(l.Reason), 60), l.Deliveries, replayWords(l))
+			l.ID, second(l.At), plain(l.Region), l.TargetID, second(l.ScheduledAt), short(plain(l.Reason)), l.Deliveries, replayWords(l))
 	}
 	_ = table.Flush()
 }
@@ -96,12 +96,14 @@ func plain(text string) string {
 	return text
 }
 
-func short(text string, limit int) string {
+// short is as much of a text as has room in a line.
+func short(text string) string {
+	const most = 60
 	runes := []rune(text)
-	if len(runes) <= limit {
+	if len(runes) <= most {
 		return text
 	}
-	return string(runes[:limit-1]) + "…"
+	return string(runes[:most-1]) + "…"
 }
 
 func second(t time.Time) string {

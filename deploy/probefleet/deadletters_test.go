@@ -269,7 +269,7 @@ func TestPlainIsHarmless(t *testing.T) {
 			t.Errorf("%q gives %q", text, got)
 		}
 	}
-	if got := short(strings.Repeat("ä", 80), 60); len([]rune(got)) != 60 || !errors.Is(unless(0), nil) {
+	if got := short(strings.Repeat("ä", 80)); len([]rune(got)) != 60 || !errors.Is(unless(0), nil) {
 		t.Errorf("%q", got)
 	}
 }

@@ -45,7 +45,7 @@ func (c *exportCommand) run(ctx context.Context, to console) error {
 	if err != nil {
 		return fmt.Errorf("open the file: %w", err)
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // it has another name by then
+	defer os.Remove(file.Name()) // by then it has another name
 	n, err := c.fetch(ctx, file)
 	if err != nil {
 		_ = file.Close()

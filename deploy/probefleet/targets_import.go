@@ -245,7 +245,7 @@ func (c *importCommand) tell(to console, o outcomeJSON) {
 		}
 		_, _ = fmt.Fprintf(to.Out, "%-8s %s\n", word, where)
 		for _, change := range o.Changes {
-			_, _ = fmt.Fprintf(to.Out, "           %s: %s → %s\n", plain(change.Pointer), short(plain(string(change.From)), 60), short(plain(string(change.To)), 60))
+			_, _ = fmt.Fprintf(to.Out, "           %s: %s → %s\n", plain(change.Pointer), short(plain(string(change.From))), short(plain(string(change.To))))
 		}
 	}
 }

@@ -233,8 +233,10 @@ func TestTablesAreImported(t *testing.T) {
 	if err := os.WriteFile(path, []byte("url,name\nhttps://a.example/,A\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errOut := a.run("import", path); code != 0 || len(a.asked) != 1 || a.asked[0].CSV != "url,name\nhttps://a.example/,A\n" {
-		t.Errorf("%d %q %q %+v", code, out, errOut, a.asked)
+	for i, args := range [][]string{{"import", path, "--plan"}, {"import", path}} {
+		if code, out, errOut := a.run(args...); code != 0 || len(a.asked) != i+1 || a.asked[i].CSV != "url,name\nhttps://a.example/,A\n" || a.asked[i].DryRun != (i == 0) {
+			t.Errorf("%v: %d %q %q %+v", args, code, out, errOut, a.asked)
+		}
 	}
 }
 
