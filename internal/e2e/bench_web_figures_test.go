@@ -150,7 +150,7 @@ func (f *webFigures) table() (text string, missed []string) {
 		{What: "filter by state", Is: m.Filter, Unit: "ms", Bound: 200},
 		{What: "sort", Is: m.Sort, Unit: "ms", Bound: 200},
 		{What: "select one, all that match, nothing", Is: m.Select, Unit: "ms", Bound: 200},
-		{What: "pause all, until it shows that it does", Is: m.Pause, Unit: "ms", Bound: 200},
+		{What: fmt.Sprintf("pause all, until it shows that it does (they are paused after %.1f s, longest frame meanwhile %.0f ms)", m.WhilePausing.Done/1000, m.WhilePausing.Most), Is: m.Pause, Unit: "ms", Bound: 200},
 	}
 	var b strings.Builder
 	for i := range f.Aims {
