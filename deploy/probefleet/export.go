@@ -191,7 +191,7 @@ func orCause(ctx context.Context, err error) error {
 	return err
 }
 
-// alive puts a timer off whenever something is read.
+// alive has a timer run while something is waited for, and not while it is written down.
 type alive struct {
 	io.Reader
 	timer *time.Timer
@@ -199,7 +199,7 @@ type alive struct {
 }
 
 func (a *alive) Read(p []byte) (int, error) {
-	n, err := a.Reader.Read(p)
 	a.timer.Reset(a.stall)
-	return n, err
+	defer a.timer.Stop()
+	return a.Reader.Read(p)
 }

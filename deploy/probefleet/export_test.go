@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -286,20 +287,33 @@ func TestExportTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// A connection that says nothing for a minute is given up.
+// A connection that says nothing for a minute is given up; who takes long to write down what came is not.
 func TestStalledAnswersEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Bool
-		timer := time.AfterFunc(exportStall, func() { ended.Store(true) })
-		r := &alive{strings.NewReader("abc"), timer, exportStall}
-		time.Sleep(exportStall - 1)
+		answer, server := io.Pipe()
+		defer answer.Close()
+		r := &alive{answer, time.AfterFunc(exportStall, func() { ended.Store(true) }), exportStall}
+		go func() {
+			time.Sleep(exportStall - 1)
+			_, _ = server.Write([]byte("a"))
+			time.Sleep(5 * exportStall)
+			_, _ = server.Write([]byte("b"))
+		}()
 		_, _ = r.Read(make([]byte, 1))
-		time.Sleep(exportStall - 1)
+		time.Sleep(4*exportStall + 1)
+		go func() { _, _ = r.Read(make([]byte, 1)) }()
+		time.Sleep(exportStall - 2)
 		if synctest.Wait(); ended.Load() {
 			t.Error("it was alive")
 		}
-		time.Sleep(time.Nanosecond)
+		time.Sleep(2)
+		if synctest.Wait(); ended.Load() {
+			t.Error("it has just said something")
+		}
+		go func() { _, _ = r.Read(make([]byte, 1)) }()
+		time.Sleep(exportStall)
 		if synctest.Wait(); !ended.Load() {
 			t.Error("it goes on for ever")
 		}

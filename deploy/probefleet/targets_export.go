@@ -27,10 +27,15 @@ type exportCommand struct {
 
 func (c *exportCommand) Run(ctx context.Context, to console) error {
 	err := c.run(ctx, to)
-	if ctx.Err() != nil {
-		return service.Exit(service.ExitDependency, errors.New("interrupted: what was written is a part"))
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case c.Out == "":
+		err = errors.New("interrupted: what was written is a part")
+	default:
+		err = errors.New("interrupted: nothing was written")
 	}
-	return err
+	return service.Exit(service.ExitDependency, err)
 }
 
 func (c *exportCommand) run(ctx context.Context, to console) error {
@@ -54,11 +59,13 @@ func (c *exportCommand) run(ctx context.Context, to console) error {
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
-	if err := c.free(); err != nil { // somebody else may have been quicker
-		return service.Exit(service.ExitConfig, err)
+	if !c.Replace {
+		err = os.Link(file.Name(), c.Out) // unlike a rename it writes over nothing: somebody may have been quicker
+	} else {
+		err = os.Rename(file.Name(), c.Out)
 	}
-	if err := os.Rename(file.Name(), c.Out); err != nil {
-		return fmt.Errorf("rename the file: %w", err)
+	if err != nil {
+		return fmt.Errorf("name the file: %w", err)
 	}
 	_, err = fmt.Fprintf(to.Out, "%s: %s\n", c.Out, countTargets(n))
 	return err
@@ -66,11 +73,15 @@ func (c *exportCommand) run(ctx context.Context, to console) error {
 
 // free says whether the file may be written.
 func (c *exportCommand) free() error {
-	switch _, err := os.Lstat(c.Out); {
-	case c.Replace || errors.Is(err, fs.ErrNotExist):
+	switch there, err := os.Lstat(c.Out); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return fmt.Errorf("open the file: %w", err)
+	case c.Replace && there.Mode().IsRegular():
+		return nil
+	case c.Replace:
+		return fmt.Errorf("%s is no file that can be replaced: nothing was written", c.Out)
 	}
 	return fmt.Errorf("%s is there already: nothing was written; choose another name, or say --replace", c.Out)
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/probefleet/probefleet/internal/service"
 )
@@ -126,6 +127,9 @@ func (c *importCommand) read(progress io.Writer) (divided []importPart, total in
 	if err != nil {
 		return nil, 0, err
 	}
+	if !utf8.Valid(text) {
+		return nil, 0, errors.New("it is not UTF-8: save it as such, or letters like é would be lost")
+	}
 	if strings.EqualFold(filepath.Ext(c.File), ".csv") { // goes as it is, in one part: the API reads tables
 		return []importPart{{body: map[string]any{"csv": string(text), "dry_run": c.Plan}}}, 0, nil
 	}
@@ -154,11 +158,13 @@ func (c *importCommand) read(progress io.Writer) (divided []importPart, total in
 
 // send has the API go through a part, and adds up what it says.
 func (c *importCommand) send(ctx context.Context, api *apiClient, part importPart, to console, done *importJSON) error {
-	body, err := json.Marshal(part.body)
-	if err != nil {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // as long as it is in the file, by which it was divided
+	if err := encoder.Encode(part.body); err != nil {
 		return err
 	}
-	return api.stream(ctx, http.MethodPost, "/api/v1/targets:import", body, importStall, func(answer io.Reader) error {
+	return api.stream(ctx, http.MethodPost, "/api/v1/targets:import", body.Bytes(), importStall, func(answer io.Reader) error {
 		said, err := c.follow(json.NewDecoder(answer), part, to, done)
 		done.add(said)
 		return err
@@ -189,7 +195,7 @@ func (c *importCommand) follow(answer *json.Decoder, part importPart, to console
 			case end.Stopped != nil:
 				return said, errors.New(plain(end.Stopped.Detail))
 			case end.countsJSON != said || part.lines != nil && said.all() != len(part.lines):
-				return said, fmt.Errorf("the API's answer: of %s it says %+v, and tells of %+v", countTargets(len(part.lines)), end.countsJSON, said)
+				return said, fmt.Errorf("the API's answer: in the end it says %+v, and has told of %+v", end.countsJSON, said)
 			}
 			return said, nil
 		}

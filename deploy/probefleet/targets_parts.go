@@ -110,15 +110,15 @@ func parts(targets []*fileTarget, most, mostBytes int) (divided [][]*fileTarget,
 		pieces = append(pieces, same...)
 	}
 	var part []*fileTarget
+	room := mostBytes
 	for _, piece := range pieces {
 		if !fit(piece, most, mostBytes) {
 			return nil, false, fmt.Errorf("%s from line %d on share a URL or a name, or are too large: the API takes %d targets and %d MiB at once", countTargets(len(piece)), piece[0].line, most, mostBytes>>20+1)
 		}
-		if together := append(slices.Clone(part), piece...); fit(together, most, mostBytes) {
-			part = together
-			continue
+		if len(part)+len(piece) > most || size(piece) > room {
+			divided, part, room = append(divided, part), nil, mostBytes
 		}
-		divided, part = append(divided, part), piece
+		part, room = append(part, piece...), room-size(piece)
 	}
 	divided = append(divided, part)
 	for _, part := range divided {
@@ -128,11 +128,14 @@ func parts(targets []*fileTarget, most, mostBytes int) (divided [][]*fileTarget,
 }
 
 func fit(targets []*fileTarget, most, mostBytes int) bool {
-	size := 0
+	return len(targets) <= most && size(targets) <= mostBytes
+}
+
+func size(targets []*fileTarget) (bytes int) {
 	for _, t := range targets {
-		size += len(t.raw) + 1
+		bytes += len(t.raw) + 1
 	}
-	return len(targets) <= most && size <= mostBytes
+	return bytes
 }
 
 // groups puts together what has a key in common, directly or by way of others, in order.

@@ -32,6 +32,7 @@ type askedImport struct {
 	DryRun  bool `json:"dry_run"`
 	Targets []struct{ Name, URL string }
 	CSV     string
+	text    string
 }
 
 func startTargetsAPI(t *testing.T) *targetsAPI {
@@ -62,7 +63,9 @@ func (a *targetsAPI) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, a.document)
 	case r.Method == http.MethodPost && r.URL.Path == "/api/v1/targets:import":
 		var asked askedImport
-		_ = json.NewDecoder(r.Body).Decode(&asked)
+		text, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(text, &asked)
+		asked.text = string(text)
 		a.asked = append(a.asked, asked)
 		end := map[string]any{"dry_run": asked.DryRun, "created": 0, "changed": 0, "unchanged": 0, "refused": 0}
 		for i := range asked.Targets {
@@ -129,6 +132,13 @@ func TestTargetsAreExported(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("%v %v", files, err)
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := a.run("export", "-o", link, "--replace"); code != service.ExitConfig || !strings.Contains(errOut, "no file that can be replaced") {
+		t.Errorf("%d %q", code, errOut)
+	}
 }
 
 // Nobody takes a part for the whole: it fails, and the file of before stays.
@@ -182,6 +192,10 @@ func TestTargetsAreImported(t *testing.T) {
 	t.Parallel()
 	a := startTargetsAPI(t)
 	a.busy = 1
+	if code, _, errOut := a.run("import", targetsFile(t, "R&D"), "--plan"); code != 0 || !strings.Contains(a.asked[0].text, "R&D") {
+		t.Errorf("%d %q: the API counts other bytes than the file has: %+v", code, errOut, a.asked)
+	}
+	a.asked = nil
 	path := targetsFile(t, "New", "Old", "Same")
 	code, out, errOut := a.run("import", path, "--plan")
 	if want := "change   Old  u\n           /interval_s: 60 → 30\ncreate   New  u\nWould create 1, change 1, leave 1 as they are and refuse 0. Nothing was written.\n"; code != 0 || out != want || errOut != "" || !a.asked[0].DryRun {
@@ -253,6 +267,7 @@ func TestFilesThatCannotBeImported(t *testing.T) {
 		`{"targets":[]}`:     "no target",
 		"url,name\nx,y\n":    "not an export",
 		"":                   "a part of one",
+		strings.Replace(wholeDocument, `"count"`, "\"caf\xe9\"", 1): "not UTF-8",
 	} {
 		path := filepath.Join(t.TempDir(), "targets.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -283,7 +298,7 @@ func TestImportsThatAreNotWhole(t *testing.T) {
 		"no end":          {end: "\n", says: "the answer ended early"},
 		"stopped":         {end: `{"complete":{"created":2,"stopped":{"detail":"the database does not answer"}}}`, says: "the database does not answer"},
 		"counts less":     {end: `{"complete":{"created":1}}`, says: "it says"},
-		"leaves some out": {answer: func(line int, _ string) string { return map[int]string{1: `{"line":1,"outcome":"created"}`}[line] }, end: `{"complete":{"created":1}}`, says: "of 2 targets"},
+		"leaves some out": {answer: func(line int, _ string) string { return map[int]string{1: `{"line":1,"outcome":"created"}`}[line] }, end: `{"complete":{"created":1}}`, says: "in the end it says"},
 		"another line":    {answer: func(int, string) string { return `{"line":3,"outcome":"created"}` }, says: "there is no line 3"},
 		"another word":    {answer: func(line int, _ string) string { return fmt.Sprintf(`{"line":%d,"outcome":"put_off"}`, line) }, says: "put_off"},
 	} {

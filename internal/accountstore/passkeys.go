@@ -141,15 +141,16 @@ func (s *Store) RenamePasskey(ctx context.Context, userID, id int64, name string
 	return row.passkey(), nil
 }
 
-// RemovePasskey removes a passkey of a user, and gives it; ErrLastWay if nothing else would let the user
+// RemovePasskey removes a passkey of a user as read, and gives it: ErrConflict if how the user signs
+// in has changed since; ErrLastWay if nothing else would let the user
 // in: neither a password, nor another passkey that counts, nor the provider of this issuer.
-func (s *Store) RemovePasskey(ctx context.Context, userID, id int64, issuer string) (Passkey, error) {
+func (s *Store) RemovePasskey(ctx context.Context, user User, id int64, issuer string) (Passkey, error) {
 	var row passkeyRow
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if err = holdUser(tx, userID, "TRUE"); err != nil {
+		if err = holdUser(tx, user.ID, "epoch = ?", user.Epoch); err != nil {
 			return err
 		}
-		if row, err = gorm.G[passkeyRow](tx).Where("id = ? AND user_id = ?", id, userID).Take(ctx); err != nil {
+		if row, err = gorm.G[passkeyRow](tx).Where("id = ? AND user_id = ?", id, user.ID).Take(ctx); err != nil {
 			return notFound(ctx, err)
 		}
 		if _, err = gorm.G[passkeyRow](tx).Where("id = ?", id).Delete(ctx); err != nil {
@@ -158,7 +159,7 @@ func (s *Store) RemovePasskey(ctx context.Context, userID, id int64, issuer stri
 		var ways int64
 		err = tx.Raw(`SELECT (SELECT count(*) FROM users WHERE id = ? AND password_hash <> '')
  + (SELECT count(*) FROM passkeys WHERE user_id = ? AND blocked_at_ms IS NULL)
- + (SELECT count(*) FROM identities WHERE user_id = ? AND issuer = ?)`, userID, userID, userID, issuer).Scan(&ways).Error
+ + (SELECT count(*) FROM identities WHERE user_id = ? AND issuer = ?)`, user.ID, user.ID, user.ID, issuer).Scan(&ways).Error
 		if err == nil && ways == 0 {
 			err = ErrLastWay
 		}

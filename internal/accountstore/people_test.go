@@ -354,6 +354,14 @@ func TestNothingIsMadeByWhoWasEndedMeanwhile(t *testing.T) {
 		} {
 			address := strings.ReplaceAll(ends, " ", "-") + "@example.com"
 			bob := member(t, store, address, accountstore.RoleOwner)
+			var passkeys []int64
+			for i := range 2 {
+				passkey, err := store.AddPasskey(ctx, bob, accountstore.Passkey{CredentialID: fmt.Sprint(ends, i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				passkeys = append(passkeys, passkey.ID)
+			}
 			makes := map[string]func(user accountstore.User, what string) error{
 				"key": func(user accountstore.User, what string) error {
 					_, err := store.CreateKey(ctx, user, accountstore.APIKey{Name: what, Role: accountstore.RoleOwner, UserID: bob.ID}, what)
@@ -365,6 +373,12 @@ func TestNothingIsMadeByWhoWasEndedMeanwhile(t *testing.T) {
 				},
 				"address": func(user accountstore.User, what string) error {
 					_, err := store.SetProfile(ctx, user, 0, what, address)
+					return err
+				},
+				"removal of a passkey": func(user accountstore.User, _ string) error {
+					id := passkeys[0]
+					passkeys = passkeys[1:]
+					_, err := store.RemovePasskey(ctx, user, id, "")
 					return err
 				},
 				"removal of the second factor": func(user accountstore.User, _ string) error { return store.RemoveFactor(ctx, user) },

@@ -121,7 +121,7 @@ func TestPasskeysAtOnce(t *testing.T) {
 			if !more {
 				return nil
 			}
-			_, err := store.RemovePasskey(t.Context(), user.ID, id, "")
+			_, err := store.RemovePasskey(t.Context(), user, id, "")
 			return err
 		})
 		if all, err := store.Passkeys(t.Context(), user.ID); err != nil || len(all) != 1 || all[0].CreatedAt.After(time.Now().Add(time.Minute)) {

@@ -296,7 +296,7 @@ func knownPageOf(id int64, v *statuspage.View, limits []limitBody) knownPageBody
 		for _, c := range g.Components {
 			component := knownComponent{ID: c.ID, Name: c.Name, Description: c.Description, State: c.State, Manual: c.Manual, UptimePercent: maybeText(c.Uptime), Days: []knownDay{}}
 			for _, d := range c.Days {
-				component.Days = append(component.Days, knownDay{d.Name, d.State, d.DownMinutes})
+				component.Days = append(component.Days, knownDay(d))
 			}
 			group.Components = append(group.Components, component)
 		}

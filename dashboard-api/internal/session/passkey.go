@@ -49,7 +49,7 @@ type Passkeys interface {
 	Handle(ctx context.Context, userID int64, offered string) (string, error)
 	Passkeys(ctx context.Context, userID int64) ([]accountstore.Passkey, error)
 	AddPasskey(ctx context.Context, user accountstore.User, p accountstore.Passkey) (accountstore.Passkey, error)
-	RemovePasskey(ctx context.Context, userID, id int64, issuer string) (accountstore.Passkey, error)
+	RemovePasskey(ctx context.Context, user accountstore.User, id int64, issuer string) (accountstore.Passkey, error)
 	PasskeyUser(ctx context.Context, credentialID string) (accountstore.Passkey, accountstore.User, string, error)
 	UsePasskey(ctx context.Context, id int64, count uint32, credential string) (bool, error)
 	BlockPasskey(ctx context.Context, id int64) (bool, error)
@@ -226,7 +226,7 @@ func (s *Sessions) RemovePasskey(r *http.Request, identity Identity, id int64, p
 	if s.provider != nil {
 		issuer = s.provider.Issuer()
 	}
-	return s.store.RemovePasskey(r.Context(), user.ID, id, issuer)
+	return s.store.RemovePasskey(r.Context(), user, id, issuer)
 }
 
 // AskPasskey begins to sign in with a passkey, whosoever: the answer is the same for

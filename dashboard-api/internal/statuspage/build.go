@@ -227,19 +227,15 @@ func (b *builder) component(c pagestore.Component) ComponentView {
 	v.Uptime, v.Coverage = total.Uptime().Percent(3), total.Coverage().Percent(1)
 	for i, period := range b.history.periods {
 		var states []string
-		longest, all := 0.0, availability.Figures{}
+		longest := 0.0
 		for _, account := range accounts {
 			figures := account.ByPeriod[i]
 			if figures.Planned() == 0 && figures.Excluded == 0 { // it was not watched: a new target says nothing of the days before it
 				continue
 			}
-			states, longest, all = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes()), all.Add(figures)
+			states, longest = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes())
 		}
-		day := Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest}
-		if day.State != pagestore.NoData { // what some of its targets were says nothing of it
-			day.Uptime = all.Uptime().Percent(3)
-		}
-		v.Days = append(v.Days, day)
+		v.Days = append(v.Days, Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest})
 	}
 	return v
 }

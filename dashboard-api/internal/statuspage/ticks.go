@@ -78,12 +78,13 @@ type stretch struct {
 	days int
 }
 
-// odd are the days that were different. Days without data are one: a new target has many.
+// odd are the days that were different. Days without data are one, unless some of the targets were
+// down: a new target has many.
 func odd(days []Day) (all []stretch) {
 	for i, d := range days {
 		switch {
 		case d.State == pagestore.Up:
-		case d.State == pagestore.NoData && i > 0 && days[i-1].State == d.State:
+		case d.State == pagestore.NoData && i > 0 && days[i-1].State == d.State && d.DownMinutes+days[i-1].DownMinutes == 0:
 			last := &all[len(all)-1]
 			last.To, last.days = d.Name, last.days+1
 		default:

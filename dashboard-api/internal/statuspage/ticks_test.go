@@ -118,17 +118,24 @@ func TestTicksSayTheirDays(t *testing.T) {
 	contains(t, r.get("/s/-/page.css").Body.String(), ".ticks rect{height:34px;fill:none;pointer-events:all}")
 }
 
-// Of a day that is not known as a whole there is no share, though one of two targets was measured.
-func TestNoShareOfADayWithoutData(t *testing.T) {
+// Days without data that are not the same are not said together: of one of three targets it is known
+// that it was down.
+func TestDaysWithoutDataThatDiffer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))
-	ids := []int64{r.target("a"), r.target("b")}
+	ids := []int64{r.target("a"), r.target("b"), r.target("c")}
 	r.day = func(id int64, n int) availability.Counts {
-		if id == ids[1] && n == 89 {
-			return availability.Counts{Missed: 1440}
+		switch {
+		case n < 87:
+			return availability.Counts{Up: 1440}
+		case n == 88 && id == ids[0]:
+			return availability.Counts{Up: 1400, Down: 40}
 		}
-		return availability.Counts{Up: 1440}
+		return availability.Counts{Missed: 1440}
 	}
-	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleWorst, Targets: ids})}})
-	contains(t, r.get("/s/main").Body.String(), "<title>2026-03-01 · No data</title>")
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleMajority, Targets: ids})}})
+	want := []string{"2026-02-27", "No data", "", "2026-02-28", "No data", "40", "2026-03-01", "No data", ""}
+	if got := texts(t, r.get("/s/main").Body.String(), "td"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }

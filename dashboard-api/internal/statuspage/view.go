@@ -51,7 +51,6 @@ type Day struct {
 	Name        string
 	State       string
 	DownMinutes float64
-	Uptime      string // "": it is not known
 }
 
 // Event is an incident or an announcement.

@@ -1,6 +1,6 @@
-import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type Incident, type IncidentState, incidentApi } from "../api/incidents";
+import { type IncidentState, incidentApi } from "../api/incidents";
 import { useIncidentsAsOf, useIncidentsEvery } from "../app/openIncidents";
 import { AsOfNote } from "../ui/AsOf";
 import { ErrorNote } from "../ui/ErrorNote";
@@ -39,10 +39,25 @@ export function IncidentSection({
   const asOf = useIncidentsAsOf(list);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   const held = useHeld(items, idOf, `${state} ${target}`);
-  const queries = useQueryClient();
+  // What has left the list while somebody held it is told as it is now.
   const here = new Set(items.map(idOf));
+  const gone = useQueries({
+    queries: held.items
+      .filter(({ id }) => !here.has(id))
+      .map(({ id }) => ({
+        queryKey: ["incidents", "one", id],
+        queryFn: () => incidentApi.get(id),
+        refetchInterval: every,
+      })),
+  });
+  const now = new Map(gone.flatMap(({ data }) => (data ? [[data.id, data]] : [])));
   return (
-    <section className={list.isPending ? "card holds" : "card"} aria-label={title} data-incidents={state}>
+    <section
+      className={list.isPending ? "card holds" : "card"}
+      aria-label={title}
+      data-incidents={state}
+      {...held.card}
+    >
       <div className="card-head">
         <h2>{title}</h2>
         {items.length > 0 && (
@@ -56,22 +71,15 @@ export function IncidentSection({
       </div>
       {list.error && !list.data && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <IncidentSkeleton />}
-      {list.data && items.length === 0 && (state === "open" && asOf !== null ? <NotKnown /> : empty)}
-      <ul className="incidents" {...held.holds}>
+      {list.data && held.items.length === 0 && (state === "open" && asOf !== null ? <NotKnown /> : empty)}
+      <ul className="incidents">
         {held.items.map((incident) => (
-          <IncidentRow key={incident.id} incident={here.has(incident.id) ? incident : latest(queries, incident)} />
+          <IncidentRow key={incident.id} incident={now.get(incident.id) ?? incident} />
         ))}
       </ul>
       <Older of={list} />
     </section>
   );
-}
-
-/** What has left the list of open ones while somebody held it is over: as the list of those has it. */
-function latest(queries: QueryClient, incident: Incident): Incident {
-  const lists = queries.getQueriesData<InfiniteData<{ items: Incident[] }>>({ queryKey: ["incidents", "list"] });
-  const all = lists.flatMap(([, list]) => list?.pages.flatMap((page) => page.items) ?? []);
-  return all.find(({ id, state }) => id === incident.id && state === "resolved") ?? incident;
 }
 
 /** In place of "nothing is wrong", which needs an answer of now. */

@@ -1,10 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useOpenIncidents } from "../app/openIncidents";
-import { cause, iconOf, idOf } from "../incidents/words";
+import { cause, iconOf } from "../incidents/words";
 import { AsOfNote } from "../ui/AsOf";
 import { StateIcon } from "../ui/StateIcon";
 import { Ago } from "../ui/time";
-import { useHeld } from "../ui/useHeld";
 import { t } from "../words/t";
 import "../styles/openincidents.css";
 
@@ -13,7 +12,6 @@ const MOST = 3;
 /** One line, whatever is open, so that nothing moves when it comes: the newest of the open incidents and the way to all. */
 export function OpenIncidents() {
   const { items, n, known, asOf } = useOpenIncidents();
-  const held = useHeld(items.slice(0, asOf === null ? MOST : 1), idOf, String(asOf === null));
   return (
     <section className="open-incidents" aria-label={t("Open incidents")} data-old={asOf !== null || undefined}>
       {known && items.length === 0 && <p className="muted">{t("No open incidents")}</p>}
@@ -23,8 +21,8 @@ export function OpenIncidents() {
           <AsOfNote at={asOf} />
         </p>
       )}
-      <ul {...held.holds}>
-        {held.items.slice(0, MOST).map((incident) => (
+      <ul>
+        {items.slice(0, asOf === null ? MOST : 1).map((incident) => (
           <li key={incident.id}>
             <StateIcon state={iconOf(incident)} size={17} />
             <Link

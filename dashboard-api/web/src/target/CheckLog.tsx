@@ -62,7 +62,7 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
   }, [incomplete, newest, target.id, queries]);
 
   return (
-    <section className="card" aria-labelledby="checks">
+    <section className="card" aria-labelledby="checks" {...held.card}>
       <div className="card-head">
         <h2 id="checks">
           {t(zoom ? "Checks of the range" : target.kind === "heartbeat" ? "Recent pings" : "Recent checks")}
@@ -83,7 +83,7 @@ export function CheckLog({ target, zoom }: { target: TargetView; zoom: Zoom | nu
           )}
         </p>
       )}
-      <ul className="log" data-dated={dated || undefined} {...held.holds}>
+      <ul className="log" data-dated={dated || undefined}>
         {held.items.map((line) => (
           <LogRow key={line.key} line={line} kind={target.kind} retired={gone.has(line.region)} />
         ))}

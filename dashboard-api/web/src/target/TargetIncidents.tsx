@@ -24,7 +24,7 @@ export function TargetIncidents({ id }: { id: number }) {
   const asOf = useIncidentsAsOf(list);
   const held = useHeld(list.data?.items ?? [], idOf, String(id));
   return (
-    <section className={list.isPending ? "card holds" : "card"} aria-labelledby="incidents">
+    <section className={list.isPending ? "card holds" : "card"} aria-labelledby="incidents" {...held.card}>
       <div className="card-head">
         <h2 id="incidents">{t("Incidents")}</h2>
         <AsOfNote at={asOf} />
@@ -40,7 +40,7 @@ export function TargetIncidents({ id }: { id: number }) {
       {list.data?.items.length === 0 && (
         <p className="pad muted">{t("None yet. One opens by itself when the target's rule says that it is down.")}</p>
       )}
-      <ul className="incidents" {...held.holds}>
+      <ul className="incidents">
         {held.items.map((incident) => (
           <IncidentRow key={incident.id} incident={incident} bare />
         ))}

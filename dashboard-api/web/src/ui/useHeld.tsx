@@ -1,4 +1,4 @@
-import { type FocusEvent, type PointerEvent, useRef, useState } from "react";
+import { type FocusEvent, useLayoutEffect, useRef, useState } from "react";
 import { ReSort } from "./ReSort";
 
 interface Kept<T> {
@@ -24,33 +24,39 @@ export function hold<T>(shown: readonly T[], wanted: readonly T[], keyOf: (item:
   };
 }
 
-/** The items of a list, as hold() has them while it is held; `of` says of what the list is, which may not be held over. */
+/** Asked each time, as nobody tells of what had the focus and is gone. */
+const isHeld = (card: HTMLElement | null) =>
+  card !== null &&
+  (card.querySelector(":focus") !== null || (matchMedia("(hover: hover)").matches && card.matches(":hover")));
+
+/** The items of a list, as hold() has them while its card is held; `of` says of what the list is, which is not held over. */
 export function useHeld<T>(wanted: readonly T[], keyOf: (item: T) => string | number, of: string) {
-  const held = useRef({ pointer: false, focus: false });
+  const card = useRef<HTMLElement>(null);
   const last = useRef<{ of: string; items: readonly T[] }>({ of, items: [] });
   const [, again] = useState(0);
-  const holding = held.current.pointer || held.current.focus;
   const kept: Kept<T> =
-    holding && last.current.of === of && last.current.items.length > 0
+    last.current.of === of && last.current.items.length > 0 && isHeld(card.current)
       ? hold(last.current.items, wanted, keyOf)
       : { items: wanted, pending: 0 };
-  last.current = { of, items: kept.items };
-  const change = (now: Partial<{ pointer: boolean; focus: boolean }>) => {
-    Object.assign(held.current, now);
-    if (!held.current.pointer && !held.current.focus) again((n) => n + 1);
-  };
+  useLayoutEffect(() => {
+    last.current = { of, items: kept.items };
+  });
+  const drawAgain = () => again((n) => n + 1);
   const sortNow = () => {
     last.current = { of, items: [] };
-    again((n) => n + 1);
+    drawAgain();
+    card.current?.focus(); // what was pressed goes
   };
   return {
     ...kept,
-    /** For the element around the rows. */
-    holds: {
-      onPointerEnter: (event: PointerEvent) => change({ pointer: event.pointerType === "mouse" }),
-      onPointerLeave: () => change({ pointer: false }),
-      onFocus: () => change({ focus: true }),
-      onBlur: (event: FocusEvent) => change({ focus: event.currentTarget.contains(event.relatedTarget) }),
+    /** For the card around the list, and around the chip. */
+    card: {
+      ref: card,
+      tabIndex: -1,
+      onPointerLeave: drawAgain,
+      onBlur: ({ currentTarget, relatedTarget }: FocusEvent) => {
+        if (!currentTarget.contains(relatedTarget)) drawAgain();
+      },
     },
     chip: <ReSort n={kept.pending} onSort={sortNow} />,
   };
