@@ -255,8 +255,11 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   const names = async () => (await open.locator(".incident-link").allInnerTexts()).filter((name) => name.includes(run));
   const chip = page.getByRole("button", { name: /changed, re-sort$/ });
   await open.filter({ hasText: first.name }).hover();
+  const place = () => open.filter({ hasText: first.name }).boundingBox();
+  const before = await place();
   await fails(second);
   await chip.waitFor({ timeout: 30_000 });
+  assert.deepEqual(await place(), before, "nothing moves");
   assert.deepEqual(await names(), [first.name], "the new one waits");
   await shoot(page, "held");
   await chip.click(); // on the way to it the list keeps still, too
@@ -277,11 +280,11 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   const log = page.locator("section", { has: page.locator("#checks") });
   const newest = () => log.locator("[data-slot]").first().getAttribute("data-slot");
   await log.locator("[data-slot]").first().hover();
-  const before = await newest();
+  const top = await newest();
   await log.locator(".chip.notice").waitFor({ timeout: 30_000 });
-  assert.equal(await newest(), before, "the newest waits");
+  assert.equal(await newest(), top, "the newest waits");
   await page.mouse.move(0, 0);
-  await until("it comes when nothing holds the list", async () => (await newest()) !== before, { seconds: 20 });
+  await until("it comes when nothing holds the list", async () => (await newest()) !== top, { seconds: 20 });
   assert.deepEqual(trouble, []);
   await context.close();
   await Promise.all([first, second].map(({ id }) => must("DELETE", `/targets/${id}`)));
