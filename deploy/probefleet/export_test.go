@@ -308,7 +308,7 @@ func TestStalledAnswersEnd(t *testing.T) {
 		if synctest.Wait(); ended.Load() {
 			t.Error("it was alive")
 		}
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		if synctest.Wait(); ended.Load() {
 			t.Error("it has just said something")
 		}

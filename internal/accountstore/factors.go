@@ -128,7 +128,7 @@ func (s *Store) RecoveryCodesLeft(ctx context.Context, userID int64) (int64, err
 // how the user signs in has changed since. One that is not there is no error.
 func (s *Store) RemoveFactor(ctx context.Context, user User) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
-		if err := holdUser(tx, user.ID, "epoch = ?", user.Epoch); err != nil {
+		if err := holdUser(tx, user); err != nil {
 			return err
 		}
 		if _, err := gorm.G[recoveryRow](tx).Where("user_id = ?", user.ID).Delete(ctx); err != nil {

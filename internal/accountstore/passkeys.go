@@ -86,7 +86,7 @@ func (s *Store) AddPasskey(ctx context.Context, user User, p Passkey) (Passkey, 
 	row := passkeyRow{UserID: user.ID, CredentialID: p.CredentialID, Name: p.Name, Credential: p.Credential, SignCount: p.SignCount}
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		row.ID, row.CreatedAtMS = 0, s.now().UnixMilli()
-		if err := holdUser(tx, user.ID, "epoch = ?", user.Epoch); err != nil {
+		if err := holdUser(tx, user); err != nil {
 			return err
 		}
 		n, err := gorm.G[passkeyRow](tx).Where("user_id = ?", user.ID).Count(ctx, "id")
@@ -107,10 +107,10 @@ func (s *Store) AddPasskey(ctx context.Context, user User, p Passkey) (Passkey, 
 	return row.passkey(), nil
 }
 
-// holdUser has other changes of how a user signs in wait until this one is through;
-// ErrConflict if the user is not as expected.
-func holdUser(tx *gorm.DB, id int64, expected string, args ...any) error {
-	held := tx.Exec("UPDATE users SET epoch = epoch WHERE id = ? AND "+expected, append([]any{id}, args...)...)
+// holdUser has other changes of how a user signs in wait until this one is through; ErrConflict if
+// there has been one since the user was read.
+func holdUser(tx *gorm.DB, user User) error {
+	held := tx.Exec("UPDATE users SET epoch = epoch WHERE id = ? AND epoch = ?", user.ID, user.Epoch)
 	if held.Error == nil && held.RowsAffected != 1 {
 		return ErrConflict
 	}
@@ -123,7 +123,7 @@ func holdMaker(tx *gorm.DB, maker User) error {
 	if maker.ID == 0 {
 		return nil
 	}
-	return holdUser(tx, maker.ID, "epoch = ?", maker.Epoch)
+	return holdUser(tx, maker)
 }
 
 // RenamePasskey calls a passkey of a user something else; ErrNotFound if that user has none of this id.
@@ -147,7 +147,7 @@ func (s *Store) RenamePasskey(ctx context.Context, userID, id int64, name string
 func (s *Store) RemovePasskey(ctx context.Context, user User, id int64, issuer string) (Passkey, error) {
 	var row passkeyRow
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
-		if err = holdUser(tx, user.ID, "epoch = ?", user.Epoch); err != nil {
+		if err = holdUser(tx, user); err != nil {
 			return err
 		}
 		if row, err = gorm.G[passkeyRow](tx).Where("id = ? AND user_id = ?", id, user.ID).Take(ctx); err != nil {
