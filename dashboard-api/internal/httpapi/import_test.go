@@ -329,6 +329,7 @@ func TestAnImportThatIsBrokenOffSaysSo(t *testing.T) {
 }
 
 // An import whose key is revoked meanwhile goes no further than the hundred targets it is at, and says why.
+// It may be asked earlier, where a hundred take longer than it may go on unasked.
 func TestImportsEndWithTheirKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -338,11 +339,11 @@ func TestImportsEndWithTheirKey(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("https://h%d.example/", i))
 	}
 	said, end := b.importing(asCSV(lines...), false)
-	if end.Stopped == nil || end.Stopped.Status != http.StatusUnauthorized || end.Created != 100 || len(said) != 100 {
-		t.Errorf("%d lines, %+v, want 100 and 401", len(said), end)
+	if end.Stopped == nil || end.Stopped.Status != http.StatusUnauthorized || end.Created < 31 || end.Created > askAgainEvery || len(said) != end.Created {
+		t.Errorf("%d lines, %+v, want 401 after the 31st, by the 100th", len(said), end)
 	}
-	if n := len(b.stored()); n != 100 {
-		t.Errorf("%d targets were stored", n)
+	if n := len(b.stored()); n != end.Created {
+		t.Errorf("%d targets were stored, %d said", n, end.Created)
 	}
 }
 
