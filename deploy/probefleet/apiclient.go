@@ -23,7 +23,6 @@ import (
 
 const (
 	lentFor    = 10 * time.Minute
-	lentName   = "probefleet check"
 	apiCall    = 15 * time.Second
 	maxAnswer  = 16 << 20
 	retryAfter = 2 * time.Second // when the API names no time
@@ -38,12 +37,13 @@ type apiClient struct {
 // apiFlags say which installation a command talks to.
 type apiFlags struct {
 	API string `name:"api" help:"URL of the API, such as https://status.example.com; default that of the installation in --dir."`
-	Key string `env:"PROBEFLEET_API_KEY" help:"API key of an editor; default BOOTSTRAP_API_KEY or, for the installation in --dir, one lent for ten minutes."`
+	Key string `env:"PROBEFLEET_API_KEY" help:"API key, of a viewer to export and of an editor otherwise; default BOOTSTRAP_API_KEY or, for the installation in --dir, one lent for ten minutes."`
 	Dir string `default:"./data" help:"Folder of the installation run by 'probefleet up'."`
 }
 
-// connect finds the API and a key for it.
-func (c *apiFlags) connect(ctx context.Context) (*apiClient, error) {
+// connect finds the API and a key for it. One that is lent is named after the command, and may do
+// what the role may.
+func (c *apiFlags) connect(ctx context.Context, command string, role accountstore.Role) (*apiClient, error) {
 	env, err := readEnvironment()
 	if err != nil {
 		return nil, err
@@ -64,21 +64,21 @@ func (c *apiFlags) connect(ctx context.Context) (*apiClient, error) {
 	}
 	api.base = strings.TrimRight(running.URL, "/")
 	if api.key == "" {
-		api.key, err = lendKey(ctx, running.DatabaseURL)
+		api.key, err = lendKey(ctx, running.DatabaseURL, "probefleet "+command, role)
 	}
 	return api, err
 }
 
 // lendKey makes a short-lived key in the database of an installation: whoever may read its
 // run.json may do so.
-func lendKey(ctx context.Context, databaseURL string) (string, error) {
+func lendKey(ctx context.Context, databaseURL, name string, role accountstore.Role) (string, error) {
 	db, err := database.Open(ctx, databaseURL)
 	if err != nil {
 		return "", fmt.Errorf("lend an API key (or give one with --key): %w", err)
 	}
 	defer db.Close()
 	key := "pf_" + rand.Text()
-	err = accountstore.New(db).LendKey(ctx, lentName, key[:6], hashOf(key), accountstore.RoleEditor, time.Now().Add(lentFor))
+	err = accountstore.New(db).LendKey(ctx, name, key[:6], hashOf(key), role, time.Now().Add(lentFor))
 	return key, err
 }
 

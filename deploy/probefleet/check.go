@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -96,7 +97,7 @@ func (c *checkCommand) Run(ctx context.Context, to console) error {
 
 // run gives the check as the API has it at its end.
 func (c *checkCommand) run(ctx context.Context, progress io.Writer) (json.RawMessage, error) {
-	api, err := c.connect(ctx)
+	api, err := c.connect(ctx, "check", accountstore.RoleEditor)
 	if err != nil {
 		return nil, err
 	}

@@ -160,22 +160,65 @@ func TestCheckOfARunningInstallation(t *testing.T) {
 	if code, out, errOut := probefleet("check", "https://a.example/", "--dir", dir); code != 0 {
 		t.Fatalf("exit %d\n%s%s", code, out, errOut)
 	}
+	key := lentKey(t, api, url, "probefleet check", accountstore.RoleEditor)
+	if content, err := os.ReadFile(filepath.Join(dir, "run.json")); err != nil || strings.Contains(string(content), key) {
+		t.Errorf("the key is left behind: %v", err)
+	}
+}
+
+// TestKeysAreLentForWhatIsDone: who only reads gets a key that may not write.
+func TestKeysAreLentForWhatIsDone(t *testing.T) {
+	t.Parallel()
+	targets := filepath.Join(t.TempDir(), "targets.json")
+	if err := os.WriteFile(targets, []byte(`{"targets":[{"url":"https://a.example/"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		role accountstore.Role
+	}{
+		"export":             {[]string{"export", "--out", filepath.Join(t.TempDir(), "out")}, accountstore.RoleViewer},
+		"history export":     {[]string{"history", "export", "nobody", "--out", filepath.Join(t.TempDir(), "out")}, accountstore.RoleViewer},
+		"status-page export": {[]string{"status-page", "export", "nobody", t.TempDir()}, accountstore.RoleViewer},
+		"import":             {[]string{"import", targets}, accountstore.RoleEditor},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := testbackend.SQLite(t)
+			databasetest.Open(t, url)
+			api, dir := newFakeAPI(t), t.TempDir()
+			if err := (runFile{URL: api.URL, PID: os.Getpid(), DatabaseURL: url}).write(dir); err != nil {
+				t.Fatal(err)
+			}
+			if code, out, errOut := probefleet(append(c.args, "--dir", dir)...); code == 0 { // it is asked, and answers nothing of use
+				t.Errorf("exit %d\n%s%s", code, out, errOut)
+			}
+			lentKey(t, api, url, "probefleet "+name, c.role)
+		})
+	}
+}
+
+// lentKey is the key that the API was asked with, which is one that was lent for a while, and audited.
+func lentKey(t *testing.T, api *fakeAPI, url, name string, role accountstore.Role) string {
+	t.Helper()
 	db, err := database.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	key, _ := api.key.Load().(string)
+	if key == "" {
+		t.Fatal("the API was not asked")
+	}
 	lent, err := accountstore.New(db).KeyByHash(t.Context(), hashOf(key), time.Now())
-	if err != nil || lent.Role != accountstore.RoleEditor || time.Until(lent.ExpiresAt) > lentFor || strings.Contains(lent.Prefix, key[6:]) {
+	if err != nil || lent.Role != role || time.Until(lent.ExpiresAt) > lentFor || strings.Contains(lent.Prefix, key[6:]) {
 		t.Errorf("lent %+v: %v", lent, err)
 	}
-	if said, err := accountstore.New(db).AuditLog(t.Context(), accountstore.AuditQuery{Limit: 10}); err != nil || len(said) != 1 || said[0].Actor != "cli" || said[0].Action != "key.created" || said[0].Object != fmt.Sprint("key:", lent.ID) || said[0].Detail != "probefleet check as editor" {
+	said, err := accountstore.New(db).AuditLog(t.Context(), accountstore.AuditQuery{Limit: 10})
+	if err != nil || len(said) != 1 || said[0].Actor != "cli" || said[0].Action != "key.created" || said[0].Object != fmt.Sprint("key:", lent.ID) || said[0].Detail != fmt.Sprint(name, " as ", role) {
 		t.Errorf("audit log: %+v, %v", said, err)
 	}
-	if content, err := os.ReadFile(filepath.Join(dir, "run.json")); err != nil || strings.Contains(string(content), key) {
-		t.Errorf("the key is left behind: %v", err)
-	}
+	return key
 }
 
 func TestWaterfall(t *testing.T) {

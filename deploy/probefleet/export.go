@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -103,7 +104,7 @@ func (c *historyExport) fetch(ctx context.Context, d *download) error {
 
 // part asks once. It connects anew: the key that was lent may have ended.
 func (c *historyExport) part(ctx context.Context, d *download) (whole, again bool, err error) {
-	api, err := c.connect(ctx)
+	api, err := c.connect(ctx, "history export", accountstore.RoleViewer)
 	if err != nil {
 		return false, false, err
 	}

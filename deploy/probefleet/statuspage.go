@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
 type pageCommand struct {
@@ -35,7 +37,7 @@ type pageCopyJSON struct {
 // Run asks for the copy and writes it, index.html at the end: who reads meanwhile gets what it
 // leads to.
 func (c *pageExportCommand) Run(ctx context.Context, to console) error {
-	api, err := c.connect(ctx)
+	api, err := c.connect(ctx, "status-page export", accountstore.RoleViewer)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -88,7 +89,7 @@ func (c *exportCommand) free() error {
 
 // fetch copies the API's document, and fails unless it is whole.
 func (c *exportCommand) fetch(ctx context.Context, out io.Writer) (n int, err error) {
-	api, err := c.connect(ctx)
+	api, err := c.connect(ctx, "export", accountstore.RoleViewer)
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/probefleet/probefleet/internal/accountstore"
 	"github.com/probefleet/probefleet/internal/service"
 )
 
@@ -86,7 +87,7 @@ func (c *importCommand) Run(ctx context.Context, to console) error {
 	done := importJSON{countsJSON: countsJSON{DryRun: c.Plan}, Lines: []outcomeJSON{}}
 	for i, part := range divided {
 		var api *apiClient
-		if api, err = c.connect(ctx); err == nil { // anew: a key that was lent may have ended
+		if api, err = c.connect(ctx, "import", accountstore.RoleEditor); err == nil { // anew: a key that was lent may have ended
 			err = c.send(ctx, api, part, to, &done)
 		}
 		if err != nil {

@@ -120,6 +120,13 @@ func count(all ...bool) (n int) {
 	return n
 }
 
+// names says whether the rule, if it had no end, would name a day after the start within ten years.
+func (s *Schedule) names() bool {
+	endless, rule := *s, *s.rule
+	endless.rule, rule.Count, rule.Until = &rule, 0, time.Time{}
+	return len(endless.starts(s.start, s.start.Add(lookAhead), 2)) > 1
+}
+
 // recur takes the rule in, or says what is wrong with it.
 func (s *Schedule) recur(text string) (why string) {
 	if len(text) > MaxRRule || !ruleText.MatchString(text) {
@@ -167,8 +174,12 @@ func (s *Schedule) recur(text string) (why string) {
 	if _, err := rrule.NewRRule(*rule); err != nil {
 		return "want numbers that days, weeks and months have"
 	}
-	if len(s.starts(s.start, s.start.Add(lookAhead), 2)) < 2 && rule.Count != 1 && rule.Until.IsZero() {
-		return "it names no day within ten years"
+	if s.names() {
+		return ""
 	}
-	return ""
+	if rule.Count == 1 || !rule.Until.IsZero() && rule.Until.Before(s.start.Add(lookAhead)) {
+		s.rule = nil // once: and nobody looks for more as far as years go, again and again
+		return ""
+	}
+	return "it names no day within ten years"
 }

@@ -20,10 +20,13 @@ import (
 const (
 	tellEvery   = time.Second
 	breathEvery = 15 * time.Second // of a stream with nothing to say
-	judgeEvery  = 2 * time.Second  // whether its reader may still read: with writtenFresh it ends within 5 s
+	judgeEvery  = 2 * time.Second  // whether its reader may still read
 	mostStreams = 2000             // of events, of one node: sockets take less, and are bounded by who serves them
 	mostOfOne   = 50               // live connections of one address, where Options says nothing
 )
+
+// Who may not read any more is let go within five seconds: with more this does not compile.
+const _ = uint64(5*time.Second - judgeEvery - writtenFresh)
 
 // Now is what the live channel of a page says: an allow-list, too.
 type Now struct {
