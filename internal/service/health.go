@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -113,7 +114,8 @@ func (h *Health) report() report {
 	return r
 }
 
-// OpsHandler serves /healthz (503 on error), /readyz, /metrics and /debug/pprof.
+// OpsHandler serves /healthz (503 on error), /readyz and /metrics, and to callers of this machine
+// /debug/pprof.
 func OpsHandler(health *Health, metrics *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -133,10 +135,22 @@ func OpsHandler(health *Health, metrics *prometheus.Registry) http.Handler {
 		_, _ = w.Write([]byte("ready\n"))
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	for path, profile := range map[string]http.HandlerFunc{
+		"": pprof.Index, "cmdline": pprof.Cmdline, "profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace,
+	} {
+		mux.Handle("GET /debug/pprof/"+path, ofThisMachine(profile))
+	}
 	return mux
+}
+
+// ofThisMachine serves who calls from the loopback interface: a profile takes the time of a core,
+// and says what the command line does.
+func ofThisMachine(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if from, err := netip.ParseAddrPort(r.RemoteAddr); err != nil || !from.Addr().Unmap().IsLoopback() {
+			http.Error(w, "profiles are given to this machine only: ask on it, through 127.0.0.1", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
