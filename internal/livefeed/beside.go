@@ -74,5 +74,10 @@ func (f *Follower) beside(m redis.XMessage) (is bool, err error) {
 		f.skipped.Add(1)
 		return true, nil
 	}
+	// It counts as of when it was made, by the prober's clock; one that is ahead must not make
+	// evidence of what is still to come.
+	if announced := Announced(m.ID); o.CheckedAt.After(announced) {
+		o.CheckedAt = announced
+	}
 	return true, f.confirmations(m.ID, o)
 }

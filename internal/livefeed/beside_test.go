@@ -47,9 +47,16 @@ func TestRoundsKeepTheirPlace(t *testing.T) {
 	})
 }
 
-// What a region saw that was asked to confirm comes through the lane, once, in its place.
+// What a region saw that was asked to confirm comes through the lane, once, in its place; and is
+// of no later than it was told, whatever the clock of its prober says.
 func TestConfirmationsLieBetweenResults(t *testing.T) {
 	t.Parallel()
+	for name, ahead := range map[string]bool{"right clock": false, "clock ahead": true} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); confirmationsLieBetweenResults(t, ahead) })
+	}
+}
+
+func confirmationsLieBetweenResults(t *testing.T, ahead bool) {
 	onBoth(t, func(t *testing.T, r *checkstream.Redis) {
 		asked := checkstream.Confirmation{TargetID: 7, Slot: time.Date(2026, 5, 4, 3, 2, 10, 0, time.UTC)}
 		visit := checkstream.Visit{Job: asked.Job(), Attempt: 1, Region: "us", Kind: uptime.KindHTTP, URL: "https://example.com/", Timeout: time.Second}
@@ -69,6 +76,9 @@ func TestConfirmationsLieBetweenResults(t *testing.T) {
 			t.Fatalf("the prober gets %+v", entries)
 		}
 		saw := checkstream.VisitOutcome{Look: uptime.Look{Prober: "p1", Status: uptime.StatusDown, Failure: uptime.FailureStatusCode, HTTPStatus: 503, CheckedAt: asked.Slot.Add(time.Second)}}
+		if ahead {
+			saw.CheckedAt = time.Now().Add(time.Hour)
+		}
 		must(t, prober.Settle(t.Context(), entries[0], saw))
 		must(t, prober.Settle(t.Context(), entries[0], saw)) // its first reply was lost
 		must(t, a.Announce(t.Context(), two))
@@ -79,6 +89,9 @@ func TestConfirmationsLieBetweenResults(t *testing.T) {
 			c, is := o.Confirms()
 			if !is || o.Region != "us" || o.HTTPStatus != 503 {
 				t.Errorf("%+v", o)
+			}
+			if ahead == o.CheckedAt.Equal(saw.CheckedAt) || o.CheckedAt.After(time.Now()) {
+				t.Errorf("made at %v by a prober that says %v", o.CheckedAt, saw.CheckedAt)
 			}
 			order = append(order, c)
 			return nil

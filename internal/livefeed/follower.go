@@ -181,6 +181,12 @@ func Before(a, b string) bool {
 	return ams < bms || ams == bms && aseq < bseq
 }
 
+// Announced is when an entry was written, by the clock of Redis.
+func Announced(id string) time.Time {
+	ms, _ := parts(id)
+	return time.UnixMilli(int64(ms)).UTC()
+}
+
 func parts(id string) (ms, seq uint64) {
 	first, second, _ := strings.Cut(id, "-")
 	ms, _ = strconv.ParseUint(first, 10, 64) // what is no id is the beginning

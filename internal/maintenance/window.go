@@ -145,6 +145,12 @@ func (s *Schedule) recur(text string) (why string) {
 		if seen[name] = true; name == "UNTIL" {
 			until = value
 		}
+		if values := strings.Split(value, ","); len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values) {
+			return "want each value of a part once"
+		}
+	}
+	if seen["BYSETPOS"] && strings.HasPrefix(text, "FREQ=DAILY") {
+		return "BYSETPOS chooses among the days of a week, a month or a year: a day is one"
 	}
 	rule, err := rrule.StrToROption(text)
 	if err != nil {
@@ -174,12 +180,8 @@ func (s *Schedule) recur(text string) (why string) {
 	if _, err := rrule.NewRRule(*rule); err != nil {
 		return "want numbers that days, weeks and months have"
 	}
-	if s.names() {
-		return ""
+	if !s.names() { // it would be looked for as far as there are years, each time somebody asks
+		return "it names no day within ten years"
 	}
-	if rule.Count == 1 || !rule.Until.IsZero() && rule.Until.Before(s.start.Add(lookAhead)) {
-		s.rule = nil // once: and nobody looks for more as far as years go, again and again
-		return ""
-	}
-	return "it names no day within ten years"
+	return ""
 }

@@ -121,7 +121,7 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 		v.Observed = StateNoData
 	case len(t.down) >= t.need:
 		v.Observed = StateDown
-	case len(t.degraded) > 0, len(t.down) > 0 && !r.Policy.Degraded.IgnoreMinority:
+	case len(t.degraded) > 0, len(t.down) > 0 && (!r.Policy.Degraded.IgnoreMinority || len(t.down) == len(t.fresh)): // all are no minority
 		v.Observed = StateDegraded
 	default:
 		v.Observed = StateUp

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -113,13 +112,13 @@ type Feed struct{ *livefeed.Follower }
 // Follow reads on after an entry.
 func (f Feed) Follow(ctx context.Context, fromID string, pulse func(), fn func(entry) error) error {
 	rounds := func(id string, r livefeed.Round) error {
-		return fn(entry{id: id, at: announced(id), round: &r})
+		return fn(entry{id: id, at: livefeed.Announced(id), round: &r})
 	}
 	outcomes := func(id string, o checkstream.VisitOutcome) error {
-		return fn(entry{id: id, at: announced(id), outcome: &o})
+		return fn(entry{id: id, at: livefeed.Announced(id), outcome: &o})
 	}
 	return f.WithPulse(pulse).WithRounds(rounds).WithConfirmations(outcomes).Follow(ctx, fromID, func(id string, results []uptime.Result) error {
-		return fn(entry{id: id, at: announced(id), results: results})
+		return fn(entry{id: id, at: livefeed.Announced(id), results: results})
 	})
 }
 
@@ -269,7 +268,7 @@ func (e *Evaluator) lead(ctx context.Context) error {
 
 // follow reads the stream on from an entry, or as far back as it is kept.
 func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (entries chan entry, pulses chan time.Time, ended chan error) {
-	if oldest := now.Add(-livefeed.Keep); announced(from).Before(oldest) {
+	if oldest := now.Add(-livefeed.Keep); livefeed.Announced(from).Before(oldest) {
 		from = strconv.FormatInt(oldest.UnixMilli(), 10) + "-0"
 	}
 	entries, pulses, ended = make(chan entry, waiting), make(chan time.Time, 1), make(chan error, 1)
@@ -290,16 +289,6 @@ func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (ent
 		})
 	}()
 	return entries, pulses, ended
-}
-
-// announced is when an entry was, by the clock of Redis; zero for none.
-func announced(id string) time.Time {
-	ms, _, _ := strings.Cut(id, "-")
-	n, err := strconv.ParseInt(ms, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(n).UTC()
 }
 
 // judge takes in which targets there are, and how each is judged now.

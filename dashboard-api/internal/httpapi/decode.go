@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strconv"
@@ -60,14 +61,62 @@ func read[T any](d document[T], judge func(T, nulls) []Mistake) *Problem {
 	if len(found) == 1 && found[0].Code == codeMalformedJSON {
 		return mistakes(found)
 	}
+	known := reportedOf(found)
 	for _, m := range judge(value, null) {
-		if !slices.ContainsFunc(found, func(f Mistake) bool {
-			return m.Pointer == f.Pointer || strings.HasPrefix(f.Pointer, m.Pointer+"/") || f.Code == codeInvalidType && strings.HasPrefix(m.Pointer, f.Pointer+"/")
-		}) {
+		if !known.has(m.Pointer) {
+			known.add(m)
 			found = append(found, m)
 		}
 	}
 	return mistakes(found)
+}
+
+// reported is what is known to be wrong already, by pointer. There may be as many mistakes as a
+// body has room for, so none is compared with all others.
+type reported struct {
+	is    map[string]bool // it, or something in it
+	shape map[string]bool // it is of another type: nothing in it can be judged
+}
+
+func reportedOf(found []Mistake) reported {
+	r := reported{is: map[string]bool{}, shape: map[string]bool{}}
+	for _, m := range found {
+		r.add(m)
+	}
+	return r
+}
+
+func (r reported) add(m Mistake) {
+	r.is[m.Pointer] = true
+	for outer := range enclosing(m.Pointer) {
+		r.is[outer] = true
+	}
+	if m.Code == codeInvalidType {
+		r.shape[m.Pointer] = true
+	}
+}
+
+func (r reported) has(pointer string) bool {
+	if r.is[pointer] {
+		return true
+	}
+	for outer := range enclosing(pointer) {
+		if r.shape[outer] {
+			return true
+		}
+	}
+	return false
+}
+
+// enclosing are the pointers to what a value is in, the nearest first.
+func enclosing(pointer string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for end := strings.LastIndexByte(pointer, '/'); end >= 0; end = strings.LastIndexByte(pointer, '/') {
+			if pointer = pointer[:end]; !yield(pointer) {
+				return
+			}
+		}
+	}
 }
 
 // malformed says what is wrong with the text as JSON, or "".

@@ -121,10 +121,17 @@ func mergePost(p *pagestore.Post, page pagestore.Page, in PostInput, null nulls)
 	set(&p.Body.Kind, in.Kind, null["kind"], pagestore.KindIncident)
 	set(&p.Body.Impact, in.Impact, null["impact"], "")
 	if in.ComponentIDs != nil || null["component_ids"] {
-		p.Body.Components = in.ComponentIDs
+		known := map[int64]bool{}
+		for _, c := range page.Components() {
+			known[c.ID] = true
+		}
+		p.Body.Components = nil
 		for i, id := range in.ComponentIDs {
-			if !slices.ContainsFunc(page.Components(), func(c pagestore.Component) bool { return c.ID == id }) {
+			switch {
+			case !known[id]:
 				m.mistake(fmt.Sprintf("/component_ids/%d", i), codeNotFound, "the page has no such component")
+			case !slices.Contains(p.Body.Components, id): // at most as many as the page has
+				p.Body.Components = append(p.Body.Components, id)
 			}
 		}
 	}

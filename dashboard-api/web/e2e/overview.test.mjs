@@ -397,9 +397,14 @@ test("a row that changes under the pointer or the focus flashes, its newest tick
     await page.mouse.move(0, 0);
 
     const noted = await until(`the title and the icon of ${word}`, async () => {
-      const down = (await must("GET", "/live/snapshot")).items.filter((item) => item.state === "down").length;
+      const { items } = await must("GET", "/live/snapshot");
+      const [down, degraded, unknown, up] = ["down", "degraded", "no_data", "up"].map(
+        (state) => items.filter((item) => item.state === state).length,
+      );
       const named = down > 0 ? `(${down} down) ${bare}` : bare;
-      const icon = `/icons/${down === 0 ? "ok" : `down-${down > 9 ? "many" : down}`}.svg`;
+      const well = unknown > 0 || up === 0 ? "stale" : "ok";
+      const known = degraded > 0 ? "degraded" : well;
+      const icon = `/icons/${down === 0 ? known : `down-${down > 9 ? "many" : down}`}.svg`;
       const all = await page.evaluate(() => window.noted);
       const now = Object.fromEntries(all.map((one) => [one.what, one])); // the last of each
       return now.title.value === named && now.icon.value === icon && now;

@@ -134,10 +134,17 @@ test("cut off, a page says that nothing is known, until it is answered again", a
   proxy.cut();
   await forget(page);
   await banner(page, "no_data");
-  await say("down");
+  await say("down"); // nobody reads the page: no frame is made of that
+  await page.evaluate(() => {
+    window.seen = [];
+    const look = () => window.seen.push(document.getElementById("banner")?.className);
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
   proxy.restore();
   await page.clock.fastForward(10_000);
   await banner(page, "down");
+  const seen = await page.evaluate(() => window.seen.filter((name) => / up\b/.test(name)));
+  assert.deepEqual(seen, [], "what it showed before it was cut off is not shown again");
   assert.equal(await page.title(), `Open ${run}: Some systems are down`);
   assert.equal(await page.locator("p.cut").count(), 0);
   assert.equal(await page.evaluate(() => window.sameDocument), true, "it was never loaded anew");

@@ -221,8 +221,7 @@
         well = true;
         tries = 0;
         from = { epoch: message.epoch, seq: message.seq };
-        if (message.recovered) heard();
-        else ask();
+        ask(); // also when no frame was missed: while nobody reads a page, none is made of it
       }
       if (message.t === "delta") from.seq = message.seq;
     };

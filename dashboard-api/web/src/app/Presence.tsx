@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { t } from "../words/t";
 import { useAnnounce } from "./announcer";
 import { useLink, useList, useLive } from "./live";
+import { tabIcon } from "./tabIcon";
 import { titleOf } from "./titles";
 import { CHANGES } from "./voice";
 
@@ -19,15 +20,15 @@ export function Presence() {
       counts.down > 0 ? t("({n, plural, one {# down} other {# down}}) {title}", { n: counts.down, title }) : title;
   }, [counts.down, title]);
 
-  useEffect(() => {
-    const icon =
-      cutOff || !ready ? "stale" : counts.down === 0 ? "ok" : `down-${counts.down > 9 ? "many" : counts.down}`;
-    document.querySelector<HTMLLinkElement>("link[rel=icon]")?.setAttribute("href", `/icons/${icon}.svg`);
-  }, [counts.down, ready, cutOff]);
+  const icon = tabIcon(counts, ready && !cutOff);
+  useEffect(() => showIcon(icon), [icon]);
+  useEffect(() => () => showIcon("stale"), []); // signed out nothing is known
 
   useChangesSaid();
   return null;
 }
+
+const showIcon = (name: string) => document.querySelector("link[rel=icon]")?.setAttribute("href", `/icons/${name}.svg`);
 
 /** Says each change of a state aloud. */
 export function useChangesSaid(): void {
