@@ -141,6 +141,11 @@ func (s *story) next() (next time.Time) {
 		next = s.edges[i]
 	}
 	rules := s.rulesAt(s.now)
+	if s.Rules.Policy.Counts() {
+		if due := verdict.NextDeadline(s.state, *rules, s.aroundAt(s.now)); due.After(s.now) && (next.IsZero() || due.Before(next)) {
+			next = due
+		}
+	}
 	for i := range s.newest {
 		if stale := rules.FreshUntil(s.newest[i].o.ScheduledAt).Add(time.Millisecond); stale.After(s.now) && (next.IsZero() || stale.Before(next)) {
 			next = stale

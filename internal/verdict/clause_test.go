@@ -57,7 +57,8 @@ func TestReasonsForAState(t *testing.T) {
 		"paused":   {Policy{}, "0 ap,eu,us down\n10 pause", `{"is":"paused"}`},
 		"silent":   {Policy{}, "0 eu up", "{\"is\":\"up\",\"n\":1}\n" + `{"is":"silent","names":["ap","us"]}`},
 		"no data":  {Policy{}, "0 eu up\n300 tick", "{\"is\":\"no_data\",\"at\":\"2026-03-01T12:00:00Z\"}\n" + `{"is":"silent","names":["ap","eu","us"]}`},
-		"doubted":  {Policy{DownAfter: 3}, "0 ap,us up\n60 eu down\n120 eu down", "{\"is\":\"up\",\"n\":3}\n" + `{"is":"doubted","seen":[{"region":"eu","what":"status_code","http_status":503,"n":2,"of":3}]}`},
+		"doubted":  {Policy{DownAfter: 3}, "0 ap,eu,us up\n60 eu down\n120 eu down", "{\"is\":\"up\",\"n\":3}\n" + `{"is":"doubted","seen":[{"region":"eu","what":"status_code","http_status":503,"n":2,"of":3}]}`},
+		"unproven": {Policy{DownAfter: 3}, "0 ap,us up\n60 eu down\n120 eu down", `{"is":"degraded","n":1,"of":3,"seen":[{"region":"eu","what":"status_code","http_status":503,"n":2,"of":3}]}`},
 		"degraded": {Policy{}, "0 ap,us up\n0 eu degraded", `{"is":"degraded","n":1,"of":3,"seen":[{"region":"eu","what":"degraded"}]}`},
 		"maintained": {
 			Policy{}, "0 us,eu down\n10 maintain 0-600\n10 parent\n20 blind ap 0",

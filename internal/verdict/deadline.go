@@ -3,6 +3,8 @@ package verdict
 import (
 	"slices"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 // tick is how exactly deadlines are told: slots have whole milliseconds.
@@ -35,6 +37,9 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 		soonest(c.Parent.Until)
 	}
 	for _, v := range s.voices(&rules, &c) {
+		if !v.failing && v.newest.Status == uptime.StatusDown {
+			soonest(rules.FreshUntil(v.good).Add(tick))
+		}
 		if slices.Contains(renewed, v.newest.Region) {
 			continue
 		}
@@ -64,7 +69,11 @@ func idle(s *FoldState, rules *Rules, c *Conditions, until time.Time) bool {
 		if len(newest) == 0 {
 			continue
 		}
-		if stale := rules.FreshUntil(newest[len(newest)-1].ScheduledAt).Add(tick); stale.After(s.At) && !stale.After(until) {
+		last := &newest[len(newest)-1]
+		if last.Status == uptime.StatusDown && rules.Policy.Counts() { // what was good before it may go stale
+			return false
+		}
+		if stale := rules.FreshUntil(last.ScheduledAt).Add(tick); stale.After(s.At) && !stale.After(until) {
 			return false
 		}
 	}

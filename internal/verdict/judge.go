@@ -27,11 +27,20 @@ type voice struct {
 	failing bool
 	since   time.Time // first slot of failing, or of being good again
 	streak  int       // results in a row that go against failing, on their way to a threshold
+	good    time.Time // newest slot that was not down; zero when none is remembered
+	first   time.Time // slot of the first of the streak
+}
+
+// unproven says that a region does not count as failing yet, and that what it saw of good is no
+// evidence any more.
+func (v *voice) unproven(r *Rules, now time.Time) bool {
+	return !v.failing && v.newest.Status == uptime.StatusDown && r.FreshUntil(v.good).Before(now)
 }
 
 // tally is what the voices come to.
 type tally struct {
 	fresh, down, degraded []*voice
+	unproven              []*voice
 	need                  int
 	heard                 time.Time // until when those were who are not asked any more
 	lastGood              time.Time // newest slot of those who were good and are not asked any more
@@ -99,6 +108,8 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 		case one.failing:
 			t.down = append(t.down, one)
 			v.DownRegions = append(v.DownRegions, o.Region)
+		case one.unproven(r, now):
+			t.unproven = append(t.unproven, one)
 		case o.Status != uptime.StatusDown && r.degraded(o) != "":
 			t.degraded = append(t.degraded, one)
 		}
@@ -116,12 +127,13 @@ func (r *Rules) judge(voices []voice, c Conditions, previous Verdict, now time.T
 	}
 	slices.Sort(v.DownRegions)
 	t.need = r.Policy.Quorum.need(len(t.fresh))
+	against := len(t.down) + len(t.unproven)
 	switch {
 	case len(t.fresh) == 0:
 		v.Observed = StateNoData
 	case len(t.down) >= t.need:
 		v.Observed = StateDown
-	case len(t.degraded) > 0, len(t.down) > 0 && (!r.Policy.Degraded.IgnoreMinority || len(t.down) == len(t.fresh)): // all are no minority
+	case len(t.degraded) > 0, against > 0 && (!r.Policy.Degraded.IgnoreMinority || against == len(t.fresh)): // all are no minority
 		v.Observed = StateDegraded
 	default:
 		v.Observed = StateUp
@@ -170,6 +182,9 @@ func (r *Rules) began(observed State, t tally) time.Time {
 	if observed != StateDown {
 		for _, one := range t.degraded {
 			slots = append(slots, one.newest.ScheduledAt)
+		}
+		for _, one := range t.unproven {
+			slots = append(slots, one.first)
 		}
 		if len(slots) == 0 {
 			return time.Time{}

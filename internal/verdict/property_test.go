@@ -131,6 +131,34 @@ func TestStateIsTheFold(t *testing.T) {
 	})
 }
 
+// Whatever the rules are: who is up was seen to be well, by a region that can judge, not too long ago.
+func TestUpHasFreshEvidence(t *testing.T) {
+	seeds(t, 300, func(t *testing.T, random *rand.Rand, name string) {
+		rules, c, events := aWorld(random, aPolicy(random), 3)
+		s, seen := NewState(1), map[string]map[time.Time]Observation{}
+		for _, e := range events {
+			s, _ = Step(s, rules, c, e)
+			if o := e.Result; o != nil && o.Status.Measured() && !o.Late {
+				if seen[o.Region] == nil {
+					seen[o.Region] = map[time.Time]Observation{}
+				}
+				seen[o.Region][o.ScheduledAt] = *o
+			}
+			for _, now := range []time.Time{s.At, s.At.Add(time.Duration(random.IntN(200)) * time.Second)} {
+				well := false
+				for region, slots := range seen {
+					for slot, o := range slots {
+						well = well || o.Status != uptime.StatusDown && !rules.FreshUntil(slot).Before(now) && !c.BlindAt(region, now) && !c.BlindAt(region, slot)
+					}
+				}
+				if v := s.Verdict(rules, c, now); v.Observed == StateUp && !well {
+					t.Fatalf("%s: %+v at %v: up, %q", name, rules.Policy, now, v.Why)
+				}
+			}
+		}
+	})
+}
+
 // What came again changes nothing; neither does writing the state down and reading it back.
 func TestRepeatsChangeNothing(t *testing.T) {
 	seeds(t, 100, func(t *testing.T, random *rand.Rand, name string) {

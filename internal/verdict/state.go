@@ -176,8 +176,11 @@ func (r *RegionState) voice(rules *Rules, c *Conditions) (voice, bool) {
 		}
 		standing = standing.after(o, rules, c)
 		v.newest, heard = o, true
+		if o.Status != uptime.StatusDown {
+			v.good = o.ScheduledAt
+		}
 	}
-	v.failing, v.since, v.streak = standing.Failing, standing.Since, standing.Against
+	v.failing, v.since, v.streak, v.first = standing.Failing, standing.Since, standing.Against, standing.First
 	return v, heard
 }
 

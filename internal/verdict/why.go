@@ -29,17 +29,18 @@ func (r *Rules) clauses(v Verdict, t tally, c Conditions) (all []Clause) {
 	case StateNoData:
 		all = append(all, r.silence(v)...)
 	case StateUp:
-		if len(t.down) == 0 {
+		if len(t.down)+len(t.unproven) == 0 {
 			all = append(all, Clause{Is: FactUp, N: len(t.fresh)})
 		}
 	}
 	if len(t.down) > 0 {
 		all = append(all, Clause{Is: FactDown, N: len(t.down), Of: len(t.fresh), Seen: r.seen(t.down)})
 	}
-	if len(t.degraded) > 0 {
-		all = append(all, Clause{Is: FactDegraded, N: len(t.degraded), Of: len(t.fresh), Seen: r.seen(t.degraded)})
+	if n := len(t.degraded) + len(t.unproven); n > 0 {
+		all = append(all, Clause{Is: FactDegraded, N: n, Of: len(t.fresh), Seen: byRegion(append(r.seen(t.degraded), r.doubted(t.unproven)...))})
 	}
-	if doubted := r.doubted(t.fresh); len(doubted) > 0 {
+	proven := slices.DeleteFunc(slices.Clone(t.fresh), func(one *voice) bool { return slices.Contains(t.unproven, one) })
+	if doubted := r.doubted(proven); len(doubted) > 0 {
 		all = append(all, Clause{Is: FactDoubted, Seen: doubted})
 	}
 	if len(v.SilentRegions) > 0 && v.Observed != StateNoData {

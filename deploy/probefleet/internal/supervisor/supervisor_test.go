@@ -52,15 +52,15 @@ func TestProgramsAreRestartedAndStopped(t *testing.T) {
 	if got := s.States()[2]; got.Restarts != 0 || got.LastExit != "exit status 78" {
 		t.Errorf("wrong configuration was restarted: %+v", got)
 	}
+	await(t, "what crash says is in its log, each time", func() bool {
+		content, err := os.ReadFile(filepath.Join(dir, "crash.log"))
+		return err == nil && strings.Count(string(content), "again") >= 3
+	})
 	s.Stop()
 	for _, st := range s.States() {
 		if st.PID != 0 {
 			t.Errorf("%s still runs", st.Name)
 		}
-	}
-	content, err := os.ReadFile(filepath.Join(dir, "crash.log"))
-	if err != nil || strings.Count(string(content), "again") < 3 {
-		t.Errorf("log: %q %v", content, err)
 	}
 }
 
