@@ -207,6 +207,31 @@ func TestAllAnswersAgree(t *testing.T) {
 	}
 }
 
+// What was accepted before stays readable: one window that is not would take all others with it.
+func TestStoredRulesStayReadable(t *testing.T) {
+	t.Parallel()
+	for rule, starts := range map[string]int{
+		"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=1":        1,
+		"FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;UNTIL=19750101": 1,
+		"FREQ=YEARLY;INTERVAL=20;COUNT=1":                   1,
+		"FREQ=DAILY;BYDAY=MO,MO;COUNT=2":                    3,
+		"FREQ=DAILY;BYDAY=MO;BYSETPOS=1;COUNT=2":            3,
+	} {
+		w := Window{Scope: Scope{Everything: true}, StartsAt: "1970-01-01T00:00:00", DurationS: 60, RRule: rule}
+		if _, found := New(w); found == nil {
+			t.Errorf("%s is taken still", rule)
+		}
+		s, found := Stored(w)
+		if found != nil {
+			t.Errorf("%s: %v", rule, found)
+			continue
+		}
+		if got := s.Between(at("1970-01-01T00:00:00Z"), at("1979-01-01T00:00:00Z")); len(got) != starts {
+			t.Errorf("%s: %v", rule, got)
+		}
+	}
+}
+
 // No rule is looked for without end, whatever it asks for.
 func TestRulesAreBounded(t *testing.T) {
 	t.Parallel()

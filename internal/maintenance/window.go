@@ -64,7 +64,13 @@ type Schedule struct {
 }
 
 // New makes a window ready, or gives every mistake in it.
-func New(w Window) (*Schedule, []spec.Problem) {
+func New(w Window) (*Schedule, []spec.Problem) { return ready(w, false) }
+
+// Stored makes a window ready that was accepted once, also by rules that were less strict: of a
+// rule that names no day it is the start that is left.
+func Stored(w Window) (*Schedule, []spec.Problem) { return ready(w, true) }
+
+func ready(w Window, stored bool) (*Schedule, []spec.Problem) {
 	var found []spec.Problem
 	problem := func(pointer, code, format string, args ...any) {
 		found = append(found, spec.Problem{Pointer: pointer, Code: code, Message: fmt.Sprintf(format, args...)})
@@ -98,7 +104,7 @@ func New(w Window) (*Schedule, []spec.Problem) {
 		problem("/duration_s", spec.CodeOutOfRange, "want %d to %d seconds", int(MinDuration/time.Second), int(MaxDuration/time.Second))
 	}
 	if w.RRule != "" && len(found) == 0 {
-		if why := s.recur(w.RRule); why != "" {
+		if why := s.recur(w.RRule, stored); why != "" {
 			problem("/rrule", spec.CodeInvalidText, "%s", why)
 		}
 	}
@@ -128,7 +134,7 @@ func (s *Schedule) names() bool {
 }
 
 // recur takes the rule in, or says what is wrong with it.
-func (s *Schedule) recur(text string) (why string) {
+func (s *Schedule) recur(text string, stored bool) (why string) {
 	if len(text) > MaxRRule || !ruleText.MatchString(text) {
 		return fmt.Sprintf("want at most %d bytes such as FREQ=WEEKLY;BYDAY=SU, with FREQ first: DAILY, WEEKLY, MONTHLY or YEARLY", MaxRRule)
 	}
@@ -145,11 +151,11 @@ func (s *Schedule) recur(text string) (why string) {
 		if seen[name] = true; name == "UNTIL" {
 			until = value
 		}
-		if values := strings.Split(value, ","); len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values) {
+		if values := strings.Split(value, ","); !stored && len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values) {
 			return "want each value of a part once"
 		}
 	}
-	if seen["BYSETPOS"] && strings.HasPrefix(text, "FREQ=DAILY") {
+	if !stored && seen["BYSETPOS"] && strings.HasPrefix(text, "FREQ=DAILY") {
 		return "BYSETPOS chooses among the days of a week, a month or a year: a day is one"
 	}
 	rule, err := rrule.StrToROption(text)
@@ -180,7 +186,11 @@ func (s *Schedule) recur(text string) (why string) {
 	if _, err := rrule.NewRRule(*rule); err != nil {
 		return "want numbers that days, weeks and months have"
 	}
-	if !s.names() { // it would be looked for as far as there are years, each time somebody asks
+	switch {
+	case s.names():
+	case stored: // it would be looked for as far as there are years, each time somebody asks
+		s.rule = nil
+	default:
 		return "it names no day within ten years"
 	}
 	return ""

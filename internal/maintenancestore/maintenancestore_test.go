@@ -75,3 +75,19 @@ func TestWindowsThatHaveHeldStay(t *testing.T) {
 		}
 	})
 }
+
+// A window that would not be accepted any more takes no other one with it.
+func TestWindowsOfOlderRulesAreRead(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		s := maintenancestore.New(db)
+		for _, rule := range []string{"FREQ=YEARLY;INTERVAL=20;COUNT=1", "FREQ=DAILY;BYDAY=MO,MO", ""} {
+			if _, err := s.Create(t.Context(), "w", maintenance.Window{Scope: maintenance.Scope{Everything: true}, StartsAt: "2026-03-02T00:00:00", DurationS: 60, RRule: rule}, noon); err != nil {
+				t.Error(rule, err)
+			}
+		}
+		if all, err := s.List(t.Context(), 0, 10); err != nil || len(all) != 3 {
+			t.Errorf("%d windows, %v", len(all), err)
+		}
+	})
+}

@@ -40,7 +40,7 @@ func (w *Window) readParts(past string) error {
 	}
 	w.parts = append(w.parts, part{name: w.Name, terms: w.Terms, from: w.ChangedAt})
 	for i := range w.parts {
-		schedule, mistakes := maintenance.New(w.parts[i].terms)
+		schedule, mistakes := maintenance.Stored(w.parts[i].terms)
 		if len(mistakes) > 0 {
 			return errors.New(mistakes[0].Message)
 		}

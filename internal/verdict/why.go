@@ -39,8 +39,7 @@ func (r *Rules) clauses(v Verdict, t tally, c Conditions) (all []Clause) {
 	if n := len(t.degraded) + len(t.unproven); n > 0 {
 		all = append(all, Clause{Is: FactDegraded, N: n, Of: len(t.fresh), Seen: byRegion(append(r.seen(t.degraded), r.doubted(t.unproven)...))})
 	}
-	proven := slices.DeleteFunc(slices.Clone(t.fresh), func(one *voice) bool { return slices.Contains(t.unproven, one) })
-	if doubted := r.doubted(proven); len(doubted) > 0 {
+	if doubted := r.doubted(t.fresh, t.unproven...); len(doubted) > 0 {
 		all = append(all, Clause{Is: FactDoubted, Seen: doubted})
 	}
 	if len(v.SilentRegions) > 0 && v.Observed != StateNoData {
@@ -72,10 +71,10 @@ func (r *Rules) silence(v Verdict) []Clause {
 	return all
 }
 
-// doubted are failing results that are too few for their region to count as failing.
-func (r *Rules) doubted(fresh []*voice) (all []Seen) {
+// doubted are failing results that are too few for their region to count as failing, but those of some.
+func (r *Rules) doubted(fresh []*voice, but ...*voice) (all []Seen) {
 	for _, one := range fresh {
-		if !one.failing && one.newest.Status == uptime.StatusDown {
+		if !one.failing && one.newest.Status == uptime.StatusDown && !slices.Contains(but, one) {
 			seen := failureSeen(one.newest)
 			seen.N, seen.Of = one.streak, r.Policy.downAfter()
 			all = append(all, seen)
