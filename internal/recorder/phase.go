@@ -24,6 +24,9 @@ type Watch struct {
 	// Phase, if not nil, is told each change with the attempt of the batch the rows are
 	// in, counted from 1. A Record whose rows are in several batches hears of each.
 	Phase func(p Phase, attempt int)
+	// Hurry has the rows written without waiting for company, as long as the store takes
+	// rows: somebody waits for this answer before going on, and asks seldom.
+	Hurry bool
 }
 
 // Level says how hard it is to get rid of rows.

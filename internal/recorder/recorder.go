@@ -137,6 +137,7 @@ type Recorder struct {
 	queue                 []item
 	writing               []item // the batch being written: also buffered
 	attempt               int    // of it
+	hurry                 bool   // some row of the queue waits for no company
 	closed                bool
 	lastErr               string
 	tooOld                int       // rows of the spool
@@ -195,6 +196,7 @@ func (r *Recorder) Record(ctx context.Context, rows []uptime.Result, watch Watch
 		r.room.Release(room)
 		return ErrStopped
 	}
+	r.hurry = r.hurry || watch.Hurry
 	rec := &record{left: len(rows), room: room, watch: watch}
 	for i := range rows {
 		r.queue = append(r.queue, item{row: &rows[i], record: rec, at: now})

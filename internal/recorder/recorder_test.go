@@ -92,6 +92,38 @@ func TestBatchIsSealedBySizeOrAge(t *testing.T) {
 	})
 }
 
+// Rows in a hurry take along those that wait, and no later ones.
+func TestHurriedRowsWaitForNoCompany(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{}
+		r := New(sink, Options{Prober: "p1", Region: "eu", MaxRows: 10, MaxAge: time.Second})
+		stop := start(t, r)
+		begun := time.Now()
+		var waited []time.Duration
+		done := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			waited = append(waited, time.Since(begun))
+		}
+		for i, hurry := range []bool{false, true, false} {
+			if err := r.Record(t.Context(), rowsOf(int64(1+i), 1), Watch{Done: done, Hurry: hurry}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []time.Duration{0, 0, time.Second}; !slices.Equal(waited, want) {
+			t.Errorf("rows waited %v, want %v", waited, want)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

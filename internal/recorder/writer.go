@@ -137,8 +137,11 @@ func (r *Recorder) take() (batch []item, wait time.Duration, closed bool) {
 		return nil, idleBeat, r.closed
 	}
 	age := r.o.MaxAge
-	if !r.breaker.closed() {
+	switch {
+	case !r.breaker.closed():
 		age = r.o.AwayAge
+	case r.hurry:
+		age = 0
 	}
 	wait = age - time.Since(r.queue[0].at)
 	if len(r.queue) < r.o.MaxRows && wait > 0 && !r.closed {
@@ -146,6 +149,7 @@ func (r *Recorder) take() (batch []item, wait time.Duration, closed bool) {
 	}
 	n := min(len(r.queue), r.o.MostRows)
 	r.writing, r.queue = r.queue[:n:n], r.queue[n:]
+	r.hurry = r.hurry && len(r.queue) > 0
 	return r.writing, 0, false
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,6 +133,7 @@ func (c *Consumer) record(ctx context.Context, b *batch) {
 	watch := recorder.Watch{
 		Done:  func(err error) { c.recorded(b, err) },
 		Phase: func(p recorder.Phase, attempt int) { c.flights.phase(b, p, attempt) },
+		Hurry: slices.ContainsFunc(b.flights, (*flight).suspect), // the next of its kind waits for its place
 	}
 	if !c.hand(ctx, b.rows, watch) {
 		c.flights.end(b)

@@ -32,6 +32,9 @@ func (s *suspects) room(capacity int) checkstream.Room {
 	return checkstream.Room{Alone: alone, Entries: max(0, min(suspectsAtOnce-s.second, capacity-alone))}
 }
 
+// suspect says that the entry was delivered before.
+func (f *flight) suspect() bool { return f.entry.Deliveries > 1 }
+
 // begin takes the place of one; the answer gives it back.
 func (s *suspects) begin(as action) (done func()) {
 	count := &s.second
