@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { testbackend.Main(m) }
 func TestUpTwiceAndStatus(t *testing.T) {
 	t.Parallel()
 	relational := func(t *testing.T, url string) {
-		run(t, []string{"0001_first.sql", "0002_deletions.sql", "0003_specs.sql", "0004_jobs.sql", "0005_hosts.sql", "0006_rollups.sql", "0007_heartbeats.sql", "0008_deletion_steps.sql", "0009_incidents.sql", "0010_verdicts.sql", "0011_maintenance.sql", "0012_policies.sql", "0013_blind.sql", "0014_causes.sql", "0015_confirmations.sql", "0016_tags.sql", "0017_accounts.sql", "0018_status_pages.sql", "0019_ways_in.sql", "0020_subscribers.sql", "0021_disabled.sql", "0022_past.sql", "0023_told.sql", "0024_aside.sql", "0025_changed_windows.sql", "0026_user_versions.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
+		run(t, []string{"0001_first.sql", "0002_deletions.sql", "0003_specs.sql", "0004_jobs.sql", "0005_hosts.sql", "0006_rollups.sql", "0007_heartbeats.sql", "0008_deletion_steps.sql", "0009_incidents.sql", "0010_verdicts.sql", "0011_maintenance.sql", "0012_policies.sql", "0013_blind.sql", "0014_causes.sql", "0015_confirmations.sql", "0016_tags.sql", "0017_accounts.sql", "0018_status_pages.sql", "0019_ways_in.sql", "0020_subscribers.sql", "0021_disabled.sql", "0022_past.sql", "0023_told.sql", "0024_aside.sql", "0025_changed_windows.sql", "0026_user_versions.sql", "0027_visits.sql"}, func(report func(string)) error { return migrations.UpRelational(t.Context(), url, report) },
 			func() ([]migrations.State, error) { return migrations.Status(t.Context(), url, "") })
 	}
 	t.Run("sqlite", func(t *testing.T) {

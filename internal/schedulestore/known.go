@@ -15,15 +15,17 @@ import (
 // Known is the schedule of a target as it was wanted at an instant.
 type Known struct {
 	uptime.Schedule
-	PausedAt  time.Time // when it was paused; zero: it was active
-	ChangedAt time.Time // when the target was changed next, in whatever way; zero: it was not
-	Earlier   []Earlier // what it had been before, the oldest first
+	VisitedSince time.Time // as in uptime.Target
+	PausedAt     time.Time // when it was paused; zero: it was active
+	ChangedAt    time.Time // when the target was changed next, in whatever way; zero: it was not
+	Earlier      []Earlier // what it had been before, the oldest first
 }
 
 // Earlier is the schedule of a target as it was wanted until an instant.
 type Earlier struct {
 	uptime.Schedule
-	Until time.Time
+	VisitedSince time.Time
+	Until        time.Time
 }
 
 // Regions are those that had joined and not left from an instant on.
@@ -51,10 +53,13 @@ func (s *Store) KnownAt(ctx context.Context, ids []int64, at time.Time) (map[int
 				}
 			default:
 				if found {
-					k.Earlier = append(k.Earlier, Earlier{k.Schedule, made})
+					k.Earlier = append(k.Earlier, Earlier{k.Schedule, k.VisitedSince, made})
 				}
 				if k.Regions, err = DecodeRegions(row.Regions); err != nil {
 					return nil, err
+				}
+				if row.VisitedOtherwise {
+					k.VisitedSince = made
 				}
 				k.TargetID, k.Interval, k.Active = row.TargetID, time.Duration(row.IntervalS)*time.Second, row.Active
 				switch {

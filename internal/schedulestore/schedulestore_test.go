@@ -29,7 +29,7 @@ func appendVersion(t testing.TB, db *database.DB, schedule uptime.Schedule, dele
 	var given int64
 	err := schedulestore.Change(t.Context(), db, func(tx *gorm.DB, seq int64) error {
 		given = seq
-		return schedulestore.Append(t.Context(), tx, seq, schedule, deleted)
+		return schedulestore.Append(t.Context(), tx, seq, schedulestore.Draft{Schedule: schedule, Deleted: deleted}, time.Now())
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestSeqOrderIsCommitOrder(t *testing.T) {
 				for i := range each {
 					err := schedulestore.Change(t.Context(), db, func(tx *gorm.DB, seq int64) error {
 						schedule := uptime.Schedule{TargetID: int64(w*each + i), Interval: time.Minute, Active: true}
-						if err := schedulestore.Append(t.Context(), tx, seq, schedule, false); err != nil {
+						if err := schedulestore.Append(t.Context(), tx, seq, schedulestore.Draft{Schedule: schedule}, time.Now()); err != nil {
 							return err
 						}
 						if i%5 == 4 {

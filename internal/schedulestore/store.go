@@ -28,15 +28,23 @@ type Version struct {
 	EffectiveFrom time.Time // zero while pending
 }
 
+// Draft is a version to be written.
+type Draft struct {
+	uptime.Schedule
+	Deleted          bool
+	VisitedOtherwise bool // what was seen of the target until now was of something else
+}
+
 type versionRow struct {
-	Seq             int64  `gorm:"column:seq;primaryKey;autoIncrement:false"`
-	TargetID        int64  `gorm:"column:target_id"`
-	IntervalS       int64  `gorm:"column:interval_s"`
-	Regions         string `gorm:"column:regions"`
-	Active          bool   `gorm:"column:active"`
-	Deleted         bool   `gorm:"column:deleted"`
-	EffectiveFromMS *int64 `gorm:"column:effective_from_ms"`
-	CreatedAtMS     int64  `gorm:"column:created_at_ms"`
+	Seq              int64  `gorm:"column:seq;primaryKey;autoIncrement:false"`
+	TargetID         int64  `gorm:"column:target_id"`
+	IntervalS        int64  `gorm:"column:interval_s"`
+	Regions          string `gorm:"column:regions"`
+	Active           bool   `gorm:"column:active"`
+	Deleted          bool   `gorm:"column:deleted"`
+	EffectiveFromMS  *int64 `gorm:"column:effective_from_ms"`
+	CreatedAtMS      int64  `gorm:"column:created_at_ms"`
+	VisitedOtherwise bool   `gorm:"column:visited_otherwise"`
 }
 
 func (versionRow) TableName() string { return "schedule_versions" }
@@ -56,8 +64,8 @@ func Change(ctx context.Context, db *database.DB, fn func(tx *gorm.DB, seq int64
 }
 
 // Append writes a target's new version, pending, inside a Change.
-func Append(ctx context.Context, tx *gorm.DB, seq int64, schedule uptime.Schedule, deleted bool) error {
-	row, err := versionOf(seq, schedule, deleted, time.Now())
+func Append(ctx context.Context, tx *gorm.DB, seq int64, draft Draft, now time.Time) error {
+	row, err := draft.version(seq, now)
 	if err != nil {
 		return err
 	}
@@ -69,10 +77,10 @@ func Append(ctx context.Context, tx *gorm.DB, seq int64, schedule uptime.Schedul
 
 // AppendAll writes the new versions of many targets inside a Change. The first gets the Change's
 // seq, the others the numbers that follow, which are taken here: call it once.
-func AppendAll(ctx context.Context, tx *gorm.DB, seq int64, schedules []uptime.Schedule) error {
-	now, rows := time.Now(), make([]versionRow, len(schedules))
-	for i, schedule := range schedules {
-		row, err := versionOf(seq+int64(i), schedule, false, now)
+func AppendAll(ctx context.Context, tx *gorm.DB, seq int64, drafts []Draft, now time.Time) error {
+	rows := make([]versionRow, len(drafts))
+	for i, draft := range drafts {
+		row, err := draft.version(seq+int64(i), now)
 		if err != nil {
 			return err
 		}
@@ -90,14 +98,14 @@ func AppendAll(ctx context.Context, tx *gorm.DB, seq int64, schedules []uptime.S
 	return nil
 }
 
-func versionOf(seq int64, schedule uptime.Schedule, deleted bool, now time.Time) (versionRow, error) {
-	regions, err := EncodeRegions(schedule.Regions)
+func (d *Draft) version(seq int64, now time.Time) (versionRow, error) {
+	regions, err := EncodeRegions(d.Regions)
 	if err != nil {
 		return versionRow{}, err
 	}
 	return versionRow{
-		Seq: seq, TargetID: schedule.TargetID, IntervalS: int64(schedule.Interval / time.Second), Regions: regions,
-		Active: schedule.Active && !deleted, Deleted: deleted, CreatedAtMS: now.UnixMilli(),
+		Seq: seq, TargetID: d.TargetID, IntervalS: int64(d.Interval / time.Second), Regions: regions,
+		Active: d.Active && !d.Deleted, Deleted: d.Deleted, VisitedOtherwise: d.VisitedOtherwise, CreatedAtMS: now.UnixMilli(),
 	}, nil
 }
 

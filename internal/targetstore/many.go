@@ -43,7 +43,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 		}
 		hosts := hostSums{rate: s.rate, tx: tx}
 		var changed, rescheduled, rewritten []row
-		var schedules []uptime.Schedule
+		var drafts []schedulestore.Draft
 		now := time.Now().UnixMilli()
 		for i, a := range asked {
 			before, found := there[a.ID]
@@ -65,7 +65,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 				continue
 			}
 			edited.ID, edited.Name, edited.URL, edited.Kind = o.ID, before.Name, before.URL, uptime.Kind(before.Kind)
-			edited.SpecVersion, edited.CreatedAt, edited.UpdatedAt = o.Target.SpecVersion, o.Target.CreatedAt, o.Target.UpdatedAt
+			edited.SpecVersion, edited.VisitedSince, edited.CreatedAt, edited.UpdatedAt = o.Target.SpecVersion, o.Target.VisitedSince, o.Target.CreatedAt, o.Target.UpdatedAt
 			after, err := toRow(edited)
 			if err != nil {
 				return err
@@ -93,9 +93,11 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 			if o.Err = refused; refused != nil {
 				continue
 			}
-			after.SpecVersion, after.UpdatedAtMS = seq+int64(len(changed)), now
-			if dry {
-				after.SpecVersion, after.UpdatedAtMS = before.SpecVersion, before.UpdatedAtMS
+			if !dry {
+				after.SpecVersion, after.UpdatedAtMS = seq+int64(len(changed)), now
+				if !uptime.VisitedAlike(o.Target, edited) {
+					after.VisitedSinceMS = now
+				}
 			}
 			after.HostSeq = after.SpecVersion
 			if o.Target, err = after.target(); err != nil {
@@ -103,7 +105,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 			}
 			o.Changed = true
 			changed = append(changed, after)
-			schedules = append(schedules, schedule(after, o.Target.Regions))
+			drafts = append(drafts, draft(after, o.Target.Regions))
 			if onlySchedule(before, after) {
 				rescheduled = append(rescheduled, after)
 			} else {
@@ -123,7 +125,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 				return err
 			}
 		}
-		return schedulestore.AppendAll(ctx, tx, seq, schedules)
+		return schedulestore.AppendAll(ctx, tx, seq, drafts, time.UnixMilli(now))
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		return nil, fmt.Errorf("update %d targets: %w", len(asked), err)

@@ -92,7 +92,7 @@ func (s *Store) Each(ctx context.Context, fn func(uptime.Target) error) error {
 	for rows.Next() {
 		var r row
 		err := rows.Scan(&r.ID, &r.Name, &r.URL, &r.Kind, &r.IntervalS, &r.TimeoutMS, &r.Regions, &r.Active, &r.Spec, &r.Policy, &r.Tags, &r.ParentID,
-			&r.SpecVersion, &r.CreatedAtMS, &r.UpdatedAtMS)
+			&r.SpecVersion, &r.VisitedSinceMS, &r.CreatedAtMS, &r.UpdatedAtMS)
 		if err != nil {
 			return fmt.Errorf("read targets: %w", database.Translate(ctx, err))
 		}

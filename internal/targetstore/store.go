@@ -60,7 +60,7 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 
 // create is Create inside a Change.
 func (s *Store) create(ctx context.Context, tx *gorm.DB, seq int64, t uptime.Target) (row, error) {
-	t.ID, t.SpecVersion = 0, seq
+	t.ID, t.SpecVersion, t.VisitedSince = 0, seq, time.Time{}
 	t.CreatedAt = time.Now()
 	t.UpdatedAt = t.CreatedAt
 	r, err := toRow(t)
@@ -79,7 +79,7 @@ func (s *Store) create(ctx context.Context, tx *gorm.DB, seq int64, t uptime.Tar
 	if err := carry(ctx, tx, r.ID, nil, t.Tags, t.CreatedAt); err != nil {
 		return row{}, err
 	}
-	return r, schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), false)
+	return r, schedulestore.Append(ctx, tx, seq, draft(r, t.Regions), t.CreatedAt)
 }
 
 // Update reads a target, lets change edit it and stores it with the next schedule
@@ -105,14 +105,15 @@ func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int6
 	if err != nil {
 		return row{}, err
 	}
-	t, err := before.target()
+	was, err := before.target()
 	if err != nil {
 		return row{}, err
 	}
+	t := was
 	if err := change(&t); err != nil {
 		return row{}, err
 	}
-	t.ID, t.SpecVersion = before.ID, before.SpecVersion
+	t.ID, t.SpecVersion, t.VisitedSince = before.ID, before.SpecVersion, was.VisitedSince
 	t.CreatedAt, t.UpdatedAt = time.UnixMilli(before.CreatedAtMS), time.UnixMilli(before.UpdatedAtMS)
 	after, err := toRow(t)
 	if err != nil {
@@ -128,6 +129,9 @@ func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int6
 		}
 	}
 	after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
+	if !uptime.VisitedAlike(was, t) {
+		after.VisitedSinceMS = after.UpdatedAtMS
+	}
 	after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
 	if err := write(ctx, tx, before, after); err != nil {
 		return row{}, err
@@ -135,13 +139,13 @@ func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int6
 	if err := s.rate.judge(ctx, tx, before, after); err != nil {
 		return row{}, err
 	}
-	return after, schedulestore.Append(ctx, tx, seq, schedule(after, t.Regions), false)
+	return after, schedulestore.Append(ctx, tx, seq, draft(after, t.Regions), time.UnixMilli(after.UpdatedAtMS))
 }
 
 // write puts a row in place of the one before.
 func write(ctx context.Context, tx *gorm.DB, before, after row) error {
 	result := tx.WithContext(ctx).Model(&row{}).Where("id = ?", after.ID).
-		Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "updated_at_ms", "host", "host_seq").
+		Select("name", "url", "kind", "interval_s", "timeout_ms", "regions", "active", "spec", "policy", "tags", "parent_id", "spec_version", "visited_since_ms", "updated_at_ms", "host", "host_seq").
 		Updates(after)
 	if result.Error != nil {
 		return nameTaken(ctx, result.Error)
@@ -178,7 +182,9 @@ func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
 		if err := requestDeletion(ctx, tx, id); err != nil {
 			return err
 		}
-		return schedulestore.Append(ctx, tx, seq, schedule(r, t.Regions), true)
+		ended := draft(r, t.Regions)
+		ended.Deleted = true
+		return schedulestore.Append(ctx, tx, seq, ended, time.Now())
 	})
 	if err != nil {
 		return fmt.Errorf("delete target %d: %w", id, err)

@@ -93,6 +93,68 @@ func TestEditsAreStored(t *testing.T) {
 	})
 }
 
+// What was seen of a target is of what it is no more once it is visited otherwise, and of nothing
+// else that is edited.
+func TestEditsSayWhatIsVisitedOtherwise(t *testing.T) {
+	t.Parallel()
+	edits := []struct {
+		name      string
+		edit      func(*uptime.Target)
+		otherwise bool
+	}{
+		{"name, policy, pace", func(t *uptime.Target) {
+			t.Name, t.Policy, t.Interval, t.Timeout, t.Regions, t.Active, t.Tags = "b", `{"for_s":60}`, time.Hour, time.Second, nil, false, []string{"x"}
+			t.VisitedSince = time.Now()
+		}, false},
+		{"URL", func(t *uptime.Target) { t.URL += "other" }, true},
+		{"nothing", func(*uptime.Target) {}, false},
+		{"spec", func(t *uptime.Target) { t.Spec.Family = uptime.FamilyV6 }, true},
+		{"paused", func(t *uptime.Target) { t.Active = true }, false},
+		{"kind", func(t *uptime.Target) {
+			t.Kind, t.URL, t.Spec = uptime.KindHeartbeat, "heartbeat://b", uptime.Spec{Heartbeat: &uptime.HeartbeatSpec{PeriodS: 3600}}
+		}, true},
+		{"plan of a heartbeat", func(t *uptime.Target) {
+			t.URL, t.Spec.Heartbeat = "heartbeat://c", &uptime.HeartbeatSpec{PeriodS: 60}
+		}, false},
+	}
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := targetstore.New(db)
+		want := create(t, store, example("a"))
+		if !want.VisitedSince.IsZero() {
+			t.Errorf("created: %+v", want.VisitedSince)
+		}
+		for _, e := range edits {
+			got, err := store.Update(t.Context(), want.ID, 0, func(t *uptime.Target) error { e.edit(t); return nil })
+			if err != nil {
+				t.Fatal(e.name, err)
+			}
+			since := want.VisitedSince
+			if e.otherwise {
+				since = got.UpdatedAt
+			}
+			if !got.VisitedSince.Equal(since) {
+				t.Errorf("%s: %+v, want %+v", e.name, got.VisitedSince, since)
+			}
+			want = got
+		}
+		spec := func(t *uptime.Target) error { t.Spec.Heartbeat, t.Spec.Family = nil, uptime.FamilyV4; return nil }
+		other := create(t, store, example("other"))
+		for _, dry := range []bool{true, false} {
+			outcomes, err := store.UpdateMany(t.Context(), askFor(other), dry, spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, since := outcomes[0].Target, time.Time{}
+			if !dry {
+				since = got.UpdatedAt
+			}
+			if !got.VisitedSince.Equal(since) {
+				t.Errorf("many, dry %v: %+v, want %+v", dry, got.VisitedSince, since)
+			}
+		}
+	})
+}
+
 // Every change of a target is one schedule version, committed with it.
 func TestEveryChangeIsAVersion(t *testing.T) {
 	t.Parallel()

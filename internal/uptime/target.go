@@ -50,8 +50,21 @@ type Target struct {
 	Tags        []string // sorted: see ParseTags
 	ParentID    int64    // the target it depends on; 0: none
 	SpecVersion int64    // the schedule_seq of the last change: rises with every edit
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// VisitedSince is when it was last made to be visited otherwise: what was seen before was of something
+	// else, and is no evidence of how the target is. Zero: it was never visited otherwise.
+	VisitedSince time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// VisitedAlike says whether two targets are the same thing that is looked at in the same way, so that what is
+// seen of one says how the other is. How long is waited for it is no part of that. Of a heartbeat, nothing
+// of the plan is: a ping is a ping.
+func VisitedAlike(a, b Target) bool {
+	if a.Kind != b.Kind || !a.Kind.Probed() {
+		return a.Kind == b.Kind
+	}
+	return a.URL == b.URL && a.Spec.Text() == b.Spec.Text()
 }
 
 // PolicyText says when a target is down and when people hear of it: a verdict.Policy as

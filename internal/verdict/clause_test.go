@@ -54,6 +54,7 @@ func TestReasonsForAState(t *testing.T) {
 	}{
 		"up":       {Policy{}, "0 ap,eu,us up", `{"is":"up","n":3}`},
 		"unheard":  {Policy{}, "0 tick", `{"is":"unheard","names":["ap","eu","us"]}`},
+		"edited":   {Policy{}, "0 ap,eu,us up\n10 edit\n11 tick", `{"is":"unheard","names":["ap","eu","us"]}`},
 		"paused":   {Policy{}, "0 ap,eu,us down\n10 pause", `{"is":"paused"}`},
 		"silent":   {Policy{}, "0 eu up", "{\"is\":\"up\",\"n\":1}\n" + `{"is":"silent","names":["ap","us"]}`},
 		"no data":  {Policy{}, "0 eu up\n300 tick", "{\"is\":\"no_data\",\"at\":\"2026-03-01T12:00:00Z\"}\n" + `{"is":"silent","names":["ap","eu","us"]}`},

@@ -135,6 +135,9 @@ func TestStateIsTheFold(t *testing.T) {
 func TestUpHasFreshEvidence(t *testing.T) {
 	seeds(t, 300, func(t *testing.T, random *rand.Rand, name string) {
 		rules, c, events := aWorld(random, aPolicy(random), 3)
+		if random.IntN(2) == 0 {
+			rules.VisitedSince = events[random.IntN(len(events))].At
+		}
 		s, seen := NewState(1), map[string]map[time.Time]Observation{}
 		for _, e := range events {
 			s, _ = Step(s, rules, c, e)
@@ -148,7 +151,8 @@ func TestUpHasFreshEvidence(t *testing.T) {
 				well := false
 				for region, slots := range seen {
 					for slot, o := range slots {
-						well = well || o.Status != uptime.StatusDown && !rules.FreshUntil(slot).Before(now) && !c.BlindAt(region, now) && !c.BlindAt(region, slot)
+						before := slot.Before(rules.VisitedSince) && rules.VisitedSince.Before(now) // another URL
+						well = well || !before && o.Status != uptime.StatusDown && !rules.FreshUntil(slot).Before(now) && !c.BlindAt(region, now) && !c.BlindAt(region, slot)
 					}
 				}
 				if v := s.Verdict(rules, c, now); v.Observed == StateUp && !well {

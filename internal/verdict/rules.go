@@ -33,8 +33,9 @@ const (
 type Rules struct {
 	Interval, Timeout time.Duration
 	Active            bool
-	Regions           []string // that are to check it now
-	Policy            Policy   // valid; the zero value is the default
+	Regions           []string  // that are to check it now
+	VisitedSince      time.Time // what was seen before was of something else; zero: nothing was
+	Policy            Policy    // valid; the zero value is the default
 }
 
 // Conditions are what holds around a target: facts that others found out. They may be
@@ -113,9 +114,17 @@ func Confirmed(l *uptime.Look) Observation {
 		TotalUS: l.TotalUS, CertNotAfter: l.CertNotAfter, Revision: 1}
 }
 
+// handedOut is for how long after an edit checks may come that were handed out before: the schedule
+// is read each second, and checks are handed out a second ahead.
+const handedOut = 5 * time.Second
+
 // FreshUntil is the instant after which a measurement is no longer evidence.
 func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
-	return scheduledAt.Add(2*r.Interval + r.Timeout)
+	until := scheduledAt.Add(2*r.Interval + r.Timeout)
+	if edited := r.VisitedSince; !edited.IsZero() && scheduledAt.Before(edited.Add(handedOut)) && edited.Before(until) {
+		return edited
+	}
+	return until
 }
 
 // degraded is what makes a result that is not down degraded, as in Seen; "" when nothing does.

@@ -61,7 +61,7 @@ func (r *Rules) silence(v Verdict) []Clause {
 	switch {
 	case len(r.Regions) == 0:
 		return []Clause{{Is: FactUnchecked}}
-	case v.LastResultAt.IsZero():
+	case v.LastResultAt.IsZero(), v.LastResultAt.Before(r.VisitedSince):
 		return []Clause{{Is: FactUnheard, Names: r.Regions}}
 	}
 	all := []Clause{{Is: FactNoData, At: v.LastResultAt}}

@@ -117,7 +117,7 @@ func (n *fewPreviews) of(ctx context.Context, a *api, t uptime.Target) string {
 
 // visitedAlike says whether an edit left alone how a target is visited.
 func visitedAlike(a, b uptime.Target) bool {
-	return a.URL == b.URL && a.Kind == b.Kind && a.Timeout == b.Timeout && a.Spec.Text() == b.Spec.Text()
+	return a.Timeout == b.Timeout && uptime.VisitedAlike(a, b)
 }
 
 type checkOutput struct{ Body Check }

@@ -15,7 +15,7 @@ import (
 
 type currentTick struct {
 	ResultTick
-	Fresh bool `json:"fresh" doc:"whether it says how the target is now: a measurement does, until two intervals and the timeout after its slot (of a heartbeat the grace, too), as on live pages. What is false is no evidence of anything now. On a copy, as of when that was made"`
+	Fresh bool `json:"fresh" doc:"whether it says how the target is now: a measurement does, until two intervals and the timeout after its slot (of a heartbeat the grace, too), or until the target was made to be visited otherwise, as on live pages. What is false is no evidence of anything now. On a copy, as of when that was made"`
 }
 
 type currentBody struct {

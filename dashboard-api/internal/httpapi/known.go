@@ -149,13 +149,13 @@ func (a *api) blindKnown(ctx context.Context, since, at time.Time) (known []verd
 // as is a target as it was planned; what else it was is not kept.
 func (r *around) as(t uptime.Target) (uptime.Target, verdict.Rules) {
 	if s, found := r.schedules[t.ID]; found {
-		t = planned(t, s.Schedule)
+		t = planned(t, s.Schedule, s.VisitedSince)
 	}
 	return t, live.RulesOf(t, r.regions[len(r.regions)-1].Active)
 }
 
-func planned(t uptime.Target, s uptime.Schedule) uptime.Target {
-	t.Interval, t.Regions, t.Active = s.Interval, s.Regions, s.Active
+func planned(t uptime.Target, s uptime.Schedule, since time.Time) uptime.Target {
+	t.Interval, t.Regions, t.Active, t.VisitedSince = s.Interval, s.Regions, s.Active, since
 	return t
 }
 
@@ -177,7 +177,7 @@ func (r *around) before(t uptime.Target, since time.Time) (all []asknown.Earlier
 		}
 		then, _ := r.as(t)
 		if i := slices.IndexFunc(schedules, func(s schedulestore.Earlier) bool { return !s.Until.Before(edge) }); i >= 0 {
-			then = planned(t, schedules[i].Schedule)
+			then = planned(t, schedules[i].Schedule, schedules[i].VisitedSince)
 		}
 		i := slices.IndexFunc(r.regions, func(s schedulestore.Regions) bool { return !s.From.Before(edge) })
 		if i < 0 {

@@ -71,7 +71,7 @@ func newJourney(t *testing.T) *journey {
 // dated gives what was written just now the time of the journey.
 func (j *journey) dated() {
 	j.Helper()
-	for _, what := range []string{"targets SET created_at_ms", "targets SET updated_at_ms", "schedule_versions SET created_at_ms", "region_versions SET created_at_ms", "status_pages SET created_at_ms", "status_pages SET updated_at_ms"} {
+	for _, what := range []string{"targets SET created_at_ms", "targets SET updated_at_ms", "targets SET visited_since_ms", "schedule_versions SET created_at_ms", "region_versions SET created_at_ms", "status_pages SET created_at_ms", "status_pages SET updated_at_ms"} {
 		table, column, _ := strings.Cut(what, " SET ")
 		if err := j.db.Write().Exec(fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s > ?", table, column, column), j.now.UnixMilli(), j.now.UnixMilli()).Error; err != nil {
 			j.Fatal(err)
@@ -454,6 +454,17 @@ func TestWhatIsKnownNowIsWhatIsLiveInEverySituation(t *testing.T) {
 			j.pass(50 * time.Second)
 			j.checked("uu", "du")
 			j.edit("half as often", func(t *uptime.Target) { t.Interval = 2 * time.Minute })
+			j.checked("du")
+		}},
+		{name: "another URL", state: "degraded", happens: func() {
+			j.checked("uu", "uu")
+			j.until(j.now.Add(54 * time.Second))
+			j.edit("another URL", func(t *uptime.Target) { t.URL += "other" })
+			j.checked("uu") // handed out before
+			j.pass(20 * time.Second)
+			j.checked("-d", "ud")
+			j.edit("other headers", func(t *uptime.Target) { t.Spec.Family = uptime.FamilyV6 })
+			j.pass(10 * time.Second)
 			j.checked("du")
 		}},
 		{name: "one region is blind", state: "up", happens: func() {

@@ -103,6 +103,46 @@ func TestNoSnapshotIsGreenOnOldEvidence(t *testing.T) {
 	}
 }
 
+// What was seen of another URL says nothing of this one, not even when it was handed out before
+// and comes later.
+func TestNothingIsGreenByWhatItWasBefore(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]string{"by default": "", "counting": `{"down_after":2}`} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now().Truncate(time.Millisecond)
+			h := New(Options{Now: func() time.Time { return now }})
+			watched := target(5)
+			watched.Policy = uptime.PolicyText(policy)
+			up := func() []uptime.Result { return []uptime.Result{result(5, "eu", now, uptime.StatusUp)} }
+			h.Load([]uptime.Target{watched}, up(), []string{"eu"})
+			is := func(when string, want verdict.State) {
+				t.Helper()
+				if got := h.Snapshot().Items[0]; got.State != want || len(got.RegionStates) > 0 && got.RegionStates[0].Fresh != (want == verdict.StateUp) {
+					t.Errorf("%s: %s, %s, %+v", when, got.State, got.Why, got.RegionStates)
+				}
+			}
+			is("at first", verdict.StateUp)
+			now = now.Add(time.Second)
+			watched.Name, watched.SpecVersion = "other", 2
+			h.Upsert(watched)
+			is("with another name", verdict.StateUp)
+			watched.URL, watched.SpecVersion, watched.VisitedSince = "https://other.example/", 3, now
+			h.Upsert(watched)
+			now = now.Add(time.Second)
+			is("with another URL", verdict.StateNoData)
+			h.Apply(up())
+			is("by what was handed out before", verdict.StateNoData)
+			before := up()
+			now = now.Add(4 * time.Second)
+			h.Apply(up())
+			is("by what came of it", verdict.StateUp)
+			h = New(Options{Now: func() time.Time { return now }})
+			h.Load([]uptime.Target{watched}, before, []string{"eu"})
+			is("after a restart", verdict.StateNoData)
+		})
+	}
+}
+
 // What a region saw that was asked to look again counts like a result, and is no tick.
 func TestConfirmationIsEvidence(t *testing.T) {
 	t.Parallel()

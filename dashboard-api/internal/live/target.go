@@ -201,7 +201,7 @@ func (e *entry) judgeBy(active []string, now time.Time) {
 
 // RulesOf are those of a target while these regions are adopted.
 func RulesOf(t uptime.Target, active []string) verdict.Rules {
-	rules := verdict.Rules{Interval: t.Interval, Timeout: t.Timeout, Active: t.Active, Policy: verdict.Stored(t.Policy)}
+	rules := verdict.Rules{Interval: t.Interval, Timeout: t.Timeout, Active: t.Active, VisitedSince: t.VisitedSince, Policy: verdict.Stored(t.Policy)}
 	if t.Kind != uptime.KindHeartbeat {
 		rules.Regions = uptime.ResolveRegions(t.Regions, active)
 		return rules
