@@ -33,6 +33,16 @@ func (s *Standing) Settled(at time.Time) bool {
 	return known.settled.IsZero() || !known.settled.Before(at)
 }
 
+// Behind is until when every slot due has its row, if that is longer ago than it is while nothing
+// is wrong; zero: it is not, or not known.
+func (s *Standing) Behind(now time.Time) time.Time {
+	settled := s.told().settled
+	if settled.IsZero() || !settled.Add(uptime.Expiry(uptime.MaxInterval)+settling).Before(now) {
+		return time.Time{}
+	}
+	return settled
+}
+
 func (s *Standing) told() standing {
 	if s != nil {
 		if known := s.known.Load(); known != nil {
@@ -63,11 +73,10 @@ func (a *api) lacks(of availability.Span) (l Lacks) {
 	if since := a.Results.FiguresSince(); of.From.Before(since) {
 		l.KeptSince = some(instant(since))
 	}
-	known := a.Standing.told()
-	if !known.settled.IsZero() && known.settled.Add(uptime.Expiry(uptime.MaxInterval)+settling).Before(of.To) {
-		l.SettledUntil = some(instant(later(known.settled, of.From)))
+	if settled := a.Standing.Behind(of.To); !settled.IsZero() {
+		l.SettledUntil = some(instant(later(settled, of.From)))
 	}
-	for _, s := range known.aside {
+	for _, s := range a.Standing.told().aside {
 		if s = of.Within(s); !s.Empty() {
 			l.NotComputed = append(l.NotComputed, lack{instant(s.From), instant(s.To)})
 		}

@@ -46,6 +46,7 @@ func TestFiguresSayWhatTheyLack(t *testing.T) {
 	const settled, missing = `"settled_until":"2026-03-01T09:00:00.000Z"`, `"not_computed":[{"from":"2026-03-01T07:00:00.000Z","to":"2026-03-01T08:00:00.000Z"}]`
 	says(target+"uptime"+today, settled, missing)
 	says(target+"series"+today, settled, missing)
+	says("/api/v1/targets:figures?ids=1", settled, missing)
 	says("/api/v1/reports/2026-03", settled, missing, `"complete":false`)
 	says(target + "uptime" + february)
 	says("/api/v1/reports/2026-02", `"complete":true`)

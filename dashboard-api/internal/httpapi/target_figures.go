@@ -35,6 +35,7 @@ type targetFiguresBody struct {
 }
 
 type figuresPage struct {
+	Lacks
 	StaleSince nullable[instant]   `json:"stale_since,omitzero" doc:"only on a copy: when it was made"`
 	Items      []targetFiguresBody `json:"items" nullable:"false" doc:"by id; those that are gone are left out"`
 }
@@ -56,7 +57,7 @@ func (a *api) figuresOfMany(ctx context.Context, in *struct {
 		return nil, err
 	}
 	return recent(ctx, a, about{question: fmt.Sprint("figures ", ids), targets: ids, span: span, terms: termsOf(terms)}, func(ctx context.Context) (figuresPage, error) {
-		page := figuresPage{Items: make([]targetFiguresBody, len(targets))}
+		page := figuresPage{Lacks: a.lacks(span), Items: make([]targetFiguresBody, len(targets))}
 		if len(targets) == 0 {
 			return page, nil
 		}

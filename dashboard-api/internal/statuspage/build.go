@@ -81,12 +81,13 @@ func (p *Pages) readIncidents(ctx context.Context, w *written, since time.Time) 
 type history struct {
 	periods  []availability.Period
 	accounts map[int64]*availability.Account
+	behind   time.Time // slots due since then may be without a row; zero: none that matter
 }
 
 func (p *Pages) readHistory(page pagestore.Page) func(context.Context) (history, error) {
 	return func(ctx context.Context) (h history, err error) {
 		window, periods := Days(page, p.Now())
-		h.periods = periods
+		h.periods, h.behind = periods, p.Behind(p.Now())
 		if ids := bound(page); len(ids) > 0 {
 			h.accounts, err = p.Daily(ctx, ids, window, h.periods)
 		}
@@ -135,6 +136,9 @@ func (p *Pages) view(page pagestore.Page, w written, writtenAt time.Time, fine b
 		v.NoHistory = true
 	case !historyFine:
 		v.HistoryAt = readAt
+	}
+	if !v.NoHistory && !h.behind.IsZero() {
+		v.HistoryAt = h.behind
 	}
 	b := newBuilder(page, v, h, now)
 	for id, s := range p.Live.States(bound(page)) {
@@ -233,7 +237,11 @@ func (b *builder) component(c pagestore.Component) ComponentView {
 			if figures.Planned() == 0 && figures.Excluded == 0 { // it was not watched: a new target says nothing of the days before it
 				continue
 			}
-			states, longest = append(states, dayOf(figures)), max(longest, figures.DowntimeMinutes())
+			state := dayOf(figures)
+			if state == pagestore.Up && !b.history.behind.IsZero() && period.To.After(b.history.behind) {
+				state = pagestore.NoData // what came after may be missing
+			}
+			states, longest = append(states, state), max(longest, figures.DowntimeMinutes())
 		}
 		v.Days = append(v.Days, Day{Name: period.Name, State: combine(c.Rule, states), DownMinutes: longest})
 	}

@@ -121,6 +121,28 @@ func TestDaysThatHang(t *testing.T) {
 	})
 }
 
+// Slots of which nobody knows what came of them make no day green: neither that in which it began
+// nor those after it. What was seen to be bad stays.
+func TestDaysThatNobodyAccountsForAreNotGreen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, testbackend.SQLite(t))
+	id := r.target("site")
+	r.day = func(_ int64, n int) availability.Counts {
+		if n == 89 {
+			return availability.Counts{Down: 1}
+		}
+		return availability.Counts{Up: 100}
+	}
+	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleWorst, Targets: []int64{id}})}})
+	contains(t, r.get("/s/main").Body.String(), `aria-label="90 days: 89 operational, 0 degraded, 1 down, 0 in maintenance, 0 without data"`, "!The daily history is as of")
+	r.behind = noon.Add(-52 * time.Hour) // the day before yesterday
+	r.pass(30 * time.Second)
+	r.get("/s/main") // has the days read again
+	r.pass(3 * time.Second)
+	contains(t, r.get("/s/main").Body.String(), `aria-label="90 days: 87 operational, 0 degraded, 1 down, 0 in maintenance, 2 without data"`, "The daily history is as of 2026-02-27 08:00:00 UTC")
+	contains(t, r.get("/compat/uptime-kuma/api/status-page/heartbeat/main").Body.String(), "2026-02-27")
+}
+
 // What the days were is kept through an edit, and shown with its age; but not as days of another zone.
 func TestEditWhileDaysAreAway(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func (t *Teller) AsKnown(p Past) *View {
 		}
 	}
 	v := &View{Slug: p.Page.Slug, Title: p.Page.Terms.Title, Description: p.Page.Terms.Description, Zone: zoneOf(p.Page), MadeAt: p.At, Manual: true}
-	b := newBuilder(p.Page, v, history{p.Periods, p.Accounts}, p.At)
+	b := newBuilder(p.Page, v, history{periods: p.Periods, accounts: p.Accounts}, p.At)
 	for id, s := range p.States {
 		b.states[id] = stateOf(s)
 	}

@@ -53,7 +53,10 @@ type Options struct {
 	Windows   Windows
 	Live      Live
 	// Daily sums up targets as a whole over periods.
-	Daily       func(ctx context.Context, ids []int64, window availability.Span, periods []availability.Period) (map[int64]*availability.Account, error)
+	Daily func(ctx context.Context, ids []int64, window availability.Span, periods []availability.Period) (map[int64]*availability.Account, error)
+	// Behind is until when every slot due has its row, if that is longer ago than usual; zero, or
+	// no function: it is not.
+	Behind      func(now time.Time) time.Time
 	Fingerprint func(text string) string // keyed; the same on every node
 	Secure      func(r *http.Request) bool
 	TrustProxy  bool
@@ -125,6 +128,9 @@ type copied struct {
 func New(o Options) *Pages {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Behind == nil {
+		o.Behind = func(time.Time) time.Time { return time.Time{} }
 	}
 	if o.MostOfAddress == 0 {
 		o.MostOfAddress = mostOfOne

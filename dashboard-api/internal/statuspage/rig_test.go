@@ -51,6 +51,7 @@ type rig struct {
 	hub       *live.Hub
 	clock     atomic.Int64
 	history   atomic.Pointer[error]                     // of the days; nil: they are answered
+	behind    time.Time                                 // what the sweep has not come to
 	day       func(id int64, n int) availability.Counts // of the nth day of 90; nil: all up
 }
 
@@ -74,7 +75,7 @@ func newRig(t testing.TB, url string) *rig {
 	r.sessions = sessions
 	r.sockets = wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
-		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
+		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Behind: func(time.Time) time.Time { return r.behind }, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
 		PublicURL: "https://pf.example", Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
 	})
 	return r
