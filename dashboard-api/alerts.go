@@ -52,6 +52,7 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 	a.zones, a.feed = nameservers.New(nil), newIncidentFeed(a.store, hub, s.Log)
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{
+		Now:   stores.clock.Now,
 		Lease: a.lease, Follower: evaluator.Feed{Follower: livefeed.NewFollower(stores.redis)}, Targets: hub, Results: stores.results, Maintenance: a.windows,
 		Store: a.verdicts, Told: a.told, Confirm: checkstream.NewConfirm(stores.redis), NameServers: a.zones.Of, Health: s.Health, Log: s.Log, Metrics: s.Metrics,
 	})
@@ -77,8 +78,8 @@ func (a *alerts) told() {
 // loops are what has to run; look makes what some of them look at.
 func (a *alerts) loops(cfg Config, look func() *vitals, stores *stores, hub *live.Hub, s *service.Service) []func(context.Context) error {
 	return []func(context.Context) error{
-		a.lease.Run, a.evaluator.Run, a.zones.Run, a.worker.Run, a.feed.follow, a.followBlind(hub, s.Log),
-		(&maintained{windows: a.windows, hub: hub, log: s.Log}).follow, a.deadman(cfg, look(), s), a.troubles(look(), stores, s),
+		a.lease.Run, a.evaluator.Run, a.zones.Run, a.worker.Run, a.feed.follow, a.followBlind(hub, stores.clock.Now, s.Log),
+		(&maintained{windows: a.windows, hub: hub, now: stores.clock.Now, log: s.Log}).follow, a.deadman(cfg, look(), s), a.troubles(look(), stores, s),
 	}
 }
 
@@ -107,12 +108,12 @@ const (
 // followBlind tells the hub which regions are blind, as whoever evaluates finds it out: so that
 // pages of every node show what incidents follow from. While the database does not answer it
 // stays as it was.
-func (a *alerts) followBlind(hub *live.Hub, log *slog.Logger) func(context.Context) error {
+func (a *alerts) followBlind(hub *live.Hub, now func() time.Time, log *slog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return every(ctx, blindEvery, func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, askPatience)
 			defer cancel()
-			windows, err := a.blind.Current(ctx, time.Now().Add(-blindFor))
+			windows, err := a.blind.Current(ctx, now().Add(-blindFor))
 			if err != nil {
 				log.Debug("blind regions not read", "error", err)
 				return

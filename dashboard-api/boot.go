@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 )
 
 // stores are the three dependencies: the database open, the others as they are.
 type stores struct {
 	database *database.DB
 	redis    *checkstream.Redis
+	clock    *sharedclock.Clock // that of Redis: results, pages and pings are judged by it
 	results  *resultstore.Store
 }
 
@@ -40,7 +43,7 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*stores, erro
 	if err != nil {
 		return nil, service.Exit(service.ExitConfig, errors.New("REDIS_URL: not a URL such as redis://user:password@host:6379/0"))
 	}
-	opened.redis = redis
+	opened.redis, opened.clock = redis, sharedclock.New(redis)
 	if opened.results, err = resultstore.Connect(cfg.ClickHouseURL.Reveal()); err != nil {
 		opened.close()
 		return nil, service.Exit(service.ExitConfig, fmt.Errorf("CLICKHOUSE_URL: %w", err))
@@ -52,7 +55,22 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*stores, erro
 		opened.close()
 		return nil, err
 	}
+	_ = opened.clock.Measure(ctx) // while Redis is away it is this machine's
 	return &opened, nil
+}
+
+// followClock keeps the shared time, and says when this machine's is another one.
+func (s *stores) followClock(health *service.Health) func(context.Context) error {
+	return func(ctx context.Context) error {
+		s.clock.Follow(ctx, func(skew time.Duration, err error) {
+			if trouble := sharedclock.Trouble(skew, err); trouble != "" {
+				health.Set("clock", service.Degraded, trouble)
+				return
+			}
+			health.Set("clock", service.OK, "")
+		})
+		return ctx.Err()
+	}
 }
 
 // writeSetupLink leaves the link where whoever started us can read it, and nobody

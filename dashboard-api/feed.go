@@ -56,6 +56,7 @@ type feed struct {
 	results  measured
 	follower follower
 	back     <-chan struct{} // a token whenever the result store answers again
+	now      func() time.Time
 	log      *slog.Logger
 
 	compared time.Time // when the results were last compared with the recorded ones; zero: never
@@ -182,7 +183,7 @@ func (f *feed) reconcileResults(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if err := f.reconcileResultsOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		if err := f.reconcileResultsOnce(ctx, f.now()); err != nil && ctx.Err() == nil {
 			f.log.Warn("live results not compared with the recorded ones", "error", err)
 		}
 	}

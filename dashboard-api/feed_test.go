@@ -179,7 +179,7 @@ func TestResultsAreComparedFromWhereTheyWereLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		back := make(chan struct{}, 1)
 		store := &recorded{err: errBroken}
-		f := &feed{hub: live.New(live.Options{}), targets: &fakeTargets{}, results: store, back: back, log: slog.New(slog.DiscardHandler)}
+		f := &feed{hub: live.New(live.Options{}), targets: &fakeTargets{}, results: store, back: back, now: time.Now, log: slog.New(slog.DiscardHandler)}
 		if err := f.load(t.Context(), time.Now(), nil, false); err != nil || len(store.since) != 0 {
 			t.Fatalf("a store known to be down was asked %d times: %v", len(store.since), err)
 		}

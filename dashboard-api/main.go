@@ -115,7 +115,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	kept := answercache.New(answercache.Options{Metrics: s.Metrics})
 	copies := httpapi.NewCopies()
-	hub := live.New(live.Options{Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) {
+	hub := live.New(live.Options{Now: stores.clock.Now, Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) {
 		kept.Forget(id)
 		copies.Forget(id)
 	}})
@@ -135,12 +135,12 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	watch.export(s.Metrics)
 	written := newWrites(kept, stores.results)
-	feed := &feed{hub: hub, kept: kept, targets: targets, results: stores.results, follower: heard(livefeed.NewFollower(stores.redis).WithConfirmations(confirmed(hub)), kept), back: history.back, log: s.Log}
+	feed := &feed{hub: hub, kept: kept, targets: targets, results: stores.results, follower: heard(livefeed.NewFollower(stores.redis).WithConfirmations(confirmed(hub)), kept), back: history.back, now: stores.clock.Now, log: s.Log}
 
 	about := checkstream.NewAbout(stores.redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
 
-	now := time.Now()
+	now := stores.clock.Now()
 	relational.runOnce(ctx)
 	if err := history.runOnce(ctx); errors.Is(err, resultstore.ErrSchema) {
 		return service.Exit(service.ExitDependency, err) // only the operator can help
@@ -178,7 +178,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		Targets: targets.WithHostRate(targetstore.HostRate{Limit: cfg.HostRate, Exempt: exempt.with(watch.OpenRanges)}), Results: stores.results, History: stores.results, Corrections: stores.results, Standing: standing, Recent: kept, Copies: copies, Exports: stores.results, Schedules: schedules, Ledger: books, PublicURL: cfg.PublicURL, Sessions: sessions, Accounts: accounts, Keys: accounts, Passkeys: accounts, Answers: accounts, Audit: audit,
 		StatusPages: pages, Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Maintenance: alerts.windows, Blind: alerts.blind, Incidents: alerts.store, Confirmations: alerts.verdicts, Alerts: alerts.store, Tester: alerts.deliverer, Notified: alerts.told,
 		Recorder: taken.rows, Announce: announcer.Announce, Heartbeats: taken.store, Pinged: taken.beats.Wake,
-		Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Stream: sockets.Stream(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
+		Now: stores.clock.Now, Hub: hub, Fleet: watch, After: after, Box: box, Checks: checks, Socket: sockets, Stream: sockets.Stream(), Version: s.Version, Log: s.Log, Metrics: s.Metrics,
 	}
 	public := newStatusPages(cfg, options, pages, told, hub, sockets, sessions)
 	tellPages(kept, public)
@@ -189,12 +189,14 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return err
 	}
 
-	look := func() *vitals { return &vitals{watch: watch, judged: alerts.evaluator.JudgedUntil, account: books} }
+	look := func() *vitals {
+		return &vitals{now: stores.clock.Now, watch: watch, judged: alerts.evaluator.JudgedUntil, account: books}
+	}
 	// These outlive the signal: requests under way still write and announce.
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	for _, loop := range slices.Concat(told.loops(), alerts.loops(cfg, look, stores, hub, s), []func(context.Context) error{
-		about.Run, hub.Run, sockets.Run, public.Run, watch.Run, history.Run, relational.Run, after.Run, audit.Run,
+		about.Run, stores.followClock(s.Health), hub.Run, sockets.Run, public.Run, watch.Run, history.Run, relational.Run, after.Run, audit.Run,
 		feed.followResults(now), feed.followChanges, feed.reconcile, feed.reconcileResults, housekeeping(accounts, alerts.verdicts, s.Log), checks.Run, taken.beats.Run, taken.tellKept(stores.redis), followRollups(notes, stores.results.RolledUp, written), followStanding(notes, schedules.SweptTo, standing.Tell), written.Run,
 	}) {
 		background.Go(func() {

@@ -27,6 +27,7 @@ type maintained struct {
 		Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
 	}
 	hub *live.Hub
+	now func() time.Time
 	log *slog.Logger
 
 	known []maintenancestore.Window // as they were read last
@@ -40,7 +41,7 @@ func (m *maintained) follow(ctx context.Context) error {
 
 // look reads the windows. While the database does not answer they stay as they were.
 func (m *maintained) look(ctx context.Context) {
-	now := time.Now()
+	now := m.now()
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	found, err := m.windows.Holding(ctx, now.Add(-laidFarBack))

@@ -92,7 +92,7 @@ func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := live.New(live.Options{})
 		table := &holding{windows: windows}
-		m := &maintained{windows: table, hub: hub, log: slog.New(slog.DiscardHandler)}
+		m := &maintained{windows: table, hub: hub, now: time.Now, log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- m.follow(ctx) }()
@@ -132,7 +132,7 @@ func TestMaintenanceOfLongAgoIsToldOfRareTargets(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		hub := live.New(live.Options{})
-		m := &maintained{windows: &holding{windows: windows}, hub: hub, log: slog.New(slog.DiscardHandler)}
+		m := &maintained{windows: &holding{windows: windows}, hub: hub, now: time.Now, log: slog.New(slog.DiscardHandler)}
 		rare := target(1, 1)
 		rare.Interval = 24 * time.Hour
 		hub.Load([]uptime.Target{rare, target(2, 1)}, nil, []string{"eu"})

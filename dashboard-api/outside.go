@@ -47,7 +47,7 @@ func newOutside(ctx context.Context, cfg Config, stores *stores, announcer *live
 	}
 	o.rows = recorder.New(stores.results, options)
 	o.beats = beats.New(beats.Options{
-		Holder: o.node, Store: o.store, Rows: o.rows, Announce: announcer.Announce,
+		Holder: o.node, Store: o.store, Rows: o.rows, Now: stores.clock.Now, Announce: announcer.Announce,
 		NewToken: func() heartbeatstore.Token { return httpapi.NewHeartbeatToken(box) },
 		Health:   s.Health, Log: s.Log, Metrics: s.Metrics,
 	})

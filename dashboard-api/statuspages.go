@@ -35,7 +35,7 @@ func tellPages(kept *answercache.Cache, public *statuspage.Pages) {
 // newStatusPages serves the public pages, and the dashboard where there is none.
 func newStatusPages(cfg Config, o httpapi.Options, store *pagestore.Store, told *subscribers, hub *live.Hub, sockets *wsconn.Server, sessions *session.Sessions) *statuspage.Pages {
 	return statuspage.New(statuspage.Options{
-		Store: store, Incidents: o.Incidents, Windows: o.Maintenance, Live: hub, Daily: httpapi.Daily(o), Behind: o.Standing.Behind, Fingerprint: o.Box.Fingerprint,
+		Store: store, Incidents: o.Incidents, Windows: o.Maintenance, Live: hub, Daily: httpapi.Daily(o), Behind: o.Standing.Behind, Now: o.Now, Fingerprint: o.Box.Fingerprint,
 		Subscribers: told.store, MailReady: !cfg.SMTPURL.IsZero(), Asked: told.wake,
 		Secure: sessions.Secure, TrustProxy: cfg.TrustProxy, PublicURL: cfg.PublicURL, Socket: sockets.Only, MostOfAddress: cfg.PageReaders, Next: web.Handler(), Log: o.Log,
 	})

@@ -22,6 +22,7 @@ const (
 // vitals look at what the promise needs.
 type vitals struct {
 	watch   *fleetWatch
+	now     func() time.Time // that of Redis
 	judged  func() time.Time // see evaluator.JudgedUntil
 	account interface {
 		Report(ctx context.Context, from, to time.Time) ([]ledger.Line, error)
@@ -51,7 +52,7 @@ func (v *vitals) troubles(ctx context.Context) (found []troublestore.Trouble, kn
 }
 
 func (v *vitals) look(ctx context.Context) (found []troublestore.Trouble, unknown string) {
-	now := time.Now()
+	now := v.now()
 	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	add := func(name, title string, severity incidentstore.Severity, says string) {
 		found = append(found, troublestore.Trouble{Name: name, Title: title, Severity: severity, Says: says})
@@ -62,7 +63,7 @@ func (v *vitals) look(ctx context.Context) (found []troublestore.Trouble, unknow
 	switch {
 	case seen.at.IsZero():
 		return nil, "Redis has not answered yet: nothing is known of the fleet"
-	case now.Sub(seen.at) > vitalPatience:
+	case time.Since(seen.at) > vitalPatience:
 		return nil, "Redis does not answer since " + stamp(seen.at) + ": nothing is known of the fleet"
 	}
 	if now.Sub(seen.tick) > vitalPatience {

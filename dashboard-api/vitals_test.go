@@ -59,7 +59,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := seen{at: now, tick: now.Add(time.Second), probers: []checkstream.Heartbeat{{Region: "eu", Name: "p1"}, {Region: "us", Name: "p2"}}}
 			b := &books{lines: []ledger.Line{{Region: "eu"}, {Region: "us"}}}
-			v := &vitals{judged: func() time.Time { return now }, account: b}
+			v := &vitals{now: time.Now, judged: func() time.Time { return now }, account: b}
 			c.harm(v, &s, b)
 			v.watch = &fleetWatch{seen: s, adopted: []string{"eu", "us"}}
 			got := v.wrong(t.Context())
@@ -81,7 +81,7 @@ func TestWhatWasLostStaysLost(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	b := &books{lines: []ledger.Line{{Region: "eu", Unexplained: 1}}}
-	v := &vitals{judged: func() time.Time { return now }, account: b, watch: &fleetWatch{seen: seen{at: now, tick: now}}}
+	v := &vitals{now: time.Now, judged: func() time.Time { return now }, account: b, watch: &fleetWatch{seen: seen{at: now, tick: now}}}
 	if got := v.wrong(t.Context()); len(got) != 1 {
 		t.Fatalf("said %q", got)
 	}

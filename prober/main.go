@@ -16,7 +16,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	stdlog "log"
 	"os"
@@ -33,6 +32,7 @@ import (
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/seal"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 	"github.com/probefleet/probefleet/internal/storing"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/watchdog"
@@ -130,8 +130,9 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	stream := checkstream.NewConsumer(redis, cfg.Region, cfg.Name)
 	see := eyes{region: cfg.Region, stream: stream, fleet: checkstream.NewFleet(redis), rows: rows, demand: func() (int, time.Duration) { return work.Demand() }, resting: func() bool { return work.Resting() }}
 	size := scaler.New(scaler.Options{Limits: cfg.limits(capacity), Look: see.look, Log: log, Metrics: s.Metrics})
+	clock := sharedclock.New(redis)
 	work = consumer.New(consumer.Parts{
-		Source: stream, Settler: stream, Presence: stream, Time: redis,
+		Source: stream, Settler: stream, Presence: stream, Clock: clock,
 		Hosts: hosts, Prober: engine, Recorder: rows, Announcer: feed,
 		Log: log, Metrics: s.Metrics,
 	}, consumer.Options{
@@ -150,8 +151,8 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	})
 	// Confirmations are short and come in bursts, and somebody is paged by them.
 	lanes = []*adhoc.Loop{
-		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Paused: work.Resting, Engine: engine, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
-		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Paused: work.Resting, Believe: canaries.Believe, Engine: engine, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
+		newLane(checkstream.NewAdhocConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 10, Paused: work.Resting, Engine: engine, Now: clock.Now, Hosts: hosts, Log: log}, "adhoc", "checks on demand", s),
+		newLane(checkstream.NewConfirmConsumer(redis, cfg.Region, cfg.Name), adhoc.Options{Name: cfg.Name, AtOnce: 40, Bare: true, Paused: work.Resting, Believe: canaries.Believe, Engine: engine, Now: clock.Now, Hosts: hosts, Log: log}, "confirm", "confirmations", s),
 	}
 	about := checkstream.NewAbout(redis)
 	s.Health.Fact("redis", func() any { return about.Last() })
@@ -249,12 +250,9 @@ func newLane(end adhoc.Lane, o adhoc.Options, name, visits string, s *service.Se
 // clockState flags a clock that is more than two seconds off. Slots go by the shared
 // clock, so nothing is measured wrongly; logs and certificates' days are.
 func clockState(skew time.Duration, err error, health *service.Health) {
-	switch {
-	case err != nil:
-		health.Set("clock", service.Degraded, err.Error())
-	case skew.Abs() > 2*time.Second:
-		health.Set("clock", service.Degraded, fmt.Sprintf("this machine's clock is %v ahead of the shared one: set it by NTP", skew.Round(time.Millisecond)))
-	default:
-		health.Set("clock", service.OK, "")
+	if trouble := sharedclock.Trouble(skew, err); trouble != "" {
+		health.Set("clock", service.Degraded, trouble)
+		return
 	}
+	health.Set("clock", service.OK, "")
 }

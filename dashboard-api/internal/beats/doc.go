@@ -51,6 +51,7 @@ type Options struct {
 	Store    Store
 	Rows     Rows
 	Announce func(ctx context.Context, rows []uptime.Result) error // to live pages; may fail
+	Now      func() time.Time                                      // that by which pings were noted; nil: this machine's
 	NewToken func() heartbeatstore.Token
 	Health   Health
 	Log      *slog.Logger

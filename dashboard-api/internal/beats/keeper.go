@@ -36,6 +36,9 @@ type Keeper struct {
 
 // New makes a keeper; Run does the work.
 func New(o Options) *Keeper {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	k := &Keeper{o: o, wake: make(chan struct{}, 1), told: map[uptime.Slot]time.Time{}, written: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "probefleet_heartbeat_rows_total", Help: "Rows of heartbeats that became durable, by status.",
 	}, []string{"status"})}
@@ -81,7 +84,7 @@ func (k *Keeper) ticks(ctx context.Context, wake <-chan struct{}, once func(cont
 		case <-ticker.C:
 		case <-wake:
 		}
-		if err := once(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		if err := once(ctx, k.o.Now()); err != nil && ctx.Err() == nil {
 			k.o.Log.Warn("heartbeats not looked after", "error", err)
 		}
 	}

@@ -66,6 +66,7 @@ type Options struct {
 	Paused func() bool
 	Lane   Lane
 	Engine Engine
+	Now    func() time.Time // the shared time; nil: this machine's
 	Hosts  *hostlimit.Hosts
 	Health func(error) // whether the lane can be used
 	Log    *slog.Logger
@@ -87,6 +88,9 @@ func New(o Options) *Loop {
 		Name: "probefleet_prober_adhoc_visits_total", Help: "Visits outside the schedule by lane (adhoc: on demand; confirm: what another region saw failing) and by what they came to.",
 	}, []string{"status"})}
 	o.Metrics.MustRegister(l.done)
+	if l.o.Now == nil {
+		l.o.Now = time.Now
+	}
 	if l.o.Paused == nil {
 		l.o.Paused = func() bool { return false }
 	}
@@ -216,12 +220,12 @@ func (l *Loop) visit(ctx context.Context, e checkstream.VisitEntry) error {
 	}
 	// No target has the id 0.
 	check := uptime.Check{Regions: []string{e.Region}, Kind: e.Kind, URL: e.URL, Timeout: e.Timeout, Spec: e.Spec}
-	at := time.Now().UTC()
+	at, began := l.o.Now().UTC(), time.Now()
 	outcome := l.look(ctx, check)
 	if ctx.Err() != nil { // cut off by us: this outcome says nothing
 		return nil
 	}
-	if doubt := l.doubt(at, outcome); doubt != "" {
+	if doubt := l.doubt(began, outcome); doubt != "" {
 		outcome = probe.Outcome{Status: uptime.StatusUnknown, Reason: uptime.ReasonProbeBlind, Message: probe.Message(string(outcome.Failure) + ": " + outcome.Message + "; not believed: " + doubt)}
 	}
 	l.done.WithLabelValues(outcome.Status.String()).Inc()

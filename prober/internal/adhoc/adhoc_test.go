@@ -197,6 +197,19 @@ func (r *rig) says() error {
 	return r.health
 }
 
+// When a visit was made is told by the clock that everybody shares.
+func TestVisitsAreOfTheSharedTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lane, begun := &fakeLane{waiting: visits(1)}, time.Now()
+		run(t, &fakeEngine{}, lane, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-time.Hour) } })
+		time.Sleep(time.Second)
+		if all := lane.seen().settled; len(all) != 1 || all[0].CheckedAt.After(begun.Add(-59*time.Minute)) {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
 func TestTenAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

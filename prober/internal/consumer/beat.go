@@ -63,7 +63,7 @@ func (c *Consumer) beat() checkstream.Heartbeat {
 		Region: c.o.Region, Name: c.o.Name, Version: c.o.Version, AllowCIDRs: c.o.AllowCIDRs, StartedAt: c.started,
 		InFlight: int64(held[probing]), Waiting: int64(held[waiting]), LatenessP50MS: p50, LatenessP99MS: p99,
 		ClickHouse: store.ClickHouse, Breaker: store.Breaker, Canaries: c.o.Canaries(), Spooled: store.Spooled, SpoolFirst: store.SpoolFirst, SpoolLast: store.SpoolLast,
-		SpoolBytes: store.SpoolBytes, CanariesAnswered: int64(answered), CanariesAll: int64(all), ClockOffset: c.clock.offset(), LastExit: c.o.LastExit,
+		SpoolBytes: store.SpoolBytes, CanariesAnswered: int64(answered), CanariesAll: int64(all), ClockOffset: c.Clock.Offset(), LastExit: c.o.LastExit,
 		State: c.phase(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 )
 
 // hung answers nothing from an instant on.
@@ -39,7 +40,7 @@ func TestHungRedisIsNoticedWithinFiveSeconds(t *testing.T) {
 					noticed = time.Now()
 				}
 			}}
-			c := New(Parts{Presence: hung{from: hangs}, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}, o)
+			c := New(Parts{Presence: hung{from: hangs}, Clock: sharedclock.New(nil), Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}, o)
 			go c.heartbeat(ctx)
 			time.Sleep(20 * time.Second)
 			stop()

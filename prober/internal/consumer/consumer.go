@@ -12,6 +12,7 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/recorder"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 	"github.com/probefleet/probefleet/prober/internal/probe"
@@ -44,11 +45,6 @@ type Presence interface {
 	Leave(ctx context.Context) error
 }
 
-// TimeSource is the clock that all services agree on.
-type TimeSource interface {
-	Now(ctx context.Context) (time.Time, error)
-}
-
 // Prober visits a target, and calls done once with the outcome: see probe.Engine.
 type Prober interface {
 	Check(ctx context.Context, check *uptime.Check, done func(probe.Outcome))
@@ -72,7 +68,7 @@ type Parts struct {
 	Source    Source
 	Settler   Settler
 	Presence  Presence
-	Time      TimeSource
+	Clock     *sharedclock.Clock // measured and followed by the consumer
 	Hosts     *hostlimit.Hosts
 	Prober    Prober
 	Recorder  Recorder
@@ -128,7 +124,6 @@ type Store struct {
 type Consumer struct {
 	Parts
 	o       Options
-	clock   clock
 	wish    wish
 	flights *flights
 	slots   slotMemory
@@ -206,7 +201,7 @@ func (o *Options) setDefaults() {
 func New(parts Parts, o Options) *Consumer {
 	o.setDefaults()
 	c := &Consumer{
-		Parts: parts, o: o, clock: clock{source: parts.Time, doubt: clockPatience}, delivering: make(chan struct{}, 1), flights: newFlights(func() int { return o.Places() + parts.Hosts.Waiting() }, parts.Log),
+		Parts: parts, o: o, delivering: make(chan struct{}, 1), flights: newFlights(func() int { return o.Places() + parts.Hosts.Waiting() }, parts.Log),
 		suspects: newSuspects(), departures: newDepartures(), measured: newHarvest(settleBatch),
 		acks: newQueue(), failing: newQueue(), graves: newQueue(), announces: make(chan announcement, announceQueue),
 	}
@@ -253,7 +248,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	defer hush()
 	var loops, intake, pulse sync.WaitGroup
 	pulse.Go(func() { c.heartbeat(beating) })
-	for _, loop := range []func(context.Context){c.measureClock, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
+	for _, loop := range []func(context.Context){c.followClock, c.settle, c.acknowledge, c.buryAll, c.announceAll, c.renew} {
 		loops.Go(func() { loop(work) })
 	}
 	loops.Go(func() { c.depart(probing) })
@@ -289,6 +284,20 @@ func fatal(ctx context.Context) error {
 	return nil
 }
 
+// followClock keeps the clock fresh; without an answer the old one runs on.
+func (c *Consumer) followClock(ctx context.Context) {
+	c.Clock.Follow(ctx, func(skew time.Duration, err error) {
+		switch {
+		case errors.Is(err, sharedclock.ErrJumped):
+			c.Log.Warn("clock not believed", "error", err)
+		case err != nil:
+			c.Log.Debug("clock not measured", "error", err)
+			return
+		}
+		c.o.Clock(skew, err)
+	})
+}
+
 // join waits until there is a clock, a heartbeat and a group.
 func (c *Consumer) join(ctx context.Context) bool {
 	retry := newBackoff()
@@ -296,9 +305,9 @@ func (c *Consumer) join(ctx context.Context) bool {
 		for _, stage := range []Beater{c.o.BeatRead, c.o.BeatDepart, c.o.BeatRecord, c.o.BeatAck, c.o.BeatHeartbeat} {
 			stage.Beat() // their loops have not begun
 		}
-		err := c.clock.measure(ctx)
+		err := c.Clock.Measure(ctx)
 		if err == nil {
-			c.started = c.clock.now()
+			c.started = c.Clock.Now()
 			err = c.announceSelf(ctx)
 		}
 		if err == nil {

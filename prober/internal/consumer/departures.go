@@ -118,7 +118,7 @@ func (c *Consumer) depart(ctx context.Context) {
 		c.o.BeatDepart.Beat()
 		// One at least: who is in line may wait for something else.
 		began := time.Now()
-		list, expired, wait := c.departures.due(c.clock.now(), max(1, min(c.o.Room(), c.young.Room(began))))
+		list, expired, wait := c.departures.due(c.Clock.Now(), max(1, min(c.o.Room(), c.young.Room(began))))
 		c.young.Begin(began, len(list))
 		for _, f := range list {
 			go c.arrive(ctx, f, began)

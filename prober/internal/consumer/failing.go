@@ -13,7 +13,7 @@ import (
 // fail begins the end as a dead letter, for a reason: first its slot's row, if the slot is known.
 func (c *Consumer) fail(how event, f *flight, reason string, row uptime.Result) {
 	c.flights.move(how, f)
-	row.IngestedAt = c.clock.now()
+	row.IngestedAt = c.Clock.Now()
 	f.row, f.dead = &row, reason
 	c.failing.add(f)
 }

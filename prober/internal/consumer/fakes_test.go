@@ -60,7 +60,7 @@ func (v *visitor) visit(ctx context.Context, check uptime.Check) probe.Outcome {
 // having gone through the phases of script.
 type sink struct {
 	delay  time.Duration
-	age    time.Duration // of rows that are in no hurry, for company
+	age    time.Duration                    // of rows that are in no hurry, for company
 	answer func(rows []uptime.Result) error // errPermanent with rejected told before
 	script func(rows []uptime.Result) []recorder.Phase
 	reject func(row uptime.Result, err error)

@@ -23,7 +23,7 @@ func (c *Consumer) enter(ctx context.Context, f *flight) (turn hostlimit.Turn, w
 	c.flights.signal() // there is room for another
 	patience := uptime.Expiry(check.Interval)
 	if f.letter == nil {
-		patience = check.ExpiresAt().Sub(c.clock.now())
+		patience = check.ExpiresAt().Sub(c.Clock.Now())
 	}
 	return turn, true, turn.Await(ctx, patience)
 }

@@ -197,7 +197,7 @@ func (c *Consumer) ownOnce(ctx context.Context, room checkstream.Room) ([]checks
 // renew keeps others from taking over what this prober still works on.
 func (c *Consumer) renew(ctx context.Context) {
 	for sleep(ctx, renewEvery) {
-		ids := c.flights.stale(renewAge, c.clock.now())
+		ids := c.flights.stale(renewAge, c.Clock.Now())
 		if len(ids) == 0 {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
 )
@@ -39,6 +40,13 @@ func newRig() *rig {
 	}
 }
 
+// clock believes a jump at once: it stands for a process that stood still.
+func (r *rig) clock() *sharedclock.Clock {
+	clock := sharedclock.New(&r.shared)
+	clock.Doubt = 1
+	return clock
+}
+
 func (r *rig) start(t *testing.T) {
 	t.Helper()
 	r.stream.kill() // whoever was there before
@@ -48,10 +56,9 @@ func (r *rig) start(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	r.hosts = hostlimit.New(hostlimit.Options{PerHost: 10, Waiting: r.options.Capacity, Metrics: registry})
 	r.c = New(Parts{
-		Source: life, Settler: life, Presence: life, Time: &r.shared, Hosts: r.hosts, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
+		Source: life, Settler: life, Presence: life, Clock: r.clock(), Hosts: r.hosts, Prober: r.visitor, Recorder: r.sink, Announcer: r.feed,
 		Log: slog.New(slog.DiscardHandler), Metrics: registry,
 	}, r.options)
-	r.c.clock.doubt = 1 // a jump stands for a process that stood still
 	r.sink.reject = r.c.Refused
 	if r.edges != nil {
 		r.c.flights.taken = r.edges

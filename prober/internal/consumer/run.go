@@ -21,7 +21,7 @@ func (c *Consumer) take(ctx context.Context, entries []checkstream.Entry) int {
 		flights[i] = &flight{entry: e}
 	}
 	flights = c.flights.add(flights...)
-	now := c.clock.now()
+	now := c.Clock.Now()
 	for _, f := range flights {
 		c.begin(ctx, f, admit(f.entry, &c.o, now, &c.slots))
 	}
@@ -54,7 +54,7 @@ func (c *Consumer) begin(ctx context.Context, f *flight, r ruling) {
 // fly brings a flight to its row. When ctx ends first the entry is given back.
 func (c *Consumer) fly(ctx context.Context, f *flight) {
 	c.checks.Add(1)
-	f.early = f.entry.Check.ScheduledAt.After(c.clock.now())
+	f.early = f.entry.Check.ScheduledAt.After(c.Clock.Now())
 	if ctx.Err() != nil || !c.departures.add(f) {
 		c.release(f)
 		c.checks.Done()
@@ -75,7 +75,7 @@ func (c *Consumer) arrive(ctx context.Context, f *flight, departed time.Time) {
 		c.turnedAway(f, err)
 	default:
 		c.flights.move(slotCame, f)
-		start, began := c.clock.now(), time.Now()
+		start, began := c.Clock.Now(), time.Now()
 		c.Prober.Check(ctx, check, func(o probe.Outcome) {
 			c.young.End(departed)
 			c.Hosts.LeaveAlone(f.entry.Check.URL, o.AnsweredBy, o.RetryAfter)
@@ -127,7 +127,7 @@ func (c *Consumer) visited(f *flight, start time.Time, waited bool, o *probe.Out
 
 // land hands a flight with its row to the settling loop.
 func (c *Consumer) land(f *flight, how event, row uptime.Result) {
-	row.IngestedAt = c.clock.now()
+	row.IngestedAt = c.Clock.Now()
 	c.flights.move(how, f)
 	if !c.measured.add(f, &row) {
 		c.release(f)

@@ -39,7 +39,7 @@ func TestSettlingBeatsHoweverMuchLands(t *testing.T) {
 		r.start(t)
 		wait(time.Second)
 		r.options.BeatRecord = alive
-		c := New(Parts{Settler: r.c.Settler, Time: &r.shared, Hosts: r.hosts, Recorder: rows, Log: r.c.Log, Metrics: prometheus.NewRegistry()}, r.options)
+		c := New(Parts{Settler: r.c.Settler, Clock: r.clock(), Hosts: r.hosts, Recorder: rows, Log: r.c.Log, Metrics: prometheus.NewRegistry()}, r.options)
 		var id int64
 		rows.land = func() {
 			for range 2 * settleBatch {

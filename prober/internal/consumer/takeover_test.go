@@ -23,6 +23,7 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/recorder"
 	"github.com/probefleet/probefleet/internal/resultstore"
+	"github.com/probefleet/probefleet/internal/sharedclock"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/prober/internal/hostlimit"
@@ -96,7 +97,7 @@ func runProber(ctx context.Context, redisURL, path, name string, target int64) e
 	})
 	stream := checkstream.NewConsumer(redis, "eu", name)
 	c = New(Parts{
-		Source: stream, Settler: stream, Presence: stream, Time: redis, Prober: bane{engine, target}, Recorder: rows,
+		Source: stream, Settler: stream, Presence: stream, Clock: sharedclock.New(redis), Prober: bane{engine, target}, Recorder: rows,
 		Hosts:     hostlimit.New(hostlimit.Options{PerHost: 2000, Waiting: 2000, Metrics: registry}),
 		Announcer: livefeed.NewAnnouncer(redis), Log: log, Metrics: registry,
 	}, Options{Region: "eu", Name: name, Capacity: 2000, ReclaimIdle: 45 * time.Second})
