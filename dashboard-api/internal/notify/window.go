@@ -47,13 +47,36 @@ func next(t incidentstore.Terms, severity incidentstore.Severity, at time.Time) 
 		return at, true
 	}
 	minute := at.Truncate(time.Minute)
-	for range lookAhead {
-		minute = minute.Add(time.Minute)
+	for last := minute.Add(lookAhead * time.Minute); ; {
+		minute = edgeAfter(minute.In(zone), t)
+		if minute.After(last) {
+			return time.Time{}, false
+		}
 		if speaks(t, severity, minute, zone) {
 			return minute, true
 		}
 	}
-	return time.Time{}, false
+}
+
+// edgeAfter is the first minute after one at which a window may begin or end, or a day. Where the
+// clocks are put forward or back on the way to it, that is the next minute.
+func edgeAfter(minute time.Time, t incidentstore.Terms) time.Time {
+	today, edge := minute.Hour()*60+minute.Minute(), dayMinutes
+	for _, windows := range [][]incidentstore.Window{t.Schedule, t.Quiet} {
+		for _, w := range windows {
+			for _, at := range [...]int{w.From, w.To} {
+				if at > today {
+					edge = min(edge, at)
+				}
+			}
+		}
+	}
+	changed := minute.Add(time.Duration(edge-today) * time.Minute)
+	_, before := minute.Zone()
+	if _, after := changed.Zone(); after != before {
+		return minute.Add(time.Minute)
+	}
+	return changed
 }
 
 // zoneOf is the zone of a rule's windows; one that is not known any more is UTC.

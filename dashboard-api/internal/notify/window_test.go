@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -52,6 +53,38 @@ func TestWhenARuleSpeaks(t *testing.T) {
 	never := terms{Schedule: []window{{From: 60, To: 120}}, Quiet: []window{{From: 0, To: 180}}}
 	if !NeverSpeaks(never, time.Now()) || NeverSpeaks(night, time.Now()) {
 		t.Error("who never speaks is not told")
+	}
+}
+
+// Whatever the windows are and the clocks do: the first minute is that which is found by trying each.
+func TestTheFirstMinuteIsFound(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 46))
+	some := func(most int) (all []window) {
+		for range random.IntN(most + 1) {
+			w := window{From: random.IntN(dayMinutes), To: random.IntN(dayMinutes + 1)}
+			for day := range time.Weekday(7) {
+				if random.IntN(3) == 0 {
+					w.Days = append(w.Days, day)
+				}
+			}
+			all = append(all, w)
+		}
+		return all
+	}
+	begins := []string{"2026-03-22T11:17:03Z", "2026-10-20T23:59:59Z", "2026-04-01T00:00:00Z"} // with and without a change of clocks in the next days
+	for i := range 600 {
+		zone := []string{"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu", ""}[i%5]
+		c := terms{Zone: zone, Schedule: some(3), Quiet: some(4)}
+		at := instant(t, begins[i%3]).Add(time.Duration(random.IntN(7*dayMinutes)) * time.Minute)
+		want, wanted := at, speaks(c, incidentstore.Down, at, zoneOf(c))
+		for n := 1; !wanted && n <= lookAhead; n++ {
+			want = at.Truncate(time.Minute).Add(time.Duration(n) * time.Minute)
+			wanted = speaks(c, incidentstore.Down, want, zoneOf(c))
+		}
+		if got, ever := next(c, incidentstore.Down, at); ever != wanted || wanted && !got.Equal(want) {
+			t.Fatalf("%+v after %v: %v %v, want %v %v", c, at, got, ever, want, wanted)
+		}
 	}
 }
 

@@ -255,8 +255,9 @@ func (b *builder) windows(all []maintenancestore.Window) {
 			continue
 		}
 		shown := Window{ID: fmt.Sprintf("maintenance-%d-%d", w.ID, next.From.Unix()), Name: w.Name, Active: !next.From.After(b.now), From: next.From, To: next.To}
+		held := maintenancestore.Lay([]maintenancestore.Window{w}, next.From, next.To)
 		for _, c := range b.page.Components() {
-			if slices.ContainsFunc(c.Shown(), func(id int64) bool { return len(w.Between(id, next.From, next.To)) > 0 }) {
+			if slices.ContainsFunc(c.Shown(), func(id int64) bool { return len(held.Of(id)) > 0 }) {
 				shown.Components = append(shown.Components, c.Name)
 			}
 		}
@@ -264,8 +265,9 @@ func (b *builder) windows(all []maintenancestore.Window) {
 			continue
 		}
 		if shown.Active {
+			now := maintenancestore.Lay([]maintenancestore.Window{w}, b.now, b.now.Add(time.Second))
 			for id := range b.names {
-				if len(w.Between(id, b.now, b.now.Add(time.Second))) > 0 {
+				if len(now.Of(id)) > 0 {
 					b.states[id] = pagestore.Maintenance
 				}
 			}
