@@ -60,11 +60,11 @@ func TestWhenARuleSpeaks(t *testing.T) {
 func TestTheFirstMinuteIsFound(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 46))
-	some := func(most int) (all []window) {
-		for range random.IntN(most + 1) {
-			w := window{From: random.IntN(dayMinutes), To: random.IntN(dayMinutes + 1)}
+	some := func(least, most, until int) (all []window) {
+		for range least + random.IntN(most+1) {
+			w := window{From: random.IntN(until), To: random.IntN(until + 1)}
 			for day := range time.Weekday(7) {
-				if random.IntN(3) == 0 {
+				if random.IntN(3) > 0 {
 					w.Days = append(w.Days, day)
 				}
 			}
@@ -72,18 +72,27 @@ func TestTheFirstMinuteIsFound(t *testing.T) {
 		}
 		return all
 	}
-	begins := []string{"2026-03-22T11:17:03Z", "2026-10-20T23:59:59Z", "2026-04-01T00:00:00Z"} // with and without a change of clocks in the next days
-	for i := range 600 {
-		zone := []string{"Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu", ""}[i%5]
-		c := terms{Zone: zone, Schedule: some(3), Quiet: some(4)}
-		at := instant(t, begins[i%3]).Add(time.Duration(random.IntN(7*dayMinutes)) * time.Minute)
-		want, wanted := at, speaks(c, incidentstore.Down, at, zoneOf(c))
-		for n := 1; !wanted && n <= lookAhead; n++ {
-			want = at.Truncate(time.Minute).Add(time.Duration(n) * time.Minute)
-			wanted = speaks(c, incidentstore.Down, want, zoneOf(c))
-		}
-		if got, ever := next(c, incidentstore.Down, at); ever != wanted || wanted && !got.Equal(want) {
-			t.Fatalf("%+v after %v: %v %v, want %v %v", c, at, got, ever, want, wanted)
+	for _, of := range [][2]string{
+		{"Europe/Berlin", "2026-03-29T01:00:00Z"}, {"Europe/Berlin", "2026-10-25T01:00:00Z"}, // when its clocks are put forward, and back
+		{"America/St_Johns", "2026-03-08T05:30:00Z"}, {"America/St_Johns", "2026-11-01T04:30:00Z"},
+		{"Australia/Lord_Howe", "2026-10-03T15:30:00Z"}, {"Australia/Lord_Howe", "2026-04-04T15:00:00Z"}, // by half an hour
+		{"Asia/Kathmandu", "2026-06-01T00:00:00Z"},
+	} {
+		for i := range 200 {
+			c := terms{Zone: of[0], Schedule: some(1, 2, 6*60), Quiet: some(0, 2, 12*60)} // in the hours about it
+			at := instant(t, of[1]).Add(-time.Duration(random.IntN(8*3600)) * time.Second)
+			if i%4 == 0 { // anywhere
+				c, at = terms{Zone: of[0], Schedule: some(0, 3, dayMinutes), Quiet: some(0, 4, dayMinutes)}, at.Add(-time.Duration(random.IntN(7*24))*time.Hour)
+			}
+			zone := zoneOf(c)
+			want, wanted := at, speaks(c, incidentstore.Down, at, zone)
+			for n := 1; !wanted && n <= lookAhead; n++ {
+				want = at.Truncate(time.Minute).Add(time.Duration(n) * time.Minute)
+				wanted = speaks(c, incidentstore.Down, want, zone)
+			}
+			if got, ever := next(c, incidentstore.Down, at); ever != wanted || wanted && !got.Equal(want) {
+				t.Fatalf("%+v after %v: %v %v, want %v %v", c, at, got, ever, want, wanted)
+			}
 		}
 	}
 }
