@@ -30,6 +30,7 @@ type Hub interface {
 	Upsert(uptime.Target)
 	Remove(id int64)
 	Rules(uptime.Target) verdict.Rules
+	Admit(id int64, regions []string, kept time.Duration, most int) bool
 }
 
 // FleetSource knows the fleet and the stores as of a moment ago.
@@ -120,6 +121,7 @@ type api struct {
 	exporting *semaphore.Weighted // a unit an export
 	replaying *semaphore.Weighted // a unit a replay
 	recalling *semaphore.Weighted // a unit an answer as of an instant
+	showing   *semaphore.Weighted // a unit a snapshot
 	importing *semaphore.Weighted // a unit an import
 }
 
@@ -163,7 +165,7 @@ func newAPI(options Options) (*router, error) {
 		rate: ratelimit.New(perMinute, time.Minute/perMinute), previews: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
 		pings: ratelimit.New(burst, time.Second), begins: ratelimit.New(burst, time.Second),
 		hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller),
-		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls), importing: semaphore.NewWeighted(1),
+		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls), showing: semaphore.NewWeighted(maxSnapshots), importing: semaphore.NewWeighted(1),
 	}
 	r := newRouter(config(options.Version), a.guard, a.toProblem)
 	r.again = a.again

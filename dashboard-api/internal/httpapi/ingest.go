@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -22,6 +23,7 @@ type Recorder interface {
 // Limits of what external checkers send.
 const (
 	maxItems      = 1000
+	maxOutside    = 20               // regions of external checkers of a target
 	clockAhead    = time.Minute      // how far their clocks may be ahead
 	recordWithin  = 15 * time.Second // for rows to become durable
 	announcePause = 2 * time.Second
@@ -35,7 +37,7 @@ type ReceivedInput struct {
 // ReceivedItem is one result.
 type ReceivedItem struct {
 	At         *string  `json:"at" format:"date-time" doc:"When it was checked, to the millisecond: with the target and the region it names the slot. At most a minute ahead, and not older than results are kept."`
-	Region     *string  `json:"region,omitempty" maxLength:"32" doc:"Where from: 1 to 32 of a-z, 0-9 and -. It is stored with ext- in front, unless it begins so: results of external checkers never mix with those of probers. Default ext-external." example:"office"`
+	Region     *string  `json:"region,omitempty" maxLength:"32" doc:"Where from: 1 to 32 of a-z, 0-9 and -. It is stored with ext- in front, unless it begins so: results of external checkers never mix with those of probers. At most 20 of a target. Default ext-external." example:"office"`
 	Status     *string  `json:"status" enum:"up,degraded,down"`
 	LatencyMS  *float64 `json:"latency_ms,omitempty" minimum:"0" maximum:"3600000" doc:"Default: the sum of the phases."`
 	DNSUS      *int64   `json:"dns_us,omitempty" minimum:"0" maximum:"3600000000"`
@@ -73,19 +75,32 @@ func (a *api) receiveResults(ctx context.Context, in *struct {
 		}); p != nil {
 			return nil, p
 		}
+		body := receivedBody{Accepted: len(rows), Regions: regionsOf(rows)}
+		if !a.Hub.Admit(target.ID, body.Regions, a.Results.RawKept(), maxOutside) {
+			return nil, tooManyRegions()
+		}
 		if err := a.record(ctx, rows); err != nil {
 			return nil, err
 		}
 		a.Recent.Arriving(answercache.Slots(rows)...) // the sender's next question must not wait for the feed
 		a.announce(ctx, rows)
-		body := receivedBody{Accepted: len(rows)}
-		for _, r := range rows {
-			if !slices.Contains(body.Regions, r.Region) {
-				body.Regions = append(body.Regions, r.Region)
-			}
-		}
 		return &answer[receivedBody]{Status: http.StatusOK, Body: stored[receivedBody]{value: body}}, nil
 	})
+}
+
+// regionsOf names the regions of rows, each once.
+func regionsOf(rows []uptime.Result) (regions []string) {
+	for _, r := range rows {
+		if !slices.Contains(regions, r.Region) {
+			regions = append(regions, r.Region)
+		}
+	}
+	return regions
+}
+
+func tooManyRegions() *Problem {
+	return mistakes([]Mistake{{Pointer: "/items", Code: codeManyRegions, Message: fmt.Sprintf(
+		"results of external checkers of a target come from at most %d regions, and with these it would be more: name a checker for its place, not for its run; one that is silent makes room when its results are not kept any more", maxOutside)}})
 }
 
 // record makes rows durable, or says that nothing can take them. Rows that did not make it

@@ -19,6 +19,7 @@ const (
 	codeTimeTooOld     = "time_too_old"
 	codeInvalidRegion  = "invalid_region"
 	codeProbedRegion   = "region_of_probers"
+	codeManyRegions    = "too_many_regions"
 	codeReservedRegion = "reserved_region"
 	codeUnknownStatus  = "unknown_status"
 	codeUnknownFailure = "unknown_failure"

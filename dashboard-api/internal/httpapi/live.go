@@ -37,8 +37,12 @@ func (snapshotBody) Schema(r huma.Registry) *huma.Schema {
 }
 
 func (a *api) snapshot(ctx context.Context, in *struct {
-	Ticks int `query:"ticks" minimum:"0" maximum:"1000000" default:"1000000" doc:"at most so many ticks altogether, the newest of each target, but at least one slot of each"`
+	Ticks int `query:"ticks" minimum:"0" maximum:"100000" default:"10000" doc:"at most so many ticks altogether, the newest of each target, but at least one slot of each"`
 }) (*snapshotOutput, error) {
+	if err := a.showTurn(ctx); err != nil {
+		return nil, err
+	}
+	defer a.showing.Release(1)
 	s := a.Hub.Brief(in.Ticks)
 	items, err := json.Marshal(s.Items)
 	if err != nil {
@@ -52,6 +56,26 @@ func (a *api) snapshot(ctx context.Context, in *struct {
 	}
 	out.Body = snapshotBody{s, items}
 	return out, nil
+}
+
+const (
+	// maxSnapshots is how many a node makes at once: each is a look at every target, and megabytes.
+	// Others wait for their turn, but not longer than snapshotPatience.
+	maxSnapshots     = 2
+	snapshotPatience = 5 * time.Second
+)
+
+// showTurn waits until a snapshot may be made; whoever got it gives it back.
+func (a *api) showTurn(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, snapshotPatience)
+	defer cancel()
+	if a.showing.Acquire(within, 1) == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return problem(http.StatusServiceUnavailable, codeUnavailable, "too many snapshots are asked for at once: try again").retryAfter(retryWhenDown)
 }
 
 // snapshotTag names what is known, by its content: much of it changes with time alone, and without a

@@ -91,6 +91,8 @@ type entry struct {
 	framed  time.Time   // when it was last in a frame, by this machine's clock
 	changed time.Time   // by something else than a result
 	removed atomic.Bool // read outside the hub's lock
+
+	admitted map[string]time.Time // regions of external checkers, and when each was let in last
 }
 
 // apply takes one result in that came at now; it answers false when the hub knew it already.
@@ -307,8 +309,8 @@ func (e *entry) item(now time.Time, ticks []Tick) Target {
 		LastResultAt: optional(e.verdict.LastResultAt), FreshUntil: optional(e.verdict.FreshUntil),
 		P50US: e.median(), RegionStates: []RegionState{}, Maintained: e.stretches(now), Ticks: orEmpty(ticks),
 	}
-	if e.target.ParentID != 0 {
-		item.ParentID = &e.target.ParentID
+	if parent := e.target.ParentID; parent != 0 { // a copy: who reads the item has no lock
+		item.ParentID = &parent
 	}
 	if e.parent != "" && e.verdict.Observed == verdict.StateDown {
 		item.Why = strings.TrimSuffix(item.Why, ".") + "; " + verdict.DependsOn(e.parent) + "."

@@ -42,6 +42,9 @@ func speaks(t incidentstore.Terms, severity incidentstore.Severity, at time.Time
 // next is the first instant from one on at which a rule says something of this severity;
 // false: there is none.
 func next(t incidentstore.Terms, severity incidentstore.Severity, at time.Time) (time.Time, bool) {
+	if len(t.Schedule)+len(t.Quiet) == 0 {
+		return at, true
+	}
 	zone := zoneOf(t)
 	if speaks(t, severity, at, zone) {
 		return at, true
@@ -53,13 +56,13 @@ func next(t incidentstore.Terms, severity incidentstore.Severity, at time.Time) 
 			return time.Time{}, false
 		}
 		if speaks(t, severity, minute, zone) {
-			return minute, true
+			return minute.In(at.Location()), true
 		}
 	}
 }
 
 // edgeAfter is the first minute after one at which a window may begin or end, or a day. Where the
-// clocks are put forward or back on the way to it, that is the next minute.
+// clocks are put forward or back on the way to it, that is the first minute of the other time.
 func edgeAfter(minute time.Time, t incidentstore.Terms) time.Time {
 	today, edge := minute.Hour()*60+minute.Minute(), dayMinutes
 	for _, windows := range [][]incidentstore.Window{t.Schedule, t.Quiet} {
@@ -72,9 +75,8 @@ func edgeAfter(minute time.Time, t incidentstore.Terms) time.Time {
 		}
 	}
 	changed := minute.Add(time.Duration(edge-today) * time.Minute)
-	_, before := minute.Zone()
-	if _, after := changed.Zone(); after != before {
-		return minute.Add(time.Minute)
+	if _, turned := minute.ZoneBounds(); !turned.IsZero() && turned.Before(changed) {
+		return minute.Add((turned.Sub(minute) + time.Minute - 1).Truncate(time.Minute))
 	}
 	return changed
 }

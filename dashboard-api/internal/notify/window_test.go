@@ -77,6 +77,7 @@ func TestTheFirstMinuteIsFound(t *testing.T) {
 		{"America/St_Johns", "2026-03-08T05:30:00Z"}, {"America/St_Johns", "2026-11-01T04:30:00Z"},
 		{"Australia/Lord_Howe", "2026-10-03T15:30:00Z"}, {"Australia/Lord_Howe", "2026-04-04T15:00:00Z"}, // by half an hour
 		{"Asia/Kathmandu", "2026-06-01T00:00:00Z"},
+		{"Pacific/Apia", "2011-12-30T10:00:00Z"}, // a day is left out
 	} {
 		for i := range 200 {
 			c := terms{Zone: of[0], Schedule: some(1, 2, 6*60), Quiet: some(0, 2, 12*60)} // in the hours about it
@@ -92,6 +93,8 @@ func TestTheFirstMinuteIsFound(t *testing.T) {
 			}
 			if got, ever := next(c, incidentstore.Down, at); ever != wanted || wanted && !got.Equal(want) {
 				t.Fatalf("%+v after %v: %v %v, want %v %v", c, at, got, ever, want, wanted)
+			} else if ever && got.Location() != at.Location() {
+				t.Fatalf("%+v after %v: %v is of another zone", c, at, got)
 			}
 		}
 	}
