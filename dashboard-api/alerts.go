@@ -48,7 +48,7 @@ func newAlerts(cfg Config, stores *stores, hub *live.Hub, box *seal.Box, node st
 		deliverer: notify.NewDeliverer(notify.DelivererOptions{Box: box, Guard: guard.New(cfg.AllowCIDRs), PublicURL: cfg.PublicURL, LongTail: newLongTail(cfg, s)}),
 	}
 	a.verdicts = verdictstore.New(stores.database, a.store)
-	a.worker = notify.NewWorker(notify.WorkerOptions{Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
+	a.worker = notify.NewWorker(notify.WorkerOptions{Now: stores.clock.Now, Holder: node, Outbox: a.store, Sender: a.deliverer, Health: s.Health, Log: s.Log, Metrics: s.Metrics})
 	a.zones, a.feed = nameservers.New(nil), newIncidentFeed(a.store, hub, s.Log)
 	a.lease = lease.New(stores.redis, "evaluator", node, s.Log)
 	a.evaluator = evaluator.New(evaluator.Options{

@@ -63,11 +63,12 @@ func connect(ctx context.Context, cfg Config, s *service.Service) (*stores, erro
 func (s *stores) followClock(health *service.Health) func(context.Context) error {
 	return func(ctx context.Context) error {
 		s.clock.Follow(ctx, func(skew time.Duration, err error) {
-			if trouble := sharedclock.Trouble(skew, err); trouble != "" {
+			switch trouble := sharedclock.Trouble(skew, err); {
+			case trouble != "":
 				health.Set("clock", service.Degraded, trouble)
-				return
+			case err == nil:
+				health.Set("clock", service.OK, "")
 			}
-			health.Set("clock", service.OK, "")
 		})
 		return ctx.Err()
 	}

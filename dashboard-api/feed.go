@@ -105,7 +105,7 @@ func (f *feed) followResults(now time.Time) func(context.Context) error {
 func confirmed(hub *live.Hub) func(string, checkstream.VisitOutcome) error {
 	return func(_ string, o checkstream.VisitOutcome) error {
 		if c, is := o.Confirms(); is {
-			hub.Confirm(c.TargetID, &o.Look)
+			hub.Confirm(c.TargetID, c.Slot, &o.Look)
 		}
 		return nil
 	}

@@ -107,13 +107,13 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 	}
 	defer stores.close()
 
-	targets, schedules, accounts := targetstore.New(stores.database), schedulestore.New(stores.database), accountstore.New(stores.database)
+	targets, schedules, accounts := targetstore.New(stores.database).WithClock(stores.clock.Now), schedulestore.New(stores.database), accountstore.New(stores.database)
 	sessions := session.New(accounts, cfg.TrustProxy, s.Log).WithBox(box).WithPasskeys(cfg.PublicURL)
 	cfg.signOn(sessions)
 	if err := firstKeys(ctx, cfg, sessions, s.Log); err != nil {
 		return err
 	}
-	kept := answercache.New(answercache.Options{Metrics: s.Metrics})
+	kept := answercache.New(answercache.Options{Now: stores.clock.Now, Metrics: s.Metrics})
 	copies := httpapi.NewCopies()
 	hub := live.New(live.Options{Now: stores.clock.Now, Metrics: live.NewMetrics(s.Metrics), Removed: func(id int64) {
 		kept.Forget(id)
@@ -165,7 +165,7 @@ func run(ctx context.Context, s *service.Service, getenv func(string) string) er
 		return service.Exit(service.ExitDependency, err)
 	}
 	notes, standing := rollupstore.New(stores.database), new(httpapi.Standing)
-	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store), watch}
+	books := account{ledger.New(schedules, stores.results, watch.Spools).WithPushes(taken.store).WithClock(stores.clock.Now), watch}
 	audit := httpapi.NewAuditBacklog(accounts, func(trouble string) {
 		level := service.OK
 		if trouble != "" {

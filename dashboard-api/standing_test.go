@@ -37,6 +37,11 @@ func TestStandingIsFollowed(t *testing.T) {
 		go func() {
 			_ = followStanding(notes, func(context.Context) (time.Time, error) { return swept, nil }, func(at time.Time, missing availability.Spans) { settled, aside = at, missing })(ctx)
 		}()
+		synctest.Wait()
+		if !settled.Equal(swept) {
+			t.Errorf("at first: settled until %v", settled)
+		}
+		swept = swept.Add(time.Minute)
 		time.Sleep(rollupsLook + time.Second)
 		synctest.Wait()
 		if want := (availability.Spans{{From: hour(-5).From, To: hour(-4).To}}); !settled.Equal(swept) || !slices.Equal(aside, want) {

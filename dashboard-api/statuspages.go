@@ -61,9 +61,9 @@ type subscribers struct {
 func newSubscribers(cfg Config, stores *stores, deliverer *notify.Deliverer, box *seal.Box, node string, s *service.Service) *subscribers {
 	t := &subscribers{store: subscriberstore.New(stores.database, box), log: s.Log}
 	server, _ := notify.Server(cfg.SMTPURL, cfg.SMTPFrom) // was judged with the configuration
-	courier := statuspage.NewCourier(statuspage.CourierOptions{Deliverer: toReaders(cfg, deliverer, box), Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
+	courier := statuspage.NewCourier(statuspage.CourierOptions{Now: stores.clock.Now, Deliverer: toReaders(cfg, deliverer, box), Subscribers: t.store, Server: server, PublicURL: cfg.PublicURL, Fingerprint: box.Fingerprint})
 	add := func(outbox notify.Outbox, of string, most int, tryFor time.Duration) {
-		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Holder: node, Of: of, Most: most, TryFor: tryFor, Outbox: outbox, Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
+		t.workers = append(t.workers, notify.NewWorker(notify.WorkerOptions{Now: stores.clock.Now, Holder: node, Of: of, Most: most, TryFor: tryFor, Outbox: outbox, Sender: courier, Health: s.Health, Log: s.Log.With("of", of), Metrics: s.Metrics}))
 	}
 	if !cfg.SMTPURL.IsZero() {
 		add(t.store.Outbox(subscriberstore.Email), "subscriber_mail", mailers, 0)

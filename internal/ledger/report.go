@@ -77,6 +77,12 @@ func New(versions VersionSource, outcomes OutcomeSource, spools Spools) *Ledger 
 	return &Ledger{versions: versions, outcomes: outcomes, spools: spools, settle: DefaultSettle, now: time.Now}
 }
 
+// WithClock gives the ledger another clock than this machine's.
+func (l *Ledger) WithClock(now func() time.Time) *Ledger {
+	l.now = now
+	return l
+}
+
 // Settling gives the ledger a figure other than DefaultSettle: that of the sweep.
 func (l *Ledger) Settling(settle time.Duration) *Ledger {
 	l.settle = settle

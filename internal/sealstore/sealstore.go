@@ -69,7 +69,7 @@ func Reseal(ctx context.Context, db *database.DB, box *seal.Box, dry bool) ([]Co
 
 // pass goes through all places once.
 func pass(ctx context.Context, db *database.DB, box *seal.Box, dry bool) ([]Count, error) {
-	targets, err := resealTargets(ctx, targetstore.New(db), box, dry)
+	targets, err := resealTargets(ctx, targetstore.New(db).Resealing(), box, dry)
 	counts := []Count{targets}
 	for _, c := range columns() {
 		if err != nil {

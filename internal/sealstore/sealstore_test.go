@@ -172,6 +172,9 @@ func TestNothingIsLeftWithTheOldKey(t *testing.T) {
 		if is.SpecVersion == was.SpecVersion {
 			t.Error("no publisher learns that the target is another")
 		}
+		if !is.VisitedSince.IsZero() {
+			t.Errorf("what was seen of the target is no evidence since %v", is.VisitedSince)
+		}
 		if opened, err := last.Open(is.Spec.HTTP.Password); err != nil || opened.Reveal() != "password" {
 			t.Errorf("%v", err)
 		}

@@ -100,7 +100,7 @@ func (c *Clock) Measure(ctx context.Context) error {
 
 func far(d time.Duration) bool { return d.Abs() > jump }
 
-// Follow measures until ctx ends, and tells what came of it each time. It asks out of turn when the clocks of this
+// Follow measures until ctx ends, and tells what came of it each time. It asks out of turn until there was an answer, and when the clocks of this
 // machine disagree with each other: one of them was set, or the machine was asleep, which its monotonic clock does
 // not count.
 func (c *Clock) Follow(ctx context.Context, tell func(skew time.Duration, err error)) {
@@ -113,7 +113,7 @@ func (c *Clock) Follow(ctx context.Context, tell func(skew time.Duration, err er
 		case <-ctx.Done():
 			return
 		}
-		if time.Since(asked) < every && (c.Skew()-skew).Abs() < glance {
+		if c.anchor.Load() != nil && time.Since(asked) < every && (c.Skew()-skew).Abs() < glance {
 			continue
 		}
 		err := c.Measure(ctx)

@@ -36,7 +36,11 @@ func (e *HostRateError) Error() string {
 }
 
 // WithHostRate makes the store judge what it saves.
-func (s *Store) WithHostRate(rate HostRate) *Store { return &Store{db: s.db, rate: rate} }
+func (s *Store) WithHostRate(rate HostRate) *Store {
+	with := *s
+	with.rate = rate
+	return &with
+}
 
 // What is read of the other targets: each has an index of its own.
 const (

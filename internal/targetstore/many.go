@@ -44,7 +44,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 		hosts := hostSums{rate: s.rate, tx: tx}
 		var changed, rescheduled, rewritten []row
 		var drafts []schedulestore.Draft
-		now := time.Now().UnixMilli()
+		now := s.now().UnixMilli()
 		for i, a := range asked {
 			before, found := there[a.ID]
 			o := &outcomes[i]
@@ -95,7 +95,7 @@ func (s *Store) UpdateMany(ctx context.Context, asked []Asked, dry bool, change 
 			}
 			if !dry {
 				after.SpecVersion, after.UpdatedAtMS = seq+int64(len(changed)), now
-				if !uptime.VisitedAlike(o.Target, edited) {
+				if !s.same && !uptime.VisitedAlike(o.Target, edited) {
 					after.VisitedSinceMS = now
 				}
 			}

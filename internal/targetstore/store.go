@@ -39,10 +39,27 @@ var errUnchanged = errors.New("unchanged")
 type Store struct {
 	db   *database.DB
 	rate HostRate
+	now  func() time.Time
+	same bool // see Resealing
 }
 
 // New makes a store on an open database. It saves whatever it is given: see WithHostRate.
-func New(db *database.DB) *Store { return &Store{db: db} }
+func New(db *database.DB) *Store { return &Store{db: db, now: time.Now} }
+
+// WithClock makes the store date what it saves by another clock than this machine's: what is seen of targets is
+// compared with it.
+func (s *Store) WithClock(now func() time.Time) *Store {
+	with := *s
+	with.now = now
+	return &with
+}
+
+// Resealing makes a store for who writes specs anew that say the same: what was seen of a target stays evidence.
+func (s *Store) Resealing() *Store {
+	with := *s
+	with.same = true
+	return &with
+}
 
 // Create stores a target and its first schedule version. It assigns the id, the
 // spec version and the times, whatever the argument holds there.
@@ -61,7 +78,7 @@ func (s *Store) Create(ctx context.Context, t uptime.Target) (uptime.Target, err
 // create is Create inside a Change.
 func (s *Store) create(ctx context.Context, tx *gorm.DB, seq int64, t uptime.Target) (row, error) {
 	t.ID, t.SpecVersion, t.VisitedSince = 0, seq, time.Time{}
-	t.CreatedAt = time.Now()
+	t.CreatedAt = s.now()
 	t.UpdatedAt = t.CreatedAt
 	r, err := toRow(t)
 	if err != nil {
@@ -128,8 +145,8 @@ func (s *Store) update(ctx context.Context, tx *gorm.DB, seq, id, ifVersion int6
 			return row{}, err
 		}
 	}
-	after.SpecVersion, after.UpdatedAtMS = seq, time.Now().UnixMilli()
-	if !uptime.VisitedAlike(was, t) {
+	after.SpecVersion, after.UpdatedAtMS = seq, s.now().UnixMilli()
+	if !s.same && !uptime.VisitedAlike(was, t) {
 		after.VisitedSinceMS = after.UpdatedAtMS
 	}
 	after.Host, after.HostSeq = uptime.HostOf(after.URL), seq
@@ -184,7 +201,7 @@ func (s *Store) Delete(ctx context.Context, id, ifVersion int64) error {
 		}
 		ended := draft(r, t.Regions)
 		ended.Deleted = true
-		return schedulestore.Append(ctx, tx, seq, ended, time.Now())
+		return schedulestore.Append(ctx, tx, seq, ended, s.now())
 	})
 	if err != nil {
 		return fmt.Errorf("delete target %d: %w", id, err)

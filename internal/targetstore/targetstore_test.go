@@ -137,6 +137,18 @@ func TestEditsSayWhatIsVisitedOtherwise(t *testing.T) {
 			}
 			want = got
 		}
+		moved := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		by := store.WithClock(func() time.Time { return moved })
+		if got, err := by.Update(t.Context(), want.ID, 0, func(t *uptime.Target) error {
+			t.Kind, t.URL, t.Spec = uptime.KindTCP, "tcp://example.com:1", uptime.Spec{}
+			return nil
+		}); err != nil || !got.VisitedSince.Equal(moved) || !got.UpdatedAt.Equal(moved) {
+			t.Errorf("by another clock: %+v, %v", got, err)
+		}
+		known, err := schedulestore.New(db).KnownAt(t.Context(), []int64{want.ID}, moved)
+		if got := known[want.ID]; err != nil || !got.VisitedSince.Equal(moved) {
+			t.Errorf("its versions say %+v, %v", got, err)
+		}
 		spec := func(t *uptime.Target) error { t.Spec.Heartbeat, t.Spec.Family = nil, uptime.FamilyV4; return nil }
 		other := create(t, store, example("other"))
 		for _, dry := range []bool{true, false} {
@@ -147,6 +159,10 @@ func TestEditsSayWhatIsVisitedOtherwise(t *testing.T) {
 			got, since := outcomes[0].Target, time.Time{}
 			if !dry {
 				since = got.UpdatedAt
+			}
+			known, err := schedulestore.New(db).KnownAt(t.Context(), []int64{other.ID}, time.Now().Add(time.Minute))
+			if err != nil || !known[other.ID].VisitedSince.Equal(since) {
+				t.Errorf("many, dry %v: the versions say %+v, %v", dry, known[other.ID], err)
 			}
 			if !got.VisitedSince.Equal(since) {
 				t.Errorf("many, dry %v: %+v, want %+v", dry, got.VisitedSince, since)

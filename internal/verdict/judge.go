@@ -162,6 +162,8 @@ func (r *Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now ti
 			}
 		}
 		return from
+	case v.State == StateNoData && t.heard.IsZero():
+		return r.VisitedSince
 	case v.State == StateNoData:
 		return t.heard
 	case previous.State == "":

@@ -121,10 +121,16 @@ const handedOut = 5 * time.Second
 // FreshUntil is the instant after which a measurement is no longer evidence.
 func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
 	until := scheduledAt.Add(2*r.Interval + r.Timeout)
-	if edited := r.VisitedSince; !edited.IsZero() && scheduledAt.Before(edited.Add(handedOut)) && edited.Before(until) {
-		return edited
+	if r.Former(scheduledAt) && r.VisitedSince.Before(until) {
+		return r.VisitedSince
 	}
 	return until
+}
+
+// Former says whether what is seen of a slot may be of what the target was before it was made to be
+// visited otherwise.
+func (r *Rules) Former(scheduledAt time.Time) bool {
+	return !r.VisitedSince.IsZero() && scheduledAt.Before(r.VisitedSince.Add(handedOut))
 }
 
 // degraded is what makes a result that is not down degraded, as in Seen; "" when nothing does.

@@ -19,19 +19,20 @@ const spare = 4
 // FoldState is what folding remembers of a target. It is a plain value: Step never changes
 // the one it is given. Make it with NewState or DecodeState.
 type FoldState struct {
-	Version  int           `json:"v"`
-	TargetID int64         `json:"target_id"`
-	BegunAt  time.Time     `json:"begun_at,omitzero"` // of the first event
-	At       time.Time     `json:"at,omitzero"`       // latest instant heard of
-	State    State         `json:"state,omitempty"`
-	Observed State         `json:"observed,omitempty"`
-	Since    time.Time     `json:"since,omitzero"`
-	Regions  []RegionState `json:"regions,omitempty"` // sorted by name
-	Waiting  *Waiting      `json:"waiting,omitempty"`
-	Incident *Incident     `json:"incident,omitempty"`
-	LastKey  time.Time     `json:"last_key,omitzero"` // of the newest outage: keys only rise
-	LastEnd  time.Time     `json:"last_end,omitzero"` // of the newest incident that is over
-	Flap     Flap          `json:"flap,omitzero"`
+	Version      int           `json:"v"`
+	TargetID     int64         `json:"target_id"`
+	BegunAt      time.Time     `json:"begun_at,omitzero"`      // of the first event, or since when it is visited as it is
+	VisitedSince time.Time     `json:"visited_since,omitzero"` // as in Rules, when it was folded last
+	At           time.Time     `json:"at,omitzero"`            // latest instant heard of
+	State        State         `json:"state,omitempty"`
+	Observed     State         `json:"observed,omitempty"`
+	Since        time.Time     `json:"since,omitzero"`
+	Regions      []RegionState `json:"regions,omitempty"` // sorted by name
+	Waiting      *Waiting      `json:"waiting,omitempty"`
+	Incident     *Incident     `json:"incident,omitempty"`
+	LastKey      time.Time     `json:"last_key,omitzero"` // of the newest outage: keys only rise
+	LastEnd      time.Time     `json:"last_end,omitzero"` // of the newest incident that is over
+	Flap         Flap          `json:"flap,omitzero"`
 }
 
 // RegionState is what is remembered of a region: its newest measurements, and what the
@@ -105,7 +106,7 @@ const (
 
 // take gives the region with a result among its newest. It copies what it changes.
 func (r RegionState) take(o *Observation, rules *Rules, c *Conditions) (RegionState, fit) {
-	if !o.ScheduledAt.After(r.Floor) {
+	if !o.ScheduledAt.After(r.Floor) || rules.Former(o.ScheduledAt) {
 		return r, fitNothing
 	}
 	evidence := o.Status.Measured() && !o.Late

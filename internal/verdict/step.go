@@ -36,16 +36,46 @@ type step struct {
 // are met first, each at its time, so that it does not matter how often somebody ticks.
 func Step(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decision) {
 	e.At = e.At.UTC().Truncate(tick)
-	if idle(&s, &rules, &c, e.At) {
-		return once(s, rules, c, e)
-	}
 	var all []Decision
+	if rules.VisitedSince.After(s.VisitedSince) {
+		s, all = anew(s, rules, c, e.At)
+	}
+	if idle(&s, &rules, &c, e.At) {
+		next, decisions := once(s, rules, c, e)
+		return next, append(all, decisions...)
+	}
 	for at := NextDeadline(s, rules, c); !at.IsZero() && !at.After(e.At); at = NextDeadline(s, rules, c) {
 		ticked, decisions := once(s, rules, c, Tick(at))
 		s, all = ticked, append(all, decisions...)
 	}
 	next, decisions := once(s, rules, c, e)
 	return next, append(all, decisions...)
+}
+
+// anew begins with what a target is now that it is visited otherwise: what was seen of it before is
+// forgotten, and an outage that waited is over. An incident stays open until something good is seen.
+func anew(s FoldState, rules Rules, c Conditions, at time.Time) (FoldState, []Decision) {
+	now := step{FoldState: s, rules: rules, conditions: c}
+	now.VisitedSince, now.Regions = rules.VisitedSince, nil
+	if !now.BegunAt.IsZero() {
+		now.BegunAt = rules.VisitedSince
+		if rules.VisitedSince.Before(at) {
+			at = rules.VisitedSince
+		}
+		if at.After(now.At) {
+			now.At = at
+		}
+	}
+	for _, r := range s.Regions { // it may have been told late of the edit
+		if i := slices.IndexFunc(r.Newest, func(o Observation) bool { return !rules.Former(o.ScheduledAt) }); i >= 0 {
+			now.Regions = append(now.Regions, RegionState{Region: r.Region, Newest: r.Newest[i:]})
+		}
+	}
+	if now.Waiting != nil {
+		now.verdict, now.tally = rules.judge(now.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now.At)
+		now.lapse()
+	}
+	return now.FoldState, now.decisions
 }
 
 func once(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decision) {
@@ -259,15 +289,25 @@ func (s *step) opensAt(w Waiting) time.Time {
 			at = until
 		}
 	}
-	first := s.BegunAt.Add(s.rules.Interval + 2*s.rules.Timeout + awaitSlack)
-	if first.After(at) && s.unheard() {
+	if first := s.hearsUntil(&s.rules); first.After(at) && s.unheard(&s.rules, &s.conditions, s.At) {
 		return first
 	}
 	return at
 }
 
+// Young says that regions may still speak for the first time of what a target is: until then those that have are no
+// quorum.
+func (s *FoldState) Young(rules Rules, c Conditions, now time.Time) bool {
+	return now.Before(s.hearsUntil(&rules)) && s.unheard(&rules, &c, now)
+}
+
+// hearsUntil is until when the first word of everyone is waited for.
+func (s *FoldState) hearsUntil(rules *Rules) time.Time {
+	return s.BegunAt.Add(rules.Interval + 2*rules.Timeout + awaitSlack)
+}
+
 // unheard says whether a region that is to check the target never said anything yet.
-func (s *FoldState) unheardOf(rules Rules, c Conditions, now time.Time) bool {
+func (s *FoldState) unheard(rules *Rules, c *Conditions, now time.Time) bool {
 	for _, region := range rules.Regions {
 		if !c.BlindAt(region, now) && !slices.ContainsFunc(s.Regions, func(r RegionState) bool { return r.Region == region }) {
 			return true
@@ -275,8 +315,6 @@ func (s *FoldState) unheardOf(rules Rules, c Conditions, now time.Time) bool {
 	}
 	return false
 }
-
-func (s *step) unheard() bool { return s.unheardOf(s.rules, s.conditions, s.At) }
 
 func (s *step) open(w Waiting, bad Severity) {
 	s.Waiting = nil
@@ -340,6 +378,7 @@ func (s *step) thresholds() (text string) {
 func (s *step) follow(bad Severity) {
 	switch i := s.Incident; {
 	case s.how == fitNothing || s.Observed == StateNoData: // nobody saw anything new
+	case s.Young(s.rules, s.conditions, s.At): // it was made to be visited otherwise
 	case bad == "" && s.goodNews():
 		s.resolve(s.recovery(i.Began), s.why())
 	case bad != "" && bad != i.Severity && s.how == fitNewest:

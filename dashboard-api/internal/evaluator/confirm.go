@@ -68,6 +68,9 @@ func (f *fold) confirmed(o *checkstream.VisitOutcome, at time.Time) {
 	f.confirmations = append(f.confirmations, verdictstore.Confirmation{
 		TargetID: c.TargetID, Slot: c.Slot, Region: o.Region, Prober: o.Prober, CheckedAt: o.CheckedAt, Status: o.Status, Failure: o.Failure, Reason: o.Reason, HTTPStatus: o.HTTPStatus, TotalUS: o.TotalUS, Message: o.Message,
 	})
+	if t.Rules.Former(c.Slot) {
+		return
+	}
 	saw := verdict.Confirmed(&o.Look)
 	f.step(t, verdict.Event{At: at, Result: &saw})
 	f.schedule(t)

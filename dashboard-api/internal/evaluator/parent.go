@@ -70,7 +70,11 @@ func (f *fold) depend(t *target) (changed bool) {
 // nobody whose word could be waited for.
 func (f *fold) awaited(p *target) *verdict.Await {
 	var good time.Time
-	for _, r := range p.state.Regions {
+	heard := p.state.Regions
+	if p.state.Young(p.Rules, p.conditions, f.now) {
+		heard = nil // who has not spoken yet may say that it is down
+	}
+	for _, r := range heard {
 		if len(r.Newest) == 0 || !uptime.Outside(r.Region) && !slices.Contains(p.Rules.Regions, r.Region) || p.conditions.BlindAt(r.Region, p.state.At) {
 			continue
 		}

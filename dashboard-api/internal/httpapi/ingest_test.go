@@ -187,6 +187,31 @@ func TestReceiveAtTheLimits(t *testing.T) {
 	}
 }
 
+// Who names a checker for its run and not for its place is told so before the pages are full of regions.
+func TestReceiveFromFewRegions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	one := fmt.Sprintf("/api/v1/targets/%d/results", b.create(`{"url":"https://example.com/"}`).ID)
+	other := fmt.Sprintf("/api/v1/targets/%d/results", b.create(`{"url":"https://example.org/"}`).ID)
+	from := func(first, n int) (items []string) {
+		for i := range n {
+			items = append(items, fmt.Sprintf(`{"at":"2026-03-01T11:59:00Z","status":"up","region":"run-%d"}`, first+i))
+		}
+		return items
+	}
+	for _, c := range []struct {
+		path     string
+		first, n int
+		want     int
+	}{{one, 0, maxOutside + 1, 422}, {one, 0, maxOutside - 1, 200}, {one, 100, 2, 422}, {one, 100, 1, 200}, {one, 101, 1, 422}, {one, 3, 5, 200}, {other, 500, maxOutside, 200}} {
+		before := len(b.rows.rows)
+		got := b.do("POST", c.path, received(from(c.first, c.n)...), as(editorKey))
+		if got.Code != c.want || got.Code != 200 && (len(b.rows.rows) != before || got.problem(t).Errors[0].Code != codeManyRegions || !strings.Contains(got.text, "at most 20 regions")) {
+			t.Errorf("%d regions from %d on: %d %s, %d stored", c.n, c.first, got.Code, got.text, len(b.rows.rows)-before)
+		}
+	}
+}
+
 // TestReceiveDurableOrNot: without room there is 503 with a time to come back, and a batch
 // that is sent again has the same slots.
 func TestReceiveDurableOrNot(t *testing.T) {

@@ -308,7 +308,7 @@ func (p *pastTarget) fold(r around, rows []asknown.Row, looks []verdictstore.Con
 		}
 	}
 	for _, c := range looks {
-		if !c.CheckedAt.Before(p.since) {
+		if !c.CheckedAt.Before(p.since) && !p.rules.Former(c.Slot) {
 			past.Looks = append(past.Looks, uptime.Look{Region: c.Region, CheckedAt: c.CheckedAt, Status: c.Status, Failure: c.Failure, HTTPStatus: c.HTTPStatus, TotalUS: c.TotalUS, Message: c.Message})
 		}
 	}

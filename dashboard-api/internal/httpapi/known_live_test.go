@@ -187,7 +187,7 @@ func (j *journey) asked(region string, status uptime.Status) {
 		l.Failure, l.HTTPStatus = uptime.FailureStatusCode, 503
 	}
 	j.until(j.now.Add(time.Second))
-	j.hub.Confirm(j.target.ID, &l)
+	j.hub.Confirm(j.target.ID, j.slot, &l)
 	saved, err := j.verdicts.Load(j.Context())
 	if err != nil {
 		j.Fatal(err)

@@ -133,7 +133,10 @@ func TestNothingIsGreenByWhatItWasBefore(t *testing.T) {
 			h.Apply(up())
 			is("by what was handed out before", verdict.StateNoData)
 			before := up()
+			old := now
 			now = now.Add(4 * time.Second)
+			h.Confirm(5, old, &uptime.Look{Region: "eu", CheckedAt: now, Status: uptime.StatusUp})
+			is("by a region that was asked about what was seen before", verdict.StateNoData)
 			h.Apply(up())
 			is("by what came of it", verdict.StateUp)
 			h = New(Options{Now: func() time.Time { return now }})
@@ -161,13 +164,13 @@ func TestConfirmationIsEvidence(t *testing.T) {
 					t.Fatalf("with one of two: %s, %s", got.State, got.Why)
 				}
 				look := uptime.Look{Region: "us", CheckedAt: time.Now(), Status: uptime.StatusUnknown, Reason: uptime.ReasonProbeBlind}
-				h.Confirm(5, &look)
-				h.Confirm(6, &look)
+				h.Confirm(5, slot, &look)
+				h.Confirm(6, slot, &look)
 				if got := item(); got.State != verdict.StateDegraded {
 					t.Errorf("a blind prober confirmed: %s", got.State)
 				}
 				look.Status, look.Reason, look.Failure = uptime.StatusDown, "", uptime.FailureTimeout
-				h.Confirm(5, &look)
+				h.Confirm(5, slot, &look)
 				if got := item(); got.State != verdict.StateDown || !got.Since.Equal(slot) || len(got.Ticks) != 2 {
 					t.Errorf("confirmed: %s since %v, %d ticks", got.State, got.Since, len(got.Ticks))
 				}

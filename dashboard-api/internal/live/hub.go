@@ -246,12 +246,12 @@ func (h *Hub) apply(results []uptime.Result, at mark) {
 }
 
 // Confirm takes in what a region saw that was asked to look again. It is evidence like a
-// result, but no tick: no slot is its own.
-func (h *Hub) Confirm(targetID int64, look *uptime.Look) {
+// result, but no tick: no slot is its own. What it was to confirm was seen of a slot.
+func (h *Hub) Confirm(targetID int64, slot time.Time, look *uptime.Look) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e, found := h.entries[targetID]
-	if !found {
+	if !found || e.rules.Former(slot) {
 		return
 	}
 	now := h.now()

@@ -52,7 +52,7 @@ func (s *source[T]) get(ctx context.Context) (value T, at time.Time, fine bool) 
 func (s *source[T]) have() (value T, at time.Time, fine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.value, s.readAt, !s.failed && s.now().Sub(s.readAt) < s.maxAge+loadWithin
+	return s.value, s.readAt, !s.failed && s.now().Sub(s.readAt).Abs() < s.maxAge+loadWithin
 }
 
 // begin has the value read if it is old; nil: there is nothing to wait for.
@@ -60,11 +60,11 @@ func (s *source[T]) begin() *loading {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
-	age := now.Sub(s.readAt)
+	age := now.Sub(s.readAt).Abs() // a clock may be put back
 	if written := s.readAt.Before(s.wrote) && age >= writtenApart; !s.readAt.IsZero() && !s.old && !written && age < s.maxAge {
 		return nil
 	}
-	if s.loading == nil && (!s.failed || now.Sub(s.triedAt) >= retryAfter) {
+	if s.loading == nil && (!s.failed || now.Sub(s.triedAt).Abs() >= retryAfter) {
 		wait := nextWait
 		switch {
 		case s.failed && !s.readAt.IsZero():
