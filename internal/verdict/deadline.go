@@ -52,6 +52,9 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 			soonest(s.At.Add(tick)) // a late result may not open it: the next instant does
 		}
 	}
+	if s.Incident != nil && s.Young(rules, c, s.At) {
+		soonest(s.hearsUntil(&rules))
+	}
 	if s.Flap.Active {
 		soonest(s.flapEndOf(rules))
 	}
@@ -62,6 +65,9 @@ func DeadlineBeside(s FoldState, rules Rules, c Conditions, renewed []string) (n
 // target that is well and of which nothing is known but results.
 func idle(s *FoldState, rules *Rules, c *Conditions, until time.Time) bool {
 	if s.Waiting != nil || s.Flap.Active || len(c.Maintenance) > 0 || len(c.Blind) > 0 || c.Parent != nil && c.Parent.Until.After(s.At) {
+		return false
+	}
+	if s.Incident != nil && s.Young(*rules, *c, s.At) {
 		return false
 	}
 	for i := range s.Regions {

@@ -162,7 +162,7 @@ func (r *Rules) since(v Verdict, t tally, c Conditions, previous Verdict, now ti
 			}
 		}
 		return from
-	case v.State == StateNoData && t.heard.IsZero():
+	case v.State == StateNoData && t.heard.IsZero() && !previous.Since.IsZero() && previous.Since.Before(r.VisitedSince):
 		return r.VisitedSince
 	case v.State == StateNoData:
 		return t.heard

@@ -118,6 +118,9 @@ func Confirmed(l *uptime.Look) Observation {
 // is read each second, and checks are handed out a second ahead.
 const handedOut = 5 * time.Second
 
+// spokenSlack is for how long after others a region may tell of the same slot, besides the timeout.
+const spokenSlack = 30 * time.Second
+
 // FreshUntil is the instant after which a measurement is no longer evidence.
 func (r Rules) FreshUntil(scheduledAt time.Time) time.Time {
 	until := scheduledAt.Add(2*r.Interval + r.Timeout)

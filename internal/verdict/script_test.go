@@ -15,7 +15,7 @@ import (
 //	60 eu,us down          results of the slot 60 s after noon, which come 1 s later
 //	200 eu down of 60      the same slot, but it comes at 200 s
 //	70 tick
-//	70 parent | no parent | parent until 70 | await 0 30 1 (it was good at 0, for 30 s, known at 1) | pause | edit (another URL) | maintain 60-300 | blind us 60-300
+//	70 parent | no parent | parent until 70 | await 0 30 1 (it was good at 0, for 30 s, known at 1) | pause | edit (another URL) | hourly | maintain 60-300 | blind us 60-300
 //
 // against a state, and gives its decisions as lines "at kind slot notify".
 type script struct {
@@ -78,6 +78,8 @@ func (s *script) line(words []string) {
 		s.conditions.Parent = nil
 	case "pause":
 		s.rules.Active = false
+	case "hourly":
+		s.rules.Interval = time.Hour
 	case "edit":
 		s.rules.VisitedSince = at
 	case "maintain":

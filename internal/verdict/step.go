@@ -26,6 +26,7 @@ type step struct {
 	conditions Conditions
 	verdict    Verdict
 	tally      tally
+	grown      bool        // everybody who is waited for has spoken, or had time to, since the last event
 	how        fit         // of the event's result
 	result     Observation // where how is not fitNothing
 	decisions  []Decision
@@ -53,25 +54,27 @@ func Step(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decisio
 }
 
 // anew begins with what a target is now that it is visited otherwise: what was seen of it before is
-// forgotten, and an outage that waited is over. An incident stays open until something good is seen.
+// forgotten, and an outage that waited is over. An incident stays open until something good is seen. What
+// is known of it already stays: whoever folds may be told late.
 func anew(s FoldState, rules Rules, c Conditions, at time.Time) (FoldState, []Decision) {
 	now := step{FoldState: s, rules: rules, conditions: c}
 	now.VisitedSince, now.Regions = rules.VisitedSince, nil
-	if !now.BegunAt.IsZero() {
-		now.BegunAt = rules.VisitedSince
-		if rules.VisitedSince.Before(at) {
-			at = rules.VisitedSince
-		}
-		if at.After(now.At) {
-			now.At = at
-		}
+	if rules.VisitedSince.Before(at) {
+		at = rules.VisitedSince
 	}
-	for _, r := range s.Regions { // it may have been told late of the edit
+	if !now.At.IsZero() && at.After(now.At) {
+		now.At = at
+	}
+	for _, r := range s.Regions {
 		if i := slices.IndexFunc(r.Newest, func(o Observation) bool { return !rules.Former(o.ScheduledAt) }); i >= 0 {
-			now.Regions = append(now.Regions, RegionState{Region: r.Region, Newest: r.Newest[i:]})
+			kept := RegionState{Region: r.Region, Floor: r.Floor, Newest: r.Newest[i:]}
+			if !r.Base.Since.IsZero() && !rules.Former(r.Base.Since) {
+				kept.Base = r.Base
+			}
+			now.Regions = append(now.Regions, kept)
 		}
 	}
-	if now.Waiting != nil {
+	if now.Waiting != nil && rules.Former(now.Waiting.Slot) {
 		now.verdict, now.tally = rules.judge(now.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now.At)
 		now.lapse()
 	}
@@ -87,9 +90,11 @@ func once(s FoldState, rules Rules, c Conditions, e Event) (FoldState, []Decisio
 		now.At = e.At
 	}
 	correction := ""
+	young := s.Incident != nil && s.Young(rules, c, s.At)
 	if e.Result != nil {
 		correction = now.take(e.Result)
 	}
+	now.grown = young && !now.Young(rules, c, now.At)
 	now.verdict, now.tally = rules.judge(now.voices(&rules, &c), c, Verdict{State: s.State, Since: s.Since}, now.At)
 	now.State, now.Observed, now.Since = now.verdict.State, now.verdict.Observed, now.verdict.Since
 	if correction != "" {
@@ -157,7 +162,7 @@ func (s *step) correct(correction string) {
 	slot, severity := s.result.ScheduledAt, Severity("")
 	if s.Incident != nil {
 		slot, severity = s.Incident.Slot, s.Incident.Severity
-		if began := s.rules.began(s.Observed, s.tally); s.bad() != "" && began.After(s.LastEnd) && !began.Equal(s.Incident.Began) {
+		if began := s.rules.began(s.Observed, s.tally); s.bad() != "" && began.After(s.LastEnd) && !began.Equal(s.Incident.Began) && !s.Incident.Began.Before(s.VisitedSince) {
 			moved := *s.Incident
 			moved.Began = began
 			s.Incident = &moved
@@ -301,9 +306,31 @@ func (s *FoldState) Young(rules Rules, c Conditions, now time.Time) bool {
 	return now.Before(s.hearsUntil(&rules)) && s.unheard(&rules, &c, now)
 }
 
-// hearsUntil is until when the first word of everyone is waited for.
+// hearsUntil is until when the first word of everyone is waited for: of a target that was made to be visited
+// otherwise not for long once somebody has spoken, since all regions have the same slots.
 func (s *FoldState) hearsUntil(rules *Rules) time.Time {
-	return s.BegunAt.Add(rules.Interval + 2*rules.Timeout + awaitSlack)
+	begun, spoken := s.BegunAt, 2*rules.Timeout+awaitSlack
+	if edited := s.VisitedSince.Add(handedOut); !s.VisitedSince.IsZero() && edited.After(begun) {
+		begun = edited
+	}
+	until := begun.Add(rules.Interval + spoken)
+	if s.VisitedSince.IsZero() {
+		return until
+	}
+	for i := range s.Regions {
+		r := &s.Regions[i]
+		if !slices.Contains(rules.Regions, r.Region) || len(r.Newest) == 0 {
+			continue
+		}
+		first := r.Newest[0].ScheduledAt
+		if !rules.Former(r.Floor) && !r.Floor.IsZero() {
+			first = r.Floor
+		}
+		if heard := first.Add(spoken + spokenSlack); heard.Before(until) {
+			until = heard
+		}
+	}
+	return until
 }
 
 // unheard says whether a region that is to check the target never said anything yet.
@@ -377,11 +404,11 @@ func (s *step) thresholds() (text string) {
 // follow keeps an open incident.
 func (s *step) follow(bad Severity) {
 	switch i := s.Incident; {
-	case s.how == fitNothing || s.Observed == StateNoData: // nobody saw anything new
+	case s.how == fitNothing && !s.grown || s.Observed == StateNoData: // nobody saw anything new
 	case s.Young(s.rules, s.conditions, s.At): // it was made to be visited otherwise
-	case bad == "" && s.goodNews():
+	case bad == "" && (s.grown || s.goodNews()):
 		s.resolve(s.recovery(i.Began), s.why())
-	case bad != "" && bad != i.Severity && s.how == fitNewest:
+	case bad != "" && bad != i.Severity && (s.grown || s.how == fitNewest):
 		changed := *i
 		changed.Severity = bad
 		s.Incident = &changed

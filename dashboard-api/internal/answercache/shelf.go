@@ -43,7 +43,7 @@ func (s *shelf) get(key string, now time.Time) (Answer, bool) {
 		return Answer{}, false
 	}
 	e := element.Value.(*entry)
-	if !now.Before(e.answer.Until) {
+	if !now.Before(e.answer.Until) || now.Before(e.answer.At) { // a clock may be put back
 		s.drop(e)
 		return Answer{}, false
 	}

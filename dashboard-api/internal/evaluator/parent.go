@@ -36,6 +36,9 @@ func (f *fold) family() {
 // there is no result of it any more. What holds back its own incident does not matter.
 func (t *target) isDown() bool {
 	s := &t.state
+	if s.Incident == nil && s.Young(t.Rules, t.conditions, s.At) {
+		return false // the first to speak are no quorum
+	}
 	return s.Observed == verdict.StateDown || s.Observed == verdict.StateNoData && s.Incident != nil && s.Incident.Severity == verdict.SeverityDown
 }
 
