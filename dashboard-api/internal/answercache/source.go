@@ -34,7 +34,7 @@ func (s *Source) Beat() {
 }
 
 func (s *Source) flowing(now time.Time) bool {
-	return !s.last.IsZero() && now.Sub(s.last) <= s.patience
+	return !s.last.IsZero() && now.Sub(s.last).Abs() <= s.patience
 }
 
 // flowing says whether all sources are heard. The caller holds the lock.

@@ -467,6 +467,14 @@ func TestWhatIsKnownNowIsWhatIsLiveInEverySituation(t *testing.T) {
 			j.pass(10 * time.Second)
 			j.checked("du")
 		}},
+		{name: "another URL, counting", policy: verdict.Policy{DownAfter: 2, UpAfter: 2}, state: "down", happens: func() {
+			j.checked("uu", "dd")
+			j.until(j.now.Add(54 * time.Second))
+			j.edit("another URL", func(t *uptime.Target) { t.URL += "other" })
+			j.checked("dd") // handed out before
+			j.pass(20 * time.Second)
+			j.checked("dd", "ud", "dd", "dd")
+		}},
 		{name: "one region is blind", state: "up", happens: func() {
 			j.checked("uu", "du", "du")
 			from := j.slot.Add(-30 * time.Second)
