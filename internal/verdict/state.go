@@ -21,7 +21,7 @@ const spare = 4
 type FoldState struct {
 	Version      int           `json:"v"`
 	TargetID     int64         `json:"target_id"`
-	BegunAt      time.Time     `json:"begun_at,omitzero"`      // of the first event, or since when it is visited as it is
+	BegunAt      time.Time     `json:"begun_at,omitzero"`      // of the first event
 	VisitedSince time.Time     `json:"visited_since,omitzero"` // as in Rules, when it was folded last
 	At           time.Time     `json:"at,omitzero"`            // latest instant heard of
 	State        State         `json:"state,omitempty"`
