@@ -34,21 +34,22 @@ func TestStandingIsFollowed(t *testing.T) {
 			looks++
 			return begun.Add(time.Duration(looks) * time.Minute), nil
 		}
-		var settled time.Time
-		var aside availability.Spans
+		type standing struct {
+			settled time.Time
+			aside   availability.Spans
+		}
+		told := make(chan standing, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() {
-			_ = followStanding(notes, swept, func(at time.Time, missing availability.Spans) { settled, aside = at, missing })(ctx)
+			_ = followStanding(notes, swept, func(settled time.Time, aside availability.Spans) { told <- standing{settled, aside} })(ctx)
 		}()
-		synctest.Wait()
-		if !settled.Equal(begun.Add(time.Minute)) {
-			t.Errorf("at first: settled until %v", settled)
-		}
-		time.Sleep(rollupsLook + time.Second)
-		synctest.Wait()
-		if want := (availability.Spans{{From: hour(-5).From, To: hour(-4).To}}); !settled.Equal(begun.Add(2*time.Minute)) || !slices.Equal(aside, want) {
-			t.Errorf("settled until %v; missing %v, want %v", settled, aside, want)
+		want, started := availability.Spans{{From: hour(-5).From, To: hour(-4).To}}, time.Now()
+		for look := range 2 {
+			got, after := <-told, time.Duration(look)*rollupsLook
+			if took := time.Since(started); took != after || !got.settled.Equal(begun.Add(time.Duration(look+1)*time.Minute)) || !slices.Equal(got.aside, want) {
+				t.Errorf("after %v: settled until %v; missing %v, want %v", took, got.settled, got.aside, want)
+			}
 		}
 	})
 }
