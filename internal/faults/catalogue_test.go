@@ -39,7 +39,7 @@ func catalogue() []fault {
 		{id: "F22", n: 20, what: "one entry delivered to two probers at once", promise: "one row"},
 		{id: "F23", star: true, n: 20, what: "an operator trims entries that are being worked on", promise: "each is recorded, by a measurement or as `missed(trimmed)`"},
 		{id: "F24", n: 20, what: "rolling restart of everything", promise: "drained within 30 s, exit 0, nothing lost"},
-		{id: "F25", what: "the prober's clock is off", promise: "verdicts do not change; the skew is said", proven: "go test -race -run ClockThatJumps ./prober/internal/consumer/"},
+		{id: "F25", what: "the prober's clock is off", promise: "verdicts do not change; the skew is said", proven: "go test -race -run ClockThatJumps ./internal/sharedclock/"},
 		{id: "F26", n: 10, what: "half of the inserts fail", promise: "the breaker opens within 5 s, tries one at a time, and does not flap"},
 		{id: "F27", what: "the signals of the scaler flip, or one of them is missing", promise: "a worker more or less each 5 s at most, within 1 to 20, two changes of direction a minute at most; a missing signal holds", proven: "go test -race -run 'TraceIsTheModels|OneDecision|FollowsTheSignals|DoesNotOscillate' ./prober/internal/scaler/"},
 		{id: "F28", what: "crash loops", promise: "a wrong configuration is not tried again, early exits back off, a healthy process comes back at once", proven: "go test -race ./deploy/probefleet/internal/supervisor/"},
