@@ -6,6 +6,8 @@ SHELL := /bin/bash
 GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
+# The race detector makes SQLite (C, translated) several times slower and has nothing of ours to find in it.
+RACE := -race -gcflags=modernc.org/...=-race=false
 
 .PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
 
@@ -42,15 +44,15 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
-	$(GO) test -race -vet=off -shuffle=on -timeout 20m ./publisher/internal/rollup $$($(GO) list ./... | grep -v -e /internal/faults$$) # the longest one first: at the end it would run alone
+	$(GO) test $(RACE) -vet=off -shuffle=on -timeout 20m ./publisher/internal/rollup $$($(GO) list ./... | grep -v -e /internal/faults$$) # the longest one first: at the end it would run alone
 	$(GO) test -vet=off -count=1 -timeout 5m -run '^Test(HostileAnswersTakeLittleMemory|ManyFloodsAtOnceTakeLittleMemory|HTTPCheckAllocatesLittle)$$' ./prober/internal/probe # -race takes several times as much
 	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
-	$(GO) test -race -vet=off -count=1 -parallel 2 -timeout 45m ./internal/faults
+	$(GO) test $(RACE) -vet=off -count=1 -parallel 2 -timeout 45m ./internal/faults
 	@cd $(WEB) && npm run --silent check && npm test --silent
 	@$(MAKE) --no-print-directory test-browser
 
 test-unit: ## only what needs no server
-	$(GO) test -race -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
+	$(GO) test $(RACE) -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
 
 test-browser: build ## the pages in a real Chromium, against the real programs
 	$(GO) test -vet=off -count=1 -timeout 55m -tags browser ./internal/e2e/...

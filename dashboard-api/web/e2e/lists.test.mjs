@@ -141,10 +141,20 @@ async function walk({ name, path, before: prepare, asks, empty = () => nothing, 
   assert.match(await alert.innerText(), new RegExp(`${refusal.detail}\\s+Request ${refusal.request_id}\\s+Try again`));
   const found = await asItIs(page, `list-${name}-refused`);
 
-  const asked = page.waitForRequest(asks, { timeout: 1_000 });
   refused = false;
-  await alert.getByRole("button", { name: "Try again" }).evaluate((way) => way.click()); // before it asks by itself
-  await asked; // at once, whatever else would ask again later
+  const asked = await alert.getByRole("button", { name: "Try again" }).evaluate(async (way, what) => {
+    const real = window.fetch;
+    let asked = false;
+    window.fetch = (...all) => {
+      asked ||= new RegExp(what).test(all[0].url ?? all[0]);
+      return real(...all);
+    };
+    way.click();
+    await new Promise((resolve) => setTimeout(resolve)); // at once, whatever else would ask again later
+    window.fetch = real;
+    return asked;
+  }, asks.source);
+  assert.ok(asked, `${name}: trying again asks at once`);
   for (const [i, [says, way]] of steps.entries()) {
     await page.getByRole("main").getByText(says, { exact: false }).waitFor();
     await alert.waitFor({ state: "detached" });
