@@ -143,10 +143,11 @@ const atRest = (page) =>
 
 /** Accessibility violations of the page at rest, one line each. */
 export async function axeViolations(page) {
-  await page.evaluate(axe);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   await atRest(page);
   return page.evaluate(async () => {
-    const { violations } = await window.axe.run();
+    // Only what is wrong is told, and by its own text: what passes needs no selectors.
+    const { violations } = await window.axe.run({ resultTypes: ["violations"], selectors: false });
     return violations.map((v) => `${v.id}: ${v.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
   });
 }
@@ -163,7 +164,9 @@ const furthest = (page) =>
     return all.slice(0, 3).map((node) => `${node.nodeName}.${node.getAttribute("class")} to ${Math.round(end(node))}`);
   });
 
-export const shoot = (page, name, fullPage = false) => page.screenshot({ path: `${shots}${name}.png`, fullPage });
+/** A picture for a person to look at, with SHOTS=1; of what fails there is always one. */
+export const shoot = (page, name, fullPage = false) =>
+  process.env.SHOTS || /failed/.test(name) ? page.screenshot({ path: `${shots}${name}.png`, fullPage }) : undefined;
 
 /** Signs in by the pages' own form, after making the account when there is none; gives the cookies. */
 export async function signIn(browser) {
