@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/uptime"
@@ -58,14 +56,14 @@ func (h *histories) checkCells(t *testing.T, what string, of []*history) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(cell{})); diff != "" {
+	if diff := differ(want, got); diff != "" {
 		t.Fatalf("%s: cells of %v, whole %v (- model, + stored): %.3000s", what, q.Width, q.Whole, diff)
 	}
 	counted, err := h.store.UptimeMany(t.Context(), q.IDs, q.From, q.To)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(raw, counted); diff != "" {
+	if diff := differ(raw, counted); diff != "" {
 		t.Fatalf("%s: uptime (- model, + stored): %.3000s", what, diff)
 	}
 }

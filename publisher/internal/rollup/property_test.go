@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/rollupstore"
@@ -287,7 +285,7 @@ func (h *histories) checkRollups(t *testing.T, of []*history) {
 		maps.Copy(daily, one.daily)
 	}
 	for table, want := range map[string]map[cell]row{"rollup_1h": hourly, "rollup_1d": daily} {
-		if diff := cmp.Diff(want, h.rows(t, table, idsOf(of)...), cmp.AllowUnexported(cell{}, row{}), cmpopts.EquateEmpty()); diff != "" {
+		if diff := differ(want, h.rows(t, table, idsOf(of)...)); diff != "" {
 			t.Fatalf("without the bad hour: %s (- model, + stored): %.3000s", table, diff)
 		}
 	}
