@@ -45,10 +45,10 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
-	$(GO) test $(RACE) -vet=off -shuffle=on -timeout 20m ./publisher/internal/rollup $$($(GO) list ./... | grep -v -e /internal/faults$$) # the longest one first: at the end it would run alone
+	$(GO) test $(RACE) -vet=off -shuffle=on -timeout 40m ./publisher/internal/rollup $$($(GO) list ./... | grep -v -e /internal/faults$$) # the longest one first: at the end it would run alone
 	$(GO) test -vet=off -count=1 -timeout 5m -run '^Test(HostileAnswersTakeLittleMemory|ManyFloodsAtOnceTakeLittleMemory|HTTPCheckAllocatesLittle)$$' ./prober/internal/probe # -race takes several times as much
 	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
-	$(GO) test $(RACE) -vet=off -count=1 -parallel 2 -timeout 45m ./internal/faults
+	$(GO) test $(RACE) -vet=off -count=1 -parallel 2 -timeout 80m ./internal/faults
 	@cd $(WEB) && npm run --silent check && npm test --silent
 	@$(MAKE) --no-print-directory test-browser
 
@@ -56,7 +56,7 @@ test-unit: ## only what needs no server
 	$(GO) test $(RACE) -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
 
 test-browser: build ## the pages in a real Chromium, against the real programs
-	$(GO) test -vet=off -count=1 -timeout 55m -tags browser ./internal/e2e/...
+	$(GO) test -vet=off -count=1 -timeout 2h -tags browser ./internal/e2e/...
 
 lint: ## golangci-lint and the dashboard's linter
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...

@@ -37,7 +37,7 @@ async function signedIn(options = {}) {
     storageState: state,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(90_000);
   return { context, page, trouble: watchPage(page) };
 }
 

@@ -41,7 +41,7 @@ after(async () => {
 async function signedIn(path, prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(90_000);
   const trouble = watchPage(page);
   await prepare(page);
   await page.goto(new URL(path, settings.base).href);

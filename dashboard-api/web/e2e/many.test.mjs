@@ -38,7 +38,7 @@ after(async () => {
 async function signedIn(path) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(90_000);
   const trouble = watchPage(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };

@@ -54,7 +54,7 @@ async function say(state) {
 async function opened(path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   const asked = { socket: 0, streams: [], poll: 0 };
   page.on("websocket", () => asked.socket++);
   page.on("request", (request) => {
@@ -105,9 +105,9 @@ test("cut off, a page says that nothing is known, until it is answered again", a
 
   proxy.cut();
   const cutAt = Date.now();
-  await page.clock.fastForward(40_000);
+  await page.clock.fastForward(30_000);
   await banner(page, "up");
-  await page.clock.fastForward(10_000);
+  await page.clock.fastForward(20_000);
   await banner(page, "no_data");
   assert.ok(Date.now() - cutAt < 40_000, "the clock was put forward, not waited for");
   await page.getByText("There is no current data", { exact: true }).waitFor();
@@ -196,7 +196,7 @@ test("the same from right to left", async () => {
 test("an old document out of a cache is not believed", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   await page.clock.install();
   const measured =
     '<span id="age" data-rel="Updated {0}" data-at="2026-03-01T10:00:00Z"></span> <time id="at" datetime="2026-03-01T10:00:00Z">2026-03-01 10:00:00</time>';

@@ -26,7 +26,7 @@ after(async () => {
 async function signedIn(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(90_000);
   return { context, page, trouble: watchPage(page) };
 }
 
