@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,6 +64,32 @@ func TestDeletedTargetLeavesNothing(t *testing.T) {
 	eventually(t, "a new tombstone", 15*time.Second, buried)
 }
 
+// beating has a prober in the region for as long as the test: a publisher that starts slowly hears of it, too.
+func (s *servers) beating(t *testing.T) {
+	t.Helper()
+	prober := checkstream.NewConsumer(s.redis, "eu", "p1")
+	beat := func() error {
+		_, err := prober.Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()})
+		return err
+	}
+	if err := beat(); err != nil {
+		t.Fatal(err)
+	}
+	var beats sync.WaitGroup
+	t.Cleanup(beats.Wait) // before Redis is closed
+	beats.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for beat() == nil {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+}
+
 // TestStartsWithClickHouseDown has a full stream: every slot is a missed row, which
 // waits on disk until ClickHouse comes.
 func TestStartsWithClickHouseDown(t *testing.T) {
@@ -77,9 +104,7 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 	for i := range 50 {
 		s.add(t, i)
 	}
-	if _, err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.beating(t)
 	stop, ended := s.launch(t, "a")
 	eventually(t, "rows on disk", 40*time.Second, func() bool {
 		text := s.healthz(t, "a")
@@ -120,9 +145,7 @@ func TestBrokenSpoolEndsThePublisher(t *testing.T) {
 	for i := range 50 {
 		s.add(t, i)
 	}
-	if _, err := checkstream.NewConsumer(s.redis, "eu", "p1").Beat(t.Context(), checkstream.Heartbeat{Region: "eu", Name: "p1", StartedAt: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.beating(t)
 	_, ended := s.launch(t, "a")
 	eventually(t, "rows on disk", 40*time.Second, func() bool { return strings.Contains(s.healthz(t, "a"), "rows wait on disk") })
 	// Moved, as one step: removing file by file races with the publisher, which writes new ones.

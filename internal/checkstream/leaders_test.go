@@ -168,7 +168,7 @@ func TestLeadersWithCrashesLoseAndDoubleNothing(t *testing.T) {
 		}
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var group sync.WaitGroup
 	settled := make([]sync.Map, len(regions))
