@@ -12,7 +12,8 @@ export async function startProxy(target) {
     if (mode === "cut") return client.destroy();
     client.once("data", (head) => {
       const upgrade = /^upgrade:\s*websocket/im.test(head.toString("latin1"));
-      if (upgrade && mode.startsWith("no-")) return client.destroy();
+      // Also of a connection that was made before the cut, and has said nothing until now.
+      if (mode === "cut" || (upgrade && mode.startsWith("no-"))) return client.destroy();
       const upstream = connect(Number(target.port || 80), target.hostname);
       const pair = { client, upstream, upgrade, live: upgrade };
       open.add(pair);

@@ -29,7 +29,8 @@ const steps = 8
 // Each history draws its own sequence of all that, by a seed that is its target's id: what
 // the others draw changes nothing of it, and it can be run alone. They share a database, and
 // what the job does in a step it does at once to those that drew the same: one statement
-// about an hour takes as long for one target as for hundreds.
+// about an hour takes as long for one target as for hundreds. So after how much a run fails, and
+// which hour is a bad one, is not drawn: each step has its own.
 func TestAnyHistoryMakesTheModelsFigures(t *testing.T) {
 	t.Parallel()
 	n := *sequences
@@ -156,7 +157,7 @@ func newHistories(t *testing.T, seed uint64, n int) *histories {
 }
 
 // draw settles what happens to a history in a step.
-func (one *history) draw(h *histories) {
+func (one *history) draw(h *histories, step int) {
 	rng := one.rng
 	m := move{again: resent(rng.IntN(int(waysToSend)))}
 	if n := rng.IntN(20); n < 2 {
@@ -169,7 +170,7 @@ func (one *history) draw(h *histories) {
 	case 0:
 		m.job.kind = noRun
 	case 1:
-		m.job = work{kind: failedRun, after: []int{2, 7}[rng.IntN(2)], more: rng.IntN(2) == 0}
+		m.job = work{kind: failedRun, after: []int{2, 7}[step%2], more: rng.IntN(2) == 0}
 		for range rng.IntN(5) {
 			m.between = append(m.between, one.any(h))
 		}
@@ -178,7 +179,7 @@ func (one *history) draw(h *histories) {
 	case 3:
 		m.job.kind = twoRuns
 	case 4:
-		m.job = work{kind: badHour, bad: rng.IntN(len(h.bad))}
+		m.job = work{kind: badHour, bad: step % len(h.bad)}
 	default:
 		m.job.kind = oneRun
 	}
@@ -202,7 +203,7 @@ func (one *history) any(h *histories) uptime.Result {
 // live has a step happen.
 func (h *histories) live(t *testing.T, step int) {
 	for _, one := range h.all {
-		one.draw(h)
+		one.draw(h, step)
 	}
 	h.remove(t, removeFirst)
 	h.arrive(t, step)
