@@ -47,6 +47,9 @@ func TestPages(t *testing.T) {
 	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
 }
 
+// TestPublicPages runs those of status pages: how they are written, and what readers see.
+func TestPublicPages(t *testing.T) { browseAnew(t, "e2e:public") }
+
 // TestTargetPages runs those of the pages where targets are written, found and changed.
 func TestTargetPages(t *testing.T) { browseAnew(t, "e2e:targets") }
 

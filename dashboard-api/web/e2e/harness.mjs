@@ -383,8 +383,8 @@ async function inModes(browser, storageState, pages, all) {
       }
       if (viewport.width < 400) {
         await page.setViewportSize({ ...viewport, width: 360 });
-        await until("charts to follow the width", async () => (await overflow(page)) <= 0).catch(async () =>
-          say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
+        await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 7 }).catch(
+          async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
         );
       }
     } catch (error) {
