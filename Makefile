@@ -7,7 +7,7 @@ GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
 # The race detector makes SQLite (C, translated, and its allocator) several times slower and has nothing of ours to
-# find in it. No more than these two: a package that makes shared generic code takes the detector's eyes from all of us.
+# find in it. No more than these two: docs/decisions/0047.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/memory=-race=false
 
 .PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
