@@ -148,6 +148,14 @@ async function each(names, picture) {
 
 const still = { animations: "disabled" };
 
+/** A picture of a part of a page that may be replaced by a newer one meanwhile. */
+const pictureOf = (part) =>
+  until("a picture", () =>
+    part.screenshot(still).catch((error) => {
+      if (!/not attached/.test(error.message)) throw error;
+    }),
+  );
+
 /** The icons of the rows, and the newest ticks of their bars: what is paused has none. */
 const marks = async (page) => [
   await shapes(await each(states, (name) => row(page, name).locator("> .state-icon").screenshot(still)), [88, 88]),
@@ -229,9 +237,9 @@ for (const colorScheme of ["light", "dark"])
     await withoutColours(context, page);
     await shoot(page, `grey-public-${colorScheme}`, true);
     const names = Object.keys(published);
-    const icons = await each(names, (name) => of(name).locator("svg").screenshot(still));
+    const icons = await each(names, (name) => pictureOf(of(name).locator("svg")));
     const ticks = await each(names, (name) =>
-      page.locator(".legend span", { hasText: published[name] }).locator("svg").screenshot(still),
+      pictureOf(page.locator(".legend span", { hasText: published[name] }).locator("svg")),
     );
     assert.deepEqual(
       [...alike(await shapes(icons, [88, 88]), "icon"), ...alike(await shapes(ticks, [28, 136]), "tick")],
