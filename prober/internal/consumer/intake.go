@@ -18,6 +18,7 @@ const (
 	reclaimEvery = 2 * time.Second
 	capacityLook = 20 * time.Millisecond
 	gatherLooks  = 20 // a millisecond apart
+	ownLooks     = 20 // without a read in between; each occupies Redis for about a millisecond
 	renewEvery   = 5 * time.Second
 	renewAge     = 8 * time.Second // with renewEvery less than the janitor's grace: it must not take what we hold
 )
@@ -164,12 +165,12 @@ func (c *Consumer) awaitSuspect(ctx context.Context, limit time.Duration) {
 func (c *Consumer) reclaimOnce(ctx, probing context.Context, room checkstream.Room) (int, error) {
 	if c.orphaned.any() {
 		noted := c.orphaned.noted.Load()
-		entries, complete, err := c.ownOnce(ctx, room)
+		n, complete, err := c.takeOwn(ctx, probing, room)
 		if err == nil && complete {
 			c.orphaned.found.Store(noted)
 		}
-		if err != nil || len(entries) > 0 {
-			return c.take(probing, entries), err
+		if err != nil || n > 0 {
+			return n, err
 		}
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
@@ -184,14 +185,24 @@ type orphaned struct{ noted, found atomic.Int64 }
 func (o *orphaned) note()     { o.noted.Add(1) }
 func (o *orphaned) any() bool { return o.noted.Load() != o.found.Load() }
 
-// ownOnce waits for a read under way: what is in its reply is pending in our name,
-// and not known to be flying.
-func (c *Consumer) ownOnce(ctx context.Context, room checkstream.Room) ([]checkstream.Entry, bool, error) {
+// takeOwn waits for a read under way: what is in its reply is pending in our name, and not
+// known to be flying. What it takes on without visiting anything keeps no room, so it goes on
+// at once then: of entries that cannot be read a killed prober may leave hundreds.
+func (c *Consumer) takeOwn(ctx, probing context.Context, room checkstream.Room) (n int, complete bool, err error) {
 	c.delivering <- struct{}{}
 	defer func() { <-c.delivering }()
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	return c.Source.Own(call, room)
+	for range ownLooks {
+		var entries []checkstream.Entry
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+		entries, complete, err = c.Source.Own(call, room)
+		cancel()
+		n += c.take(probing, entries)
+		room = c.suspects.room(c.flights.free())
+		if err != nil || complete || len(entries) == 0 || room == (checkstream.Room{}) {
+			break
+		}
+	}
+	return n, complete, err
 }
 
 // renew keeps others from taking over what this prober still works on.

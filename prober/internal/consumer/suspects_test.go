@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"errors"
 	"maps"
 	"testing"
 	"time"
@@ -57,6 +58,27 @@ func TestOftenDeliveredAreProbedAlone(t *testing.T) {
 		r.look(func() {
 			if r.visitor.most != 1 || len(r.stream.acked) != 80 {
 				t.Errorf("%d at once, %d acked", r.visitor.most, len(r.stream.acked))
+			}
+		})
+		r.finish(t)
+	})
+}
+
+// Entries that cannot be read are visited by nobody, so nobody waits for them: hundreds that a
+// killed prober left must not keep an honest check behind them from its turn.
+func TestUnreadableEntriesTakeNobodysTurn(t *testing.T) {
+	in(t, func(t *testing.T) {
+		r := newRig()
+		for id := int64(1); id <= 300; id++ {
+			r.stream.own = append(r.stream.own, entryIn(id, -40*time.Second, again(3), func(e *checkstream.Entry) { e.Err = errors.New("cut off") }))
+		}
+		honest := entryIn(301, -30*time.Second, again(3))
+		r.stream.own = append(r.stream.own, honest)
+		r.start(t)
+		wait(time.Second)
+		r.look(func() {
+			if r.stream.acked[honest.ID] != 1 || len(r.stream.dead) != 300 {
+				t.Errorf("acked %v; %d dead letters", r.stream.acked, len(r.stream.dead))
 			}
 		})
 		r.finish(t)

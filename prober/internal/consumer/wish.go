@@ -130,8 +130,7 @@ func (c *Consumer) gather(ctx, probing context.Context, room checkstream.Room) (
 			return 0, nil
 		}
 	}
-	entries, complete, err := c.ownOnce(ctx, room)
-	n := c.take(probing, entries)
+	n, complete, err := c.takeOwn(ctx, probing, room)
 	c.wish.looked(err == nil && complete && n == 0)
 	return n, err
 }
