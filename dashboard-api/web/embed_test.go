@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -91,6 +92,17 @@ func TestFilesAreCompressedForWhoTakesIt(t *testing.T) {
 			if packed := c.media != "image/png"; (h.Get("Vary") == "Accept-Encoding") != packed {
 				t.Errorf("%s: Vary %q", c.path, h.Get("Vary"))
 			}
+		}
+	}
+}
+
+// What a browser puts in the place of text React can neither change nor take away: a number would stand still.
+func TestBrowsersLeaveTheWordsAlone(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("index.html")
+	for _, want := range []string{`<html lang="en" translate="no">`, `<meta name="google" content="notranslate" />`} {
+		if err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("no %s: %v", want, err)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -39,6 +41,38 @@ func settle(t *testing.T, o *subscriberstore.Outbox, b incidentstore.Batch, now 
 	if err := o.Settle(t.Context(), "one", b, incidentstore.Settlement{At: now, Outcome: outcome, Again: now.Add(10 * time.Second)}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestThreeRequestsADayWhoeverAsksAtOnce(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		box, err := seal.New("the SECRET_KEY of the test of subscribers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := subscriberstore.New(db, box)
+		var pages []int64
+		for i := range 4 {
+			page, err := pagestore.New(db, s).Create(t.Context(), pagestore.Page{Slug: fmt.Sprint("p", i), Published: true, Terms: pagestore.Terms{Title: "Acme", ByEmail: true}}, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages = append(pages, page.ID)
+		}
+		var group errgroup.Group
+		for i := range 24 {
+			group.Go(func() error {
+				return s.Ask(t.Context(), subscriberstore.Wish{PageID: pages[i%4], Kind: subscriberstore.Email, Terms: subscriberstore.Terms{Address: secret.New("ann@example.com")}}, noon)
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		var asked int
+		if err := db.Read().Raw("SELECT COUNT(*) FROM status_page_outbox WHERE letter_id IS NULL").Row().Scan(&asked); err != nil || asked != 3 {
+			t.Errorf("%d requests, %v", asked, err)
+		}
+	})
 }
 
 func TestFromWishToLetter(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // limitBody is something that cannot be told of the past.
 type limitBody struct {
-	Code string `json:"code" enum:"target_changed,rows_lost,counted,unsettled,slots_cut,parent,page_changed,posts_edited,posts_removed,targets_removed,incidents_cut,days_corrected"`
+	Code string `json:"code" enum:"target_changed,rows_lost,counted,unsettled,unaccounted,slots_cut,parent,page_changed,posts_edited,posts_removed,targets_removed,incidents_cut,days_corrected"`
 	Text string `json:"text"`
 }
 

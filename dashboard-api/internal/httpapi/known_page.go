@@ -165,6 +165,9 @@ func (a *api) pastPage(ctx context.Context, page pagestore.Page, at time.Time) (
 	if counted {
 		limits = append(limits, limitBody{"counted", "Results in a row count for targets of it, and older ones than are looked at here may have mattered: their states are those of their incidents."})
 	}
+	if past.Behind = a.Standing.Behind(at); !past.Behind.IsZero() {
+		limits = append(limits, limitBody{"unaccounted", fmt.Sprintf("Checks due since %s are not all accounted for yet: days that were good as far as is known have no data from then on.", stamp(past.Behind))})
+	}
 	days, err := a.pastDays(ctx, &past, targets)
 	if err != nil {
 		return past, nil, err

@@ -61,6 +61,17 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 					t.Errorf("%s has parameter %+v", pattern, parameter)
 				}
 			}
+			if method == "post" {
+				keyed := slices.ContainsFunc(op.Parameters, func(p struct {
+					Name, In string
+					Schema   any
+				}) bool {
+					return p.Name == "Idempotency-Key"
+				})
+				if why := unkeyed[path]; keyed == (why != "") {
+					t.Errorf("%s takes an Idempotency-Key: %v, %q", pattern, keyed, why)
+				}
+			}
 			if strings.Contains(path, "{id}") && !slices.ContainsFunc(op.Parameters, func(p struct {
 				Name, In string
 				Schema   any
@@ -87,6 +98,37 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 		}
 	}
 	checkTypes(t, "", json.RawMessage(got.text))
+}
+
+// unkeyed are the paths to which the same request may be sent again without a key, and why.
+var unkeyed = map[string]string{
+	"/api/v1/targets:batch":                            "says what is to be",
+	"/api/v1/targets:import":                           "says what is to be",
+	"/api/v1/dead-letters:replay":                      "says what is to be",
+	"/api/v1/incidents/{id}:acknowledge":               "says what is to be",
+	"/api/v1/regions/{region}/probers/{prober}:drain":  "says what is to be",
+	"/api/v1/regions/{region}/probers/{prober}:resume": "says what is to be",
+	"/api/v1/policies:replay":                          "only asks",
+	"/api/v1/notification-rules:match":                 "only asks",
+	"/api/v1/invitations":                              "answers a secret, and kept answers are not sealed",
+	"/api/v1/keys":                                     "answers a secret, and kept answers are not sealed",
+	"/api/v1/targets/{id}/heartbeat/token":             "answers a secret, and kept answers are not sealed",
+	"/api/v1/session/second-factor":                    "answers a secret, and kept answers are not sealed",
+	"/api/v1/setup":                                    "counts once, by its token or its session",
+	"/api/v1/session":                                  "counts once, by its token or its session",
+	"/api/v1/session:verify":                           "counts once, by its token or its session",
+	"/api/v1/session/provider":                         "counts once, by its token or its session",
+	"/api/v1/invitations:accept":                       "counts once, by its token or its session",
+	"/api/v1/session/passkey:begin":                    "counts once, by its token or its session",
+	"/api/v1/session/passkey:finish":                   "counts once, by its token or its session",
+	"/api/v1/session/passkeys":                         "counts once, by its token or its session",
+	"/api/v1/session/passkeys:finish":                  "counts once, by its token or its session",
+	"/api/v1/session/passkeys/{id}:remove":             "counts once, by its token or its session",
+	"/api/v1/session/second-factor:confirm":            "counts once, by its token or its session",
+	"/api/v1/session/second-factor:remove":             "counts once, by its token or its session",
+	"/api/v1/channels/{id}:test":                       "is sent again on purpose",
+	"/api/v1/heartbeats/{token}":                       "is sent again on purpose",
+	"/api/v1/heartbeats/{token}/{signal}":              "is sent again on purpose",
 }
 
 // checkTypes walks the schemas: every type is one that JSON Schema 2020-12 knows,

@@ -116,11 +116,18 @@ func (h *Hub) reaches(from Mark) bool {
 // since is one delta with what has changed since a place in the stream: each result after it, once,
 // and targets with other changes since a while before it, as they are now. Of results that came by
 // the stores alone nobody knows which the other node has told: those of that while are told again.
-func (h *Hub) since(s *Subscription, from Mark) []byte {
+// The delta is made when it is handed out, without the lock: of what was removed by then it says nothing.
+func (h *Hub) since(s *Subscription, from Mark) func() []byte {
 	h.frame(0) // what is gathered is told to others in a frame, and nothing waits: this reader has it here
 	at, _ := from.parse()
 	now, around := h.now(), at.time().Add(-resumeSlack)
+	type missed struct {
+		id   int64
+		item *Target
+		of   *entry
+	}
 	var ops [][]byte
+	var all []missed
 	for id, gone := range h.gone {
 		if text := strconv.FormatInt(id, 10); gone.After(around) && (s.only == "" || s.only == text) {
 			ops = append(ops, encodeOp("remove", id, nil))
@@ -137,9 +144,18 @@ func (h *Hub) since(s *Subscription, from Mark) []byte {
 			}
 		}
 		if len(fresh) > 0 || e.changed.After(around) {
-			ops = append(ops, encodeOp("upsert", id, e.item(now, fresh)))
+			item := e.item(now, fresh)
+			all = append(all, missed{id, &item, e})
 		}
 	}
 	s.mark = h.marks.told.text()
-	return deltaOf(s.channel, 0, s.feed.seq, s.mark, ops)
+	channel, seq, told := s.channel, s.feed.seq, s.mark
+	return func() []byte {
+		for _, m := range all {
+			if !m.of.removed.Load() {
+				ops = append(ops, encodeOp("upsert", m.id, m.item))
+			}
+		}
+		return deltaOf(channel, 0, seq, told, ops)
+	}
 }

@@ -240,3 +240,34 @@ func TestPlacesThatAreNotKnown(t *testing.T) {
 		recovers("past it", place(), true)
 	})
 }
+
+// A target that is removed between a reader's coming and its first message is not told of in that.
+func TestRemovedIsNotAmongWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b := twoNodes(t)
+		announce(0, a, b)
+		pass(frameEvery)
+		at := a.Snapshot()
+		announce(1, a, b)
+		pass(frameEvery)
+		sub, _, recovered, _ := b.Subscribe("targets", &Position{at.Epoch, at.Seq, at.Mark})
+		b.Remove(1)
+		gone := false
+		for range 2 {
+			message := sub.Poll()
+			if message == nil {
+				continue
+			}
+			for _, op := range decode(t, message).Ops {
+				if op.ID == 1.0 && op.Op != "remove" {
+					t.Errorf("told of it: %s", message)
+				}
+				gone = gone || op.ID == 1.0 && op.Op == "remove"
+			}
+		}
+		if !recovered || !gone {
+			t.Errorf("recovered %v, gone %v", recovered, gone)
+		}
+	})
+}

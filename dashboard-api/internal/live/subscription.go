@@ -41,7 +41,7 @@ type Subscription struct {
 	told    uint64 // the sequence the reader knows: behind the cursor while nothing was for it
 	mark    Mark   // of the last message of Poll
 	shared  *Shared
-	missed  []byte // all that has changed since the reader left another node; it goes first
+	missed  func() []byte // all that has changed since the reader left another node; it goes first
 	ended   bool   // under the hub's lock
 }
 
@@ -130,7 +130,7 @@ func (s *Subscription) Poll() []byte {
 	if missed := s.missed; missed != nil {
 		s.missed, s.shared = nil, nil
 		s.hub.mu.Unlock()
-		return missed
+		return missed()
 	}
 	if s.cursor == s.feed.seq {
 		s.hub.mu.Unlock()

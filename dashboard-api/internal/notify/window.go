@@ -9,7 +9,7 @@ import (
 
 const (
 	dayMinutes = 24 * 60
-	lookAhead  = 8 * dayMinutes // a week comes round within it, whatever the clocks do
+	lookAhead  = 15 * dayMinutes // a week comes round within it, and the one after where the clocks skip it
 )
 
 // covers says whether any of the windows covers an instant, by the clock of a zone.

@@ -34,6 +34,7 @@ func TestWhenARuleSpeaks(t *testing.T) {
 		"at their end":                {office, incidentstore.Down, "2026-03-02T16:00:00Z", "2026-03-03T08:00:00Z"},
 		"over the weekend":            {office, incidentstore.Down, "2026-03-06T16:30:00Z", "2026-03-09T08:00:00Z"},
 		"after the clocks went ahead": {office, incidentstore.Down, "2026-03-28T16:30:00Z", "2026-03-30T07:00:00Z"},
+		"an hour the clocks skip":     {terms{Zone: "Europe/Berlin", Schedule: []window{{Days: []time.Weekday{0}, From: clock(2, 15), To: clock(2, 45)}}}, incidentstore.Down, "2026-03-22T02:00:00Z", "2026-04-05T00:15:00Z"},
 		"quiet":                       {night, incidentstore.Degraded, "2026-03-01T23:00:00Z", "2026-03-02T06:00:00Z"},
 		"quiet lets through":          {night, incidentstore.Down, "2026-03-01T23:00:00Z", "2026-03-01T23:00:00Z"},
 		"quiet before midnight":       {night, incidentstore.Degraded, "2026-03-01T21:00:01Z", "2026-03-02T06:00:00Z"},

@@ -22,6 +22,7 @@ type Past struct {
 	Windows   []maintenancestore.Window
 	Periods   []availability.Period
 	Accounts  map[int64]*availability.Account
+	Behind    time.Time // slots due since then may be without a row; zero: none that matter
 }
 
 // PastShown is how long before an instant what was over by then is still shown, and MostShown how
@@ -56,7 +57,7 @@ func (t *Teller) AsKnown(p Past) *View {
 		}
 	}
 	v := &View{Slug: p.Page.Slug, Title: p.Page.Terms.Title, Description: p.Page.Terms.Description, Zone: zoneOf(p.Page), MadeAt: p.At, Manual: true}
-	b := newBuilder(p.Page, v, history{periods: p.Periods, accounts: p.Accounts}, p.At)
+	b := newBuilder(p.Page, v, history{p.Periods, p.Accounts, p.Behind}, p.At)
 	for id, s := range p.States {
 		b.states[id] = stateOf(s)
 	}

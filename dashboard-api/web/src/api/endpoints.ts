@@ -10,6 +10,7 @@ import type {
   DeadLetter,
   Fleet,
   Heartbeat,
+  Lacks,
   LatestResults,
   Ledger,
   Overview,
@@ -75,7 +76,7 @@ export const api = {
     request<LatestResults>(`/api/v1/results/latest${query({ ids: ids.join(","), n })}`),
   /** Of at most 100 targets. */
   figures: (ids: number[]) =>
-    request<{ items: TargetFigures[] }>(`/api/v1/targets:figures${query({ ids: ids.join(",") })}`),
+    request<Lacks & { items: TargetFigures[] }>(`/api/v1/targets:figures${query({ ids: ids.join(",") })}`),
 
   target: (id: number) => request<Target>(`/api/v1/targets/${id}`),
   createTarget: (body: TargetInput) => request<Target>("/api/v1/targets", { method: "POST", body }),

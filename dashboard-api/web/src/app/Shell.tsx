@@ -1,7 +1,8 @@
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { CatchBoundary, Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import type { Session } from "../api/types";
+import { ErrorNote } from "../ui/ErrorNote";
 import { Brand } from "../ui/Logo";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -15,6 +16,9 @@ import { Presence } from "./Presence";
 import { SilentRegions } from "./SilentRegions";
 import { useAskAgain } from "./useAskAgain";
 
+/** Stands in the place of a page that cannot be shown: the way to the others stays. */
+const Broken = ({ error, reset }: { error: unknown; reset: () => void }) => <ErrorNote error={error} onRetry={reset} />;
+
 const Palette = lazy(() => import("../palette/Palette"));
 
 export function Shell({ session }: { session: Session }) {
@@ -26,6 +30,7 @@ export function Shell({ session }: { session: Session }) {
   const [palette, setPalette] = useState(false);
   const showHelp = useCallback(() => setHelp(true), []);
   const navigate = useNavigate();
+  const href = useLocation({ select: (at) => at.href });
   useEffect(() => void import("../styles/print.css").catch(() => undefined), []);
   useEffect(() => {
     // Not among the single keys: it works while somebody types, too.
@@ -88,9 +93,11 @@ export function Shell({ session }: { session: Session }) {
         <SilentRegions />
       </header>
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<div className="skeleton page-skeleton" />}>
-          <Outlet />
-        </Suspense>
+        <CatchBoundary getResetKey={() => href} errorComponent={Broken}>
+          <Suspense fallback={<div className="skeleton page-skeleton" />}>
+            <Outlet />
+          </Suspense>
+        </CatchBoundary>
       </main>
       <Presence />
       {palette && (

@@ -68,6 +68,20 @@ test("of what is about the same the newest is said; what is taken back is not", 
   expect(said).toHaveLength(2);
 });
 
+test("what several parts say within a second is heard once; later it is heard again", () => {
+  const voice = createVoice((sentence) => said.push(sentence));
+  voice.say("No network.");
+  vi.advanceTimersByTime(300);
+  voice.say("No network.");
+  vi.advanceTimersByTime(60_000);
+  expect(said).toEqual(["No network."]);
+  voice.say("No network.");
+  vi.advanceTimersByTime(2_000);
+  voice.say("No network.");
+  vi.advanceTimersByTime(5_000);
+  expect(said).toHaveLength(3);
+});
+
 test("nothing else of the pages is a polite live region", () => {
   const sources = import.meta.glob<string>(["../**/*.{ts,tsx}", "!../**/*.test.ts"], {
     query: "?raw",

@@ -1,6 +1,8 @@
 import { t } from "../words/t";
 
 const EVERY_MS = 5_000;
+/** Parts of a page that fail for one reason do so within it: that is heard once. */
+const TOGETHER_MS = 1_000;
 
 /** Of what many of a kind are about. */
 export const CHANGES = "changes";
@@ -12,14 +14,15 @@ export const CHANGES = "changes";
  */
 export function createVoice(speak: (said: string) => void) {
   const whole = new Map<string, string>();
+  let lately: { at: number; said: ReadonlySet<string> } = { at: 0, said: new Set() };
   let waiting: string | null = null;
   let more = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const next = (): string | null => {
     if (whole.size > 0) {
-      const said = [...whole.values()].join(" ");
+      lately = { at: Date.now(), said: new Set(whole.values()) };
       whole.clear();
-      return said;
+      return [...lately.said].join(" ");
     }
     const said =
       waiting !== null && more > 0
@@ -44,7 +47,7 @@ export function createVoice(speak: (said: string) => void) {
         waiting = sentence;
       } else {
         whole.delete(about);
-        if (!sentence) return;
+        if (!sentence || (lately.said.has(about) && Date.now() - lately.at < TOGETHER_MS)) return;
         whole.set(about, sentence);
       }
       timer ??= setTimeout(flush, 0);

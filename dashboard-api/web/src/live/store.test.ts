@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SPARE_SLOTS } from "../api/early";
+import type { Target } from "../api/types";
 import { HistoryFiller } from "./filler";
 import { LiveStore, type Transition } from "./store";
 import { iso, liveTarget, snapshot, start, tick } from "./testdata";
@@ -40,6 +41,19 @@ test("when a target was maintained is as it was told last, and a target says it 
   expect(store.get(2)?.maintained).toEqual([]);
   store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1) }]);
   expect(store.get(1)?.maintained).toEqual([]);
+});
+
+test("what was seen of another URL is nothing of the one just saved", () => {
+  const store = loaded(liveTarget(1));
+  const saved = { ...liveTarget(1), spec_version: 2 } as unknown as Target;
+  store.applySaved({ ...saved, name: "renamed" });
+  expect(store.get(1)).toMatchObject({ name: "renamed", state: "up" });
+  const url = "https://other.example/";
+  store.applySaved({ ...saved, url });
+  expect(store.get(1)).toMatchObject({ url, state: "no_data", fresh_until: null, region_states: [] });
+  store.applyOps([{ op: "upsert", id: 1, item: liveTarget(1, { url }) }]);
+  store.applySaved({ ...saved, url }); // an answer that comes after its delta
+  expect(store.get(1)?.state).toBe("up");
 });
 
 test("freshness is judged by the server's clock", () => {

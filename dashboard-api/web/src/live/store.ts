@@ -165,16 +165,19 @@ export class LiveStore {
   applySaved(target: Target): void {
     const old = this.entries.get(target.id)?.item;
     const { id, name, url, kind, interval_s, timeout_ms, regions, tags, parent_id, active } = target;
-    const base = old ?? {
+    const unseen = {
       since: null,
       last_result_at: null,
       fresh_until: null,
       p50_us: null,
       region_states: [],
-      maintained: never,
       state: "no_data" as const,
       why: t("Waiting for the first check."),
+      because: [],
     };
+    // What was seen of another URL says nothing of this one.
+    const seen = old?.url === url && old.kind === kind;
+    const base = seen ? old : { maintained: never, ...old, ...unseen };
     const place = { tags: tags ?? [], parent_id: parent_id ?? null };
     const item = { ...base, id, name, url, kind, interval_s, timeout_ms, regions: regions ?? [], ...place, active };
     this.put({ ...turned(item), ticks: [] });

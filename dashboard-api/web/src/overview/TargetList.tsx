@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useLayoutEffect, useRef, useState } from "react";
 import { useKeys } from "../app/keys";
 import { useFilled, useLive } from "../app/live";
 import { t } from "../words/t";
@@ -7,6 +7,8 @@ import { GroupHead } from "./GroupHead";
 import { groupAt, type Lines, stepFrom } from "./groups";
 import { type RowActions, TargetRow } from "./TargetRow";
 import { useFigures } from "./useFigures";
+
+const LackNote = lazy(async () => ({ default: (await import("../ui/KeptNote")).LackNote }));
 
 const HEAD = 44;
 
@@ -99,47 +101,56 @@ export function TargetList({
   });
 
   return (
-    <ul
-      ref={list}
-      className="rows"
-      aria-label={t("Targets")}
-      style={{ height: rows.getTotalSize() + (total - lines.length) * height }}
-      onPointerEnter={(event) => holding({ pointer: event.pointerType === "mouse" })}
-      onPointerLeave={() => holding({ pointer: false })}
-      onFocus={() => holding({ focus: true })}
-      onBlur={() => holding({ focus: false })}
-    >
-      {visible.map((item) => {
-        const line = lines[item.index] ?? 0;
-        // Headings are items, too: all that a list may have.
-        const place = { "aria-setsize": total, "aria-posinset": item.index + 1 };
-        const style = { height: item.size, transform: `translateY(${item.start - top}px)` };
-        if (typeof line === "object")
+    <>
+      {figures.settledUntil && (
+        <Suspense fallback={null}>
+          <p className="pad muted">
+            <LackNote of={{ settled_until: figures.settledUntil }} />
+          </p>
+        </Suspense>
+      )}
+      <ul
+        ref={list}
+        className="rows"
+        aria-label={t("Targets")}
+        style={{ height: rows.getTotalSize() + (total - lines.length) * height }}
+        onPointerEnter={(event) => holding({ pointer: event.pointerType === "mouse" })}
+        onPointerLeave={() => holding({ pointer: false })}
+        onFocus={() => holding({ focus: true })}
+        onBlur={() => holding({ focus: false })}
+      >
+        {visible.map((item) => {
+          const line = lines[item.index] ?? 0;
+          // Headings are items, too: all that a list may have.
+          const place = { "aria-setsize": total, "aria-posinset": item.index + 1 };
+          const style = { height: item.size, transform: `translateY(${item.start - top}px)` };
+          if (typeof line === "object")
+            return (
+              <li key={item.key} className="group" {...place} style={style}>
+                <GroupHead group={line} />
+              </li>
+            );
           return (
-            <li key={item.key} className="group" {...place} style={style}>
-              <GroupHead group={line} />
+            <li
+              key={item.key}
+              className="target"
+              data-at={item.index}
+              data-selected={selected.has(line) || undefined}
+              {...place}
+              style={style}
+            >
+              <TargetRow
+                id={line}
+                actions={actions}
+                selected={selected.has(line)}
+                figures={figures.of(line)}
+                group={groupAt(groups, item.index)?.tag}
+              />
             </li>
           );
-        return (
-          <li
-            key={item.key}
-            className="target"
-            data-at={item.index}
-            data-selected={selected.has(line) || undefined}
-            {...place}
-            style={style}
-          >
-            <TargetRow
-              id={line}
-              actions={actions}
-              selected={selected.has(line)}
-              figures={figures(line)}
-              group={groupAt(groups, item.index)?.tag}
-            />
-          </li>
-        );
-      })}
-    </ul>
+        })}
+      </ul>
+    </>
   );
 }
 

@@ -15,12 +15,13 @@ const figures = (id: number, uptime = 1): TargetFigures => ({
 
 function keeper({ without = [] as number[] } = {}) {
   const asked: number[][] = [];
-  const state = { hidden: false, broken: false, told: 0, uptime: 1 };
+  const state = { hidden: false, broken: false, told: 0, uptime: 1, until: null as string | null };
   const one = new FigureKeeper(
     async (ids) => {
       asked.push(ids);
       if (state.broken) throw new Error("no network");
-      return { items: ids.filter((id) => !without.includes(id)).map((id) => figures(id, state.uptime)) };
+      const items = ids.filter((id) => !without.includes(id)).map((id) => figures(id, state.uptime));
+      return state.until ? { items, settled_until: state.until } : { items };
     },
     () => state.hidden,
   );
@@ -118,6 +119,17 @@ test("more than a question may name are several questions", async () => {
   one.show(Array.from({ length: 250 }, (_, i) => i + 1));
   await vi.advanceTimersByTimeAsync(300);
   expect(asked.map((ids) => ids.length)).toEqual([100, 100, 50]);
+});
+
+test("what the figures lack is as the last answer says", async () => {
+  const { one, state } = keeper();
+  state.until = "2026-03-01T09:00:00.000Z";
+  one.show([1]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(one.settledUntil()).toBe(state.until);
+  state.until = null;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(one.settledUntil()).toBeNull();
 });
 
 test("an uptime of which less than half was measured is not known", () => {

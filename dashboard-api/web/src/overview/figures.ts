@@ -1,4 +1,5 @@
 import type { TargetFigures } from "../api/figures";
+import type { Lacks } from "../api/types";
 
 /** For how long no other row must have come before any is asked for: nothing is while somebody scrolls. */
 const STILL_MS = 250;
@@ -12,7 +13,7 @@ const RETRY_MS = 30_000;
 /** The most that one question may name. */
 const BATCH = 100;
 
-type Ask = (ids: number[]) => Promise<{ items: readonly TargetFigures[] }>;
+type Ask = (ids: number[]) => Promise<Lacks & { items: readonly TargetFigures[] }>;
 
 /** Uptime and certificates of the rows that stand on the screen: a question for all of them, a change for each answer. */
 export class FigureKeeper {
@@ -24,6 +25,7 @@ export class FigureKeeper {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private next = 0; // no question before
   private answers = 0;
+  private until: string | null = null;
 
   constructor(
     private readonly ask: Ask,
@@ -31,6 +33,8 @@ export class FigureKeeper {
   ) {}
 
   get = (id: number): TargetFigures | undefined => this.kept.get(id)?.figures;
+  /** From when on checks may be missing in these figures; null: none that matter. */
+  settledUntil = (): string | null => this.until;
   /** Rises with every answer. */
   version = (): number => this.answers;
   subscribe = (listener: () => void): (() => void) => {
@@ -77,7 +81,8 @@ export class FigureKeeper {
   private async fill(ids: number[]): Promise<void> {
     for (const id of ids) this.asking.add(id);
     try {
-      const { items } = await this.ask(ids);
+      const { items, settled_until = null } = await this.ask(ids);
+      this.until = settled_until;
       const until = Date.now() + KEEP_MS;
       const found = new Map(items.map((one) => [one.target_id, one]));
       for (const id of ids) this.kept.set(id, { figures: found.get(id), until });

@@ -11,11 +11,9 @@ import { ErrorNote } from "../ui/ErrorNote";
 import { Older } from "../ui/Older";
 import { Clock } from "../ui/time";
 import { t } from "../words/t";
-import { linesOf, settingsOf } from "./revisions";
+import { linesOf, settingsOf, whenWritten } from "./revisions";
 import { useWho } from "./useWho";
 import "../styles/past.css";
-
-const WRITTEN_AFTER_MS = 1_000; // a change is shown live before it is written down
 
 /** Who changed which settings of the target, from what to what. */
 export default function RevisionsCard({ target }: { target: TargetView }) {
@@ -64,10 +62,7 @@ function useEditsElsewhere(target: TargetView): void {
       first.current = false;
       return;
     }
-    const timer = setTimeout(() => {
-      void queries.invalidateQueries({ queryKey: ["revisions", target.id] });
-    }, WRITTEN_AFTER_MS);
-    return () => clearTimeout(timer);
+    return whenWritten(() => void queries.invalidateQueries({ queryKey: ["revisions", target.id] }));
   }, [settings, target.id, queries]);
 }
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { resultOf } from "./alerts";
-import { linesOf, settingsOf } from "./revisions";
+import { linesOf, settingsOf, whenWritten } from "./revisions";
 
 describe("an alert", () => {
   const one = { state: "pending", attempts: 0, next_at: "2026-03-01T12:00:00Z" } as const;
@@ -59,4 +59,19 @@ describe("a change of a target's settings", () => {
     expect(settingsOf({ ...target })).toBe(settingsOf(target));
     expect(settingsOf({ ...target, active: false })).not.toBe(settingsOf(target));
   });
+});
+
+it("what was changed is asked for soon, and once more where writing it down takes long", () => {
+  vi.useFakeTimers();
+  const ask = vi.fn();
+  const end = whenWritten(ask);
+  vi.advanceTimersByTime(1_000);
+  expect(ask).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(10_000);
+  expect(ask).toHaveBeenCalledTimes(2);
+  end();
+  whenWritten(ask)();
+  vi.advanceTimersByTime(60_000);
+  expect(ask).toHaveBeenCalledTimes(2);
+  vi.useRealTimers();
 });

@@ -93,3 +93,14 @@ function item(value: unknown): string {
   if (typeof one.name === "string") return `${one.name}: ${one.secret === undefined ? (one.value ?? "") : t("secret")}`;
   return JSON.stringify(value);
 }
+
+/** A change is shown live before it is written down: soon after, or some seconds later where the database is slow. */
+const WRITTEN_AFTER_MS = [1_000, 11_000];
+
+/** Asks when a change should have been written down; gives what ends that. */
+export function whenWritten(ask: () => void): () => void {
+  const timers = WRITTEN_AFTER_MS.map((ms) => setTimeout(ask, ms));
+  return () => {
+    for (const timer of timers) clearTimeout(timer);
+  };
+}
