@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 		t.Errorf("not an OpenAPI 3.1 document: %.200s", got.text)
 	}
 	var listed []string
-	ids := map[string]bool{}
+	ids, unasked := map[string]bool{}, maps.Clone(unkeyed)
 	for path, operations := range document.Paths {
 		for method, op := range operations {
 			pattern := strings.ToUpper(method) + " " + path
@@ -68,6 +69,7 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 				}) bool {
 					return p.Name == "Idempotency-Key"
 				})
+				delete(unasked, path)
 				if why := unkeyed[path]; keyed == (why != "") {
 					t.Errorf("%s takes an Idempotency-Key: %v, %q", pattern, keyed, why)
 				}
@@ -86,6 +88,9 @@ func TestDescriptionListsEveryRoute(t *testing.T) {
 				}
 			}
 		}
+	}
+	if len(unasked) > 0 {
+		t.Errorf("there is no POST to %v", unasked)
 	}
 	slices.Sort(listed)
 	if want := b.router.patterns(); !slices.Equal(listed, want) {

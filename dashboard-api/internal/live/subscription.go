@@ -42,7 +42,7 @@ type Subscription struct {
 	mark    Mark   // of the last message of Poll
 	shared  *Shared
 	missed  func() []byte // all that has changed since the reader left another node; it goes first
-	ended   bool   // under the hub's lock
+	ended   bool          // under the hub's lock
 }
 
 // ErrUnknownChannel says that there is no such channel.

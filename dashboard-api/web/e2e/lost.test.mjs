@@ -312,6 +312,19 @@ test("who signs out within the seconds of a message has deleted what it says", a
   await context.close();
 });
 
+test("a page that does not come leaves the way to the others", async () => {
+  const { context, page } = await openPage(browser, state, "/");
+  await page.locator(`[data-row="${targets.Ant.id}"]`).waitFor();
+  await page.route("**/assets/FleetPage*", (route) => route.abort());
+  const ways = page.getByRole("navigation", { name: "Main", exact: true });
+  await ways.getByRole("link", { name: "Fleet", exact: true }).click();
+  await page.locator("main [data-problem]").waitFor();
+  await ways.getByRole("link", { name: "Reports", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: /report/i }).waitFor();
+  await gone(page.locator("main [data-problem]"));
+  await context.close();
+});
+
 test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
   let deleted = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [

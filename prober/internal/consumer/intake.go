@@ -191,6 +191,7 @@ func (o *orphaned) any() bool { return o.noted.Load() != o.found.Load() }
 func (c *Consumer) takeOwn(ctx, probing context.Context, room checkstream.Room) (n int, complete bool, err error) {
 	c.delivering <- struct{}{}
 	defer func() { <-c.delivering }()
+	began := time.Now()
 	for range ownLooks {
 		var entries []checkstream.Entry
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
@@ -198,7 +199,8 @@ func (c *Consumer) takeOwn(ctx, probing context.Context, room checkstream.Room) 
 		cancel()
 		n += c.take(probing, entries)
 		room = c.suspects.room(c.flights.free())
-		if err != nil || complete || len(entries) == 0 || room == (checkstream.Room{}) {
+		done := err != nil || complete || len(entries) == 0 || room == (checkstream.Room{})
+		if done || ctx.Err() != nil || time.Since(began) > callTimeout { // a read waits
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-import { CatchBoundary, Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { CatchBoundary, Link, Outlet, useMatches, useNavigate, useRouter } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import type { Session } from "../api/types";
@@ -16,8 +16,27 @@ import { Presence } from "./Presence";
 import { SilentRegions } from "./SilentRegions";
 import { useAskAgain } from "./useAskAgain";
 
-/** Stands in the place of a page that cannot be shown: the way to the others stays. */
-const Broken = ({ error, reset }: { error: unknown; reset: () => void }) => <ErrorNote error={error} onRetry={reset} />;
+/** The page, or why it cannot be shown: the way to the others stays. */
+function Content() {
+  // Of what stands there, not of the address: that changes before the next page has come.
+  const shown = useMatches({ select: (all) => all.at(-1) });
+  return (
+    <CatchBoundary getResetKey={() => shown} errorComponent={Broken}>
+      <Suspense fallback={<div className="skeleton page-skeleton" />}>
+        <Outlet />
+      </Suspense>
+    </CatchBoundary>
+  );
+}
+
+function Broken({ error, reset }: { error: unknown; reset: () => void }) {
+  const router = useRouter();
+  const again = () => {
+    reset();
+    void router.invalidate(); // asks for its script again, too
+  };
+  return <ErrorNote error={error} onRetry={again} />;
+}
 
 const Palette = lazy(() => import("../palette/Palette"));
 
@@ -30,7 +49,6 @@ export function Shell({ session }: { session: Session }) {
   const [palette, setPalette] = useState(false);
   const showHelp = useCallback(() => setHelp(true), []);
   const navigate = useNavigate();
-  const href = useLocation({ select: (at) => at.href });
   useEffect(() => void import("../styles/print.css").catch(() => undefined), []);
   useEffect(() => {
     // Not among the single keys: it works while somebody types, too.
@@ -93,11 +111,7 @@ export function Shell({ session }: { session: Session }) {
         <SilentRegions />
       </header>
       <main id="main" tabIndex={-1}>
-        <CatchBoundary getResetKey={() => href} errorComponent={Broken}>
-          <Suspense fallback={<div className="skeleton page-skeleton" />}>
-            <Outlet />
-          </Suspense>
-        </CatchBoundary>
+        <Content />
       </main>
       <Presence />
       {palette && (

@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { lazy, Suspense, useCallback, useLayoutEffect, useRef, useState } from "react";
+import type { Lacks } from "../api/types";
 import { useKeys } from "../app/keys";
 import { useFilled, useLive } from "../app/live";
 import { t } from "../words/t";
@@ -8,7 +9,12 @@ import { groupAt, type Lines, stepFrom } from "./groups";
 import { type RowActions, TargetRow } from "./TargetRow";
 import { useFigures } from "./useFigures";
 
-const LackNote = lazy(async () => ({ default: (await import("../ui/KeptNote")).LackNote }));
+// The list does without its note where the script of that cannot be had.
+const LackNote = lazy(async () => {
+  const note = await import("../ui/KeptNote").catch(() => null);
+  return { default: note?.LackNote ?? Nothing };
+});
+const Nothing = (_: { of: Lacks }) => null;
 
 const HEAD = 44;
 
@@ -70,6 +76,8 @@ export function TargetList({
     Object.assign(inside.current, change);
     onHold(inside.current.pointer || inside.current.focus);
   };
+  const settledUntil = useRef<string | null>(null); // its note moves the rows: not under a hand that is on them
+  if (!inside.current.pointer && !inside.current.focus) settledUntil.current = figures.settledUntil;
 
   const wanted = useRef(-1); // the line that takes the focus as soon as it is there
   const focusWanted = () => {
@@ -102,10 +110,10 @@ export function TargetList({
 
   return (
     <>
-      {figures.settledUntil && (
+      {settledUntil.current && (
         <Suspense fallback={null}>
           <p className="pad muted">
-            <LackNote of={{ settled_until: figures.settledUntil }} />
+            <LackNote of={{ settled_until: settledUntil.current }} />
           </p>
         </Suspense>
       )}
