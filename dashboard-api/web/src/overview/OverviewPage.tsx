@@ -99,8 +99,14 @@ export function OverviewPage() {
     return there.length === selection.ids.size ? selection.ids : new Set(there);
   }, [selection, store, list.version]);
   // Not of the first load: what comes after the rows, before anybody has looked for something or chosen one.
+  // The bar is made then, too, and empty: the first choice of all is shown as fast as others.
+  const [barMade, setBarMade] = useState(false);
   useEffect(() => {
-    if (list.ready) void Promise.all([states(), mayEdit ? bulkBar() : null]).catch(() => undefined);
+    if (!list.ready) return;
+    void Promise.all([states(), mayEdit ? bulkBar() : null]).then(
+      () => setBarMade(mayEdit),
+      () => undefined,
+    );
   }, [list.ready, mayEdit]);
   // Once it was there the bar stays: it says how far it is when nothing is selected any more.
   const choosing = useRef(false);
@@ -225,7 +231,7 @@ export function OverviewPage() {
           </>
         )}
       </section>
-      {choosing.current && (
+      {(barMade || choosing.current) && (
         <Suspense fallback={null}>
           <BulkBar
             ids={selected}
