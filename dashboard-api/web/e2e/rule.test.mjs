@@ -39,9 +39,9 @@ test("a target fails for a while, and recovers", async () => {
   status = 500;
   await until("it is down", () => shows("down"), { seconds: 60 });
   await until(
-    "another slot fails",
+    "two slots fail in both regions",
     async () =>
-      (await must("GET", `/targets/${watched.id}/results`)).items.filter((one) => one.status === "down").length > 2,
+      (await must("GET", `/targets/${watched.id}/results`)).items.filter((one) => one.status === "down").length > 3,
     { seconds: 60 },
   );
   status = 200;
