@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/livefeed"
-	"github.com/probefleet/probefleet/internal/targetstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
@@ -30,7 +31,7 @@ const (
 
 // targets is what the feed reads of the target store.
 type targets interface {
-	Get(ctx context.Context, id int64) (uptime.Target, error)
+	ByIDs(ctx context.Context, ids []int64) ([]uptime.Target, error)
 	Each(ctx context.Context, fn func(uptime.Target) error) error
 }
 
@@ -44,7 +45,7 @@ type measured interface {
 // follower is the reading end of the change streams.
 type follower interface {
 	Follow(ctx context.Context, fromID string, fn func(id string, results []uptime.Result) error) error
-	FollowChanges(ctx context.Context, fn func(livefeed.Change) error) error
+	FollowChanges(ctx context.Context, fn func([]livefeed.Change) error) error
 }
 
 // feed keeps the hub up to date: the stores at start, then the streams, and a
@@ -111,26 +112,50 @@ func confirmed(hub *live.Hub) func(string, checkstream.VisitOutcome) error {
 	}
 }
 
-// followChanges takes changes of targets in, this node's own once more: the hub
-// keeps the newest version. A read that fails is left to the reconciliation.
+// followChanges takes changes of targets in. Those that the hub has are not read again: nearly all
+// of this node's own. A read that fails is left to the reconciliation.
 func (f *feed) followChanges(ctx context.Context) error {
-	return f.follower.FollowChanges(ctx, func(change livefeed.Change) error {
-		f.kept.Forget(change.TargetID)
-		if change.Op == livefeed.OpDeleted {
-			f.hub.Remove(change.TargetID)
+	return f.follower.FollowChanges(ctx, func(changes []livefeed.Change) error {
+		unread := map[int64]bool{}
+		for _, change := range changes {
+			f.kept.Forget(change.TargetID)
+			switch {
+			case change.Op == livefeed.OpDeleted:
+				f.hub.Remove(change.TargetID)
+				delete(unread, change.TargetID)
+			case !f.hub.Has(change.TargetID, change.Seq):
+				unread[change.TargetID] = true
+			}
+		}
+		if len(unread) == 0 {
 			return nil
 		}
-		target, err := f.targets.Get(ctx, change.TargetID)
-		switch {
-		case errors.Is(err, targetstore.ErrNotFound):
-			f.hub.Remove(change.TargetID)
-		case err != nil:
-			f.log.Warn("changed target not read", "target_id", change.TargetID, "error", err)
-		default:
-			f.hub.Upsert(target)
+		if err := f.take(ctx, unread); err == nil || errors.Is(err, database.ErrUnavailable) {
+			return nil
+		}
+		// One that cannot be read, as of a newer release, does not keep the others.
+		for id := range unread {
+			_ = f.take(ctx, map[int64]bool{id: true})
 		}
 		return nil
 	})
+}
+
+// take reads targets into the hub; those that are not there any more it forgets.
+func (f *feed) take(ctx context.Context, ids map[int64]bool) error {
+	there, err := f.targets.ByIDs(ctx, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		f.log.Warn("changed targets not read", "target_ids", slices.Sorted(maps.Keys(ids)), "error", err)
+		return err
+	}
+	for _, target := range there {
+		f.hub.Upsert(target)
+		delete(ids, target.ID)
+	}
+	for gone := range ids {
+		f.hub.Remove(gone)
+	}
+	return nil
 }
 
 // reconcile compares the hub with the database until ctx ends.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,9 +17,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/probefleet/probefleet/dashboard-api/internal/answercache"
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/checkstream"
+	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/ledger"
+	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/spool"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -28,12 +32,26 @@ import (
 type fakeTargets struct {
 	rows    []uptime.Target
 	breakAt int
+	reads   [][]int64 // by id
+	broken  int64     // cannot be read by its id
 }
 
 var errBroken = errors.New("connection lost")
 
-func (f *fakeTargets) Get(context.Context, int64) (uptime.Target, error) {
-	return uptime.Target{}, errBroken
+func (f *fakeTargets) ByIDs(_ context.Context, ids []int64) (there []uptime.Target, err error) {
+	f.reads = append(f.reads, slices.Sorted(slices.Values(ids)))
+	for _, t := range f.rows {
+		if slices.Contains(ids, t.ID) {
+			there = append(there, t)
+		}
+	}
+	if f.breakAt > 0 {
+		return nil, database.ErrUnavailable
+	}
+	if slices.Contains(ids, f.broken) {
+		return nil, errBroken
+	}
+	return there, nil
 }
 
 func (f *fakeTargets) Each(_ context.Context, fn func(uptime.Target) error) error {
@@ -74,6 +92,48 @@ func TestReconcileFindsWhatWasNotAnnounced(t *testing.T) {
 	table.breakAt = 1
 	if _, err := f.reconcileOnce(t.Context()); !errors.Is(err, errBroken) || len(hub.IDs()) != 3 {
 		t.Errorf("a broken read removed targets: %v %v", hub.IDs(), err)
+	}
+}
+
+// told follows changes that are all told at once.
+type told struct {
+	follower
+	changes []livefeed.Change
+}
+
+func (c told) FollowChanges(_ context.Context, fn func([]livefeed.Change) error) error {
+	return fn(c.changes)
+}
+
+func TestChangesAreReadTogetherAndOwnOnesNotAgain(t *testing.T) {
+	t.Parallel()
+	hub := live.New(live.Options{})
+	hub.Load([]uptime.Target{target(1, 1), target(2, 12), target(3, 3), target(4, 4), target(5, 5)}, nil, nil)
+	table := &fakeTargets{rows: []uptime.Target{target(1, 11), target(2, 12), target(6, 16)}}
+	f := &feed{hub: hub, kept: answercache.New(answercache.Options{}), targets: table, log: slog.New(slog.DiscardHandler), follower: told{changes: []livefeed.Change{
+		{TargetID: 1, Op: livefeed.OpUpdated, Seq: 10}, {TargetID: 1, Op: livefeed.OpUpdated, Seq: 11},
+		{TargetID: 2, Op: livefeed.OpUpdated, Seq: 12}, // by this node
+		{TargetID: 3, Op: livefeed.OpUpdated, Seq: 13}, {TargetID: 3, Op: livefeed.OpDeleted},
+		{TargetID: 4, Op: livefeed.OpUpdated, Seq: 14}, // and gone since
+		{TargetID: 6, Op: livefeed.OpCreated, Seq: 16},
+	}}}
+	table.breakAt = 1
+	if err := f.followChanges(t.Context()); err != nil || len(table.reads) != 1 || len(hub.IDs()) != 4 || hub.IDs()[1] != 1 {
+		t.Errorf("while the table is away: read %v, then %v (%v)", table.reads, hub.IDs(), err)
+	}
+	table.breakAt, table.broken = 0, 1
+	if err := f.followChanges(t.Context()); err != nil || hub.IDs()[1] != 1 || hub.IDs()[6] != 16 {
+		t.Errorf("beside one that cannot be read: %v (%v)", hub.IDs(), err)
+	}
+	table.broken, table.reads = 0, nil
+	if err := f.followChanges(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := [][]int64{{1, 4}}; !reflect.DeepEqual(table.reads, want) {
+		t.Errorf("read %v, want %v", table.reads, want)
+	}
+	if want := map[int64]int64{1: 11, 2: 12, 5: 5, 6: 16}; !maps.Equal(hub.IDs(), want) {
+		t.Errorf("the hub has %v, want %v", hub.IDs(), want)
 	}
 }
 

@@ -38,7 +38,7 @@ func (h hears) Follow(ctx context.Context, fromID string, fn func(id string, res
 	return h.results.Follow(ctx, fromID, fn)
 }
 
-func (h hears) FollowChanges(ctx context.Context, fn func(livefeed.Change) error) error {
+func (h hears) FollowChanges(ctx context.Context, fn func([]livefeed.Change) error) error {
 	return h.changes.FollowChanges(ctx, fn)
 }
 

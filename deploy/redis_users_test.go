@@ -220,7 +220,7 @@ func TestEachProgramDoesItsWorkAsItsUserOfRedis(t *testing.T) {
 	for name, follower := range map[string]*checkstream.Redis{"publisher": publisher, "api": api} {
 		told := make(chan error, 1)
 		go func() {
-			told <- livefeed.NewFollower(follower).FollowChanges(following, func(livefeed.Change) error { return heard })
+			told <- livefeed.NewFollower(follower).FollowChanges(following, func([]livefeed.Change) error { return heard })
 		}()
 		for telling := true; telling; { // until it listens
 			select {
@@ -229,11 +229,11 @@ func TestEachProgramDoesItsWorkAsItsUserOfRedis(t *testing.T) {
 					t.Errorf("%s: changes: %v", name, err)
 				}
 			default:
-				must(t, livefeed.NewAnnouncer(api).AnnounceChange(ctx, livefeed.Change{TargetID: 1, Op: livefeed.OpUpdated, Seq: 1}))
+				must(t, livefeed.NewAnnouncer(api).AnnounceChanges(ctx, livefeed.Change{TargetID: 1, Op: livefeed.OpUpdated, Seq: 1}))
 			}
 		}
 	}
-	must(t, livefeed.NewAnnouncer(publisher).AnnounceChange(ctx, livefeed.Change{TargetID: 1, Op: livefeed.OpDeleted, Seq: 2}))
+	must(t, livefeed.NewAnnouncer(publisher).AnnounceChanges(ctx, livefeed.Change{TargetID: 1, Op: livefeed.OpDeleted, Seq: 2}))
 
 	// The fleet as API nodes see it, and what they say of themselves.
 	must(t, api.KeepSpool(ctx, "api-1", map[string]checkstream.Kept{"ext-office": {Rows: 1}}))

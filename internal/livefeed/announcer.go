@@ -43,25 +43,35 @@ func (a *Announcer) Announce(ctx context.Context, results []uptime.Result) error
 // AnnounceAll is Announce for several batches, with one answer to all. After an error some may have
 // been told; telling them again is harmless.
 func (a *Announcer) AnnounceAll(ctx context.Context, batches [][]uptime.Result) error {
-	add := func(run func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
-		_, err := a.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
-			for _, results := range batches {
-				for part := range slices.Chunk(results, MaxResults) {
-					run(ctx, pipe, []string{keyResults}, Keep.Milliseconds(), "b", encode(part))
-				}
+	err := a.addAll(ctx, keyResults, func(add func(...any)) {
+		for _, results := range batches {
+			for part := range slices.Chunk(results, MaxResults) {
+				add("b", encode(part))
 			}
-			return nil
-		})
-		return err
-	}
-	err := add(a.add.EvalSha)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") { // this Redis has not seen it yet, or has forgotten it
-		err = add(a.add.Eval)
-	}
+		}
+	})
 	if err != nil {
 		return fmt.Errorf("announce results: %w", err)
 	}
 	return nil
+}
+
+// addAll adds the entries that each names, with one answer to all.
+func (a *Announcer) addAll(ctx context.Context, key string, each func(add func(fields ...any))) error {
+	run := func(script func(context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+		_, err := a.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			each(func(fields ...any) {
+				script(ctx, pipe, []string{key}, append([]any{Keep.Milliseconds()}, fields...)...)
+			})
+			return nil
+		})
+		return err
+	}
+	err := run(a.add.EvalSha)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // this Redis has not seen it yet, or has forgotten it
+		err = run(a.add.Eval)
+	}
+	return err
 }
 
 // What happened to a target.
@@ -78,11 +88,16 @@ type Change struct {
 	Seq      int64  // the schedule_seq of the change
 }
 
-// AnnounceChange tells the followers about a change.
-func (a *Announcer) AnnounceChange(ctx context.Context, c Change) error {
-	err := a.add.Run(ctx, a.client, []string{keyChanges}, Keep.Milliseconds(), "id", c.TargetID, "op", c.Op, "seq", c.Seq).Err()
+// AnnounceChanges tells the followers about changes, with one answer to all. After an error some may
+// have been told; telling them again is harmless.
+func (a *Announcer) AnnounceChanges(ctx context.Context, changes ...Change) error {
+	err := a.addAll(ctx, keyChanges, func(add func(...any)) {
+		for _, c := range changes {
+			add("id", c.TargetID, "op", c.Op, "seq", c.Seq)
+		}
+	})
 	if err != nil {
-		return fmt.Errorf("announce change: %w", err)
+		return fmt.Errorf("announce changes: %w", err)
 	}
 	return nil
 }

@@ -59,39 +59,57 @@ func (f *Follower) Skipped() int64 { return f.skipped.Load() }
 // Redis lost data or was turned back: then everything that is there is delivered.
 // Ending ctx is noticed within checkstream.MaxBlock; closing the Redis ends it at once.
 func (f *Follower) Follow(ctx context.Context, fromID string, fn func(id string, results []uptime.Result) error) error {
-	return f.follow(ctx, keyResults, fromID, func(m redis.XMessage) error {
-		if is, err := f.beside(m); is {
-			return err
+	return f.follow(ctx, keyResults, fromID, func(messages []redis.XMessage) error {
+		for _, m := range messages {
+			is, err := f.beside(m)
+			if !is {
+				payload, _ := m.Values["b"].(string)
+				results, broken := decode([]byte(payload))
+				if broken != nil {
+					f.skipped.Add(1)
+					continue
+				}
+				err = fn(m.ID, results)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		payload, _ := m.Values["b"].(string)
-		results, err := decode([]byte(payload))
-		if err != nil {
-			f.skipped.Add(1)
-			return nil
-		}
-		return fn(m.ID, results)
+		return nil
 	})
 }
 
-// FollowChanges calls fn with every change from now on, like Follow.
-func (f *Follower) FollowChanges(ctx context.Context, fn func(Change) error) error {
-	return f.follow(ctx, keyChanges, "", func(m redis.XMessage) error {
-		number := func(name string) (int64, error) {
-			text, _ := m.Values[name].(string)
-			return strconv.ParseInt(text, 10, 64)
+// FollowChanges calls fn with every change from now on, like Follow: with all together that one
+// read found, as whoever reads the targets can read these at once.
+func (f *Follower) FollowChanges(ctx context.Context, fn func([]Change) error) error {
+	return f.follow(ctx, keyChanges, "", func(messages []redis.XMessage) error {
+		changes := make([]Change, 0, len(messages))
+		for _, m := range messages {
+			if c, ok := changeOf(m); ok {
+				changes = append(changes, c)
+			} else {
+				f.skipped.Add(1)
+			}
 		}
-		id, err1 := number("id")
-		seq, err2 := number("seq")
-		op, _ := m.Values["op"].(string)
-		if err1 != nil || err2 != nil || (op != OpCreated && op != OpUpdated && op != OpDeleted) {
-			f.skipped.Add(1)
+		if len(changes) == 0 {
 			return nil
 		}
-		return fn(Change{TargetID: id, Op: op, Seq: seq})
+		return fn(changes)
 	})
 }
 
-func (f *Follower) follow(ctx context.Context, key, after string, deliver func(redis.XMessage) error) error {
+func changeOf(m redis.XMessage) (c Change, ok bool) {
+	number := func(name string) (int64, error) {
+		text, _ := m.Values[name].(string)
+		return strconv.ParseInt(text, 10, 64)
+	}
+	id, err1 := number("id")
+	seq, err2 := number("seq")
+	op, _ := m.Values["op"].(string)
+	return Change{TargetID: id, Op: op, Seq: seq}, err1 == nil && err2 == nil && (op == OpCreated || op == OpUpdated || op == OpDeleted)
+}
+
+func (f *Follower) follow(ctx context.Context, key, after string, deliver func([]redis.XMessage) error) error {
 	known := after != ""
 	pause := firstPause
 	checked := false // whether after was compared with the stream since the last entry
@@ -124,11 +142,11 @@ func (f *Follower) follow(ctx context.Context, key, after string, deliver func(r
 		}
 		pause = firstPause
 		checked = len(messages) > 0 // silence may mean that the ids went back
-		for _, message := range messages {
-			if err := deliver(message); err != nil {
+		if len(messages) > 0 {
+			if err := deliver(messages); err != nil {
 				return err
 			}
-			after = message.ID
+			after = messages[len(messages)-1].ID
 		}
 		if f.pulse != nil && len(messages) < readCount {
 			f.pulse()

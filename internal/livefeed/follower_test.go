@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,17 +209,27 @@ func TestChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *checkstream.Redis) {
 		a, f := NewAnnouncer(r), NewFollower(r)
 		want := []Change{{TargetID: 7, Op: OpCreated, Seq: 1}, {TargetID: 7, Op: OpUpdated, Seq: 2}, {TargetID: 7, Op: OpDeleted, Seq: 1 << 52}}
+		for id := range int64(2 * readCount) { // more than one read finds
+			want = append(want, Change{TargetID: 100 + id, Op: OpUpdated, Seq: 3 + id})
+		}
 		got := make(chan Change, 1000)
+		var reads atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = f.FollowChanges(ctx, func(c Change) error { got <- c; return nil })
+			_ = f.FollowChanges(ctx, func(changes []Change) error {
+				reads.Add(1)
+				for _, c := range changes {
+					got <- c
+				}
+				return nil
+			})
 		}()
 		t.Cleanup(func() { cancel(); _ = r.Close(); <-ended })
 		started := false
 		for !started {
-			must(t, a.AnnounceChange(ctx, Change{TargetID: 1, Op: OpUpdated}))
+			must(t, a.AnnounceChanges(ctx, Change{TargetID: 1, Op: OpUpdated}))
 			select {
 			case <-got:
 				started = true
@@ -226,9 +237,8 @@ func TestChanges(t *testing.T) {
 			}
 		}
 		must(t, r.Commands().XAdd(ctx, &redis.XAddArgs{Stream: keyChanges, Values: []any{"id", "x", "op", "eaten", "seq", "0"}}).Err())
-		for _, c := range want {
-			must(t, a.AnnounceChange(ctx, c))
-		}
+		before := reads.Load()
+		must(t, a.AnnounceChanges(ctx, want...))
 		var all []Change
 		for len(all) < len(want) {
 			select {
@@ -242,6 +252,9 @@ func TestChanges(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, all); diff != "" || f.Skipped() != 1 {
 			t.Fatal(f.Skipped(), diff)
+		}
+		if n := reads.Load() - before; n > int64(len(want))/2 {
+			t.Errorf("%d changes told at once came in %d parts", len(want), n)
 		}
 	})
 }

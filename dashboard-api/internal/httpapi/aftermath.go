@@ -3,15 +3,16 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/livefeed"
 )
 
-// Announcer tells publishers and other nodes that a target has changed.
+// Announcer tells publishers and other nodes that targets have changed.
 type Announcer interface {
-	AnnounceChange(context.Context, livefeed.Change) error
+	AnnounceChanges(context.Context, ...livefeed.Change) error
 }
 
 // Tombstones tell probers that a target is gone.
@@ -19,7 +20,10 @@ type Tombstones interface {
 	Tombstone(ctx context.Context, targetIDs ...int64) error
 }
 
-const aftermathCall = 3 * time.Second
+const (
+	aftermathCall = 3 * time.Second
+	aftermathPart = 1000 // changes a call
+)
 
 // Aftermath tells Redis what was written to the database, in order, without making
 // the write wait. All is tried once: the database holds every change and every
@@ -64,7 +68,7 @@ func (a *Aftermath) Run(ctx context.Context) error {
 }
 
 // runOnce tells what is queued until a call fails: then Redis is down, and waiting
-// for it once more for each change helps nobody.
+// for it once more helps nobody.
 func (a *Aftermath) runOnce(ctx context.Context) {
 	a.mu.Lock()
 	changes := a.pending
@@ -83,11 +87,13 @@ func (a *Aftermath) runOnce(ctx context.Context) {
 			return
 		}
 	}
-	for i, change := range changes {
-		if err := try(ctx, func(ctx context.Context) error { return a.announcer.AnnounceChange(ctx, change) }); err != nil {
-			a.log.Warn("changes not announced: reconciliation will find them", "count", len(changes)-i, "error", err)
+	told := 0
+	for part := range slices.Chunk(changes, aftermathPart) {
+		if err := try(ctx, func(ctx context.Context) error { return a.announcer.AnnounceChanges(ctx, part...) }); err != nil {
+			a.log.Warn("changes not announced: reconciliation will find them", "count", len(changes)-told, "error", err)
 			return
 		}
+		told += len(part)
 	}
 }
 

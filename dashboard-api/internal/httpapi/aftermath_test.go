@@ -38,8 +38,8 @@ func (f *fakeRedis) answer(ctx context.Context, note func()) error {
 	return nil
 }
 
-func (f *fakeRedis) AnnounceChange(ctx context.Context, c livefeed.Change) error {
-	return f.answer(ctx, func() { f.changes = append(f.changes, c) })
+func (f *fakeRedis) AnnounceChanges(ctx context.Context, changes ...livefeed.Change) error {
+	return f.answer(ctx, func() { f.changes = append(f.changes, changes...) })
 }
 
 func (f *fakeRedis) Tombstone(ctx context.Context, ids ...int64) error {
@@ -73,9 +73,20 @@ func TestAftermathTriesOnceAndDelaysNobody(t *testing.T) {
 		if !slices.Equal(redis.buried, []int64{7001}) || len(redis.changes) != 2 {
 			t.Errorf("once Redis is back: buried %v, announced %v", redis.buried, redis.changes)
 		}
+		redis.set(func() { redis.buried, redis.changes = nil, nil })
+		var all []livefeed.Change
+		for id := range int64(2*aftermathPart + 1) {
+			all = append(all, livefeed.Change{TargetID: id, Op: opUpdated, Seq: id})
+			after.Add(all[id])
+		}
+		synctest.Wait()
+		if !slices.Equal(redis.changes, all) {
+			t.Errorf("of %d changes %d were told", len(all), len(redis.changes))
+		}
+		redis.set(func() { redis.changes = nil })
 		after.Add(livefeed.Change{TargetID: 7003, Op: opDeleted}) // of the last request
 		cancel()
-		if <-ended; !slices.Equal(redis.buried, []int64{7001, 7003}) || len(redis.changes) != 3 {
+		if <-ended; !slices.Equal(redis.buried, []int64{7003}) || len(redis.changes) != 1 {
 			t.Errorf("at the end: buried %v, announced %v", redis.buried, redis.changes)
 		}
 	})

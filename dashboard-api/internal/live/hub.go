@@ -190,6 +190,14 @@ func (h *Hub) Upsert(target uptime.Target) {
 	h.mark(e)
 }
 
+// Has says whether the hub knows a target as it was with this spec version, or as it became later.
+func (h *Hub) Has(id, version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e, found := h.entries[id]
+	return found && e.target.SpecVersion >= version
+}
+
 // Remove forgets a target. Once it has returned, readers are handed nothing of the
 // target any more but its removal, however late its results come and however far
 // behind a reader is.

@@ -85,7 +85,7 @@ type Accounts interface {
 // Changes wakes the publisher when somebody saved a target. The database says what
 // changed; a lost wake costs a second.
 type Changes interface {
-	FollowChanges(ctx context.Context, fn func(livefeed.Change) error) error
+	FollowChanges(ctx context.Context, fn func([]livefeed.Change) error) error
 }
 
 // Health is where the state of the publisher is told.

@@ -41,7 +41,7 @@ func (l *Loop) tend(ctx context.Context, group *errgroup.Group) {
 
 // followChanges wakes the feed when a target was saved.
 func (l *Loop) followChanges(ctx context.Context) error {
-	err := l.Changes.FollowChanges(ctx, func(livefeed.Change) error {
+	err := l.Changes.FollowChanges(ctx, func([]livefeed.Change) error {
 		l.feed.wake()
 		return nil
 	})

@@ -107,7 +107,7 @@ func (s *Saga) forget(ctx context.Context) error {
 			done := !at.Before(o.Requested.Add(answering))
 			looks[i] = targetstore.Look{TargetID: o.TargetID, Clean: done, Done: done, Next: o.Requested.Add(answering)}
 			if o.Step.Done.IsZero() {
-				if err := s.Changes.AnnounceChange(ctx, livefeed.Change{TargetID: o.TargetID, Op: livefeed.OpDeleted}); err != nil {
+				if err := s.Changes.AnnounceChanges(ctx, livefeed.Change{TargetID: o.TargetID, Op: livefeed.OpDeleted}); err != nil {
 					return s.failed(ctx, stepAnswers, []int64{o.TargetID}, err)
 				}
 			}

@@ -273,9 +273,11 @@ func (w *world) FinishDeletions(ctx context.Context, steps []string, at time.Tim
 	return n, err
 }
 
-func (w *world) AnnounceChange(ctx context.Context, c livefeed.Change) error {
+func (w *world) AnnounceChanges(ctx context.Context, changes ...livefeed.Change) error {
 	return w.do(ctx, &w.redisDown, func() {
-		w.told[c.TargetID] = append(w.told[c.TargetID], time.Since(w.notes[c.TargetID].Requested).Round(time.Second))
+		for _, c := range changes {
+			w.told[c.TargetID] = append(w.told[c.TargetID], time.Since(w.notes[c.TargetID].Requested).Round(time.Second))
+		}
 	})
 }
 

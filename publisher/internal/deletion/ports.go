@@ -53,7 +53,7 @@ type Checks interface {
 
 // Changes tell every API that a target is gone.
 type Changes interface {
-	AnnounceChange(ctx context.Context, change livefeed.Change) error
+	AnnounceChanges(ctx context.Context, changes ...livefeed.Change) error
 }
 
 // Lease says whether this publisher is the one to work.

@@ -140,8 +140,8 @@ func (d *dying) Tombstone(ctx context.Context, ids ...int64) error {
 	return d.call(func() error { return d.world.Tombstone(ctx, ids...) })
 }
 
-func (d *dying) AnnounceChange(ctx context.Context, c livefeed.Change) error {
-	return d.call(func() error { return d.world.AnnounceChange(ctx, c) })
+func (d *dying) AnnounceChanges(ctx context.Context, changes ...livefeed.Change) error {
+	return d.call(func() error { return d.world.AnnounceChanges(ctx, changes...) })
 }
 
 // site is an installation's stores; Redis is pretended.

@@ -230,6 +230,28 @@ test("in a long list the changes of a tenth of a second are told at once, the fi
   expect(told).toBe(2);
 });
 
+test("a page that needs long for a list of many is told of it less often, and does at once what a person does", async () => {
+  const store = loaded(...many(1_000));
+  let told = 0;
+  store.subscribeList(() => {
+    told++;
+    // As a page does it: at the end of the task.
+    queueMicrotask(() => vi.setSystemTime(Date.now() + 150));
+  });
+  const goesDown = (id: number) => store.applyOps([{ op: "upsert", id, item: liveTarget(id, { state: "down" }) }]);
+  await vi.advanceTimersByTimeAsync(100);
+  goesDown(1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(told).toBe(1);
+  goesDown(2);
+  await vi.advanceTimersByTimeAsync(290);
+  expect(told, "before twice the time it took").toBe(1);
+  await vi.advanceTimersByTimeAsync(20);
+  expect(told).toBe(2);
+  store.hide(3);
+  expect(told).toBe(3);
+});
+
 test("what is assumed of many is shown at once, and taken back of those that stay as they were", () => {
   const store = loaded(liveTarget(1), liveTarget(2), liveTarget(3), liveTarget(4, { state: "paused", active: false }));
   store.assume([1, 2, 3, 99], { active: false });

@@ -21,6 +21,9 @@ const KEPT_ROWS = 300;
 /** In a list of so many targets the changes of a moment are published together: each costs a look at all of them. */
 const MANY = 500;
 const GATHER_MS = 100;
+/** And for at least twice as long as the last such look took, up to a limit: on a slow machine, too, people come first. */
+const GATHER_SHARE = 2;
+const GATHER_MOST_MS = 500;
 /** What there is before the first snapshot is not the present for longer. */
 const OPENING_MS = 10_000;
 
@@ -91,6 +94,7 @@ export class LiveStore {
   private offset = 0; // server clock minus ours
   private generation = 1; // of history: raised by every gap
   private published = 0; // when the list was, in ms
+  private took = 0; // for everybody to take that in
   private publishing: ReturnType<typeof setTimeout> | undefined;
   private list: ListView = {
     begun: false,
@@ -261,21 +265,21 @@ export class LiveStore {
 
   hide(id: number): void {
     this.hidden.add(id);
-    this.publishList();
+    this.publishNow();
   }
 
   unhide(id: number): void {
-    if (this.hidden.delete(id)) this.publishList();
+    if (this.hidden.delete(id)) this.publishNow();
   }
 
   hideAll(ids: readonly number[]): void {
     for (const id of ids) this.hidden.add(id);
-    this.publishList();
+    this.publishNow();
   }
 
   unhideAll(ids: readonly number[]): void {
     for (const id of ids) this.hidden.delete(id);
-    this.publishList();
+    this.publishNow();
   }
 
   get(id: number): TargetView | undefined {
@@ -419,7 +423,8 @@ export class LiveStore {
   }
 
   private publishList(): void {
-    const wait = this.published + GATHER_MS - Date.now();
+    const gather = Math.min(Math.max(GATHER_MS, GATHER_SHARE * this.took), GATHER_MOST_MS);
+    const wait = this.published + this.took + gather - Date.now();
     if (this.entries.size < MANY || wait <= 0) this.publishNow();
     else this.publishing ??= setTimeout(() => this.publishNow(), wait);
   }
@@ -427,7 +432,9 @@ export class LiveStore {
   private publishNow(): void {
     clearTimeout(this.publishing);
     this.publishing = undefined;
-    this.published = Date.now();
+    const began = Date.now();
+    this.published = began;
+    this.took = 0;
     this.list = {
       ...this.list,
       ...this.summed(),
@@ -435,6 +442,10 @@ export class LiveStore {
       regions: this.regions,
     };
     this.notifyList();
+    // Behind what the listeners have put off until the end of this task: the page draws itself there.
+    queueMicrotask(() => {
+      this.took = Date.now() - began;
+    });
   }
 
   private summed(): Pick<ListView, "counts" | "total" | "tags"> {

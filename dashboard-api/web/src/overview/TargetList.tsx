@@ -17,6 +17,8 @@ const LackNote = lazy(async () => {
 const Nothing = (_: { of: Lacks }) => null;
 
 const HEAD = 44;
+/** About where the list begins, in px: the first picture has its rows before that is measured. */
+const ABOVE = 320;
 
 /** Only the rows near the viewport exist; j and k walk through all of them. */
 export function TargetList({
@@ -35,7 +37,7 @@ export function TargetList({
   onHold: (held: boolean) => void;
 }) {
   const list = useRef<HTMLUListElement>(null);
-  const [top, setTop] = useState(0);
+  const [top, setTop] = useState(ABOVE);
   const narrow = useMedia("(max-width: 820px)");
   const wide = useMedia("(min-width: 1200px)"); // as in overview.css: what has no room is not asked for
   const { store } = useLive();
@@ -62,6 +64,7 @@ export function TargetList({
     estimateSize: (index) => (typeof lines[index] === "object" ? HEAD : height),
     overscan: total > lines.length ? 0 : 6, // the first picture has nothing that is not seen
     scrollMargin: top,
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     getItemKey: keyOf,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the row height follows the layout

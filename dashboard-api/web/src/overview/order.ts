@@ -15,7 +15,6 @@ export interface Wish {
 
 type Row = Pick<TargetView, "id" | "name" | "url" | "state" | "p50_us" | "tags" | "kind" | "regions">;
 
-const rank = new Map(states.map((state, i) => [state, i]));
 const names = new Intl.Collator(locale(), { numeric: true, sensitivity: "base" });
 
 // The characters of ASCII as the collator orders them; those it does not tell apart have one weight.
@@ -94,13 +93,13 @@ export class NameOrder {
   }
 
   private anew(rows: readonly Row[]): Row[] {
-    const keys = new Map(rows.map((row) => [row.id, nameKey(row.name)]));
-    const compare = (a: Row, b: Row) => {
-      const [left, right] = [keys.get(a.id), keys.get(b.id)];
-      if (typeof left !== "string" || typeof right !== "string") return names.compare(a.name, b.name);
-      return left < right ? -1 : left > right ? 1 : 0;
+    const keyed = rows.map((row) => ({ row, key: nameKey(row.name) }));
+    type Keyed = (typeof keyed)[number];
+    const compare = (a: Keyed, b: Keyed) => {
+      if (a.key === null || b.key === null) return names.compare(a.row.name, b.row.name);
+      return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
     };
-    const sorted = [...rows].sort((a, b) => compare(a, b) || a.id - b.id);
+    const sorted = keyed.sort((a, b) => compare(a, b) || a.row.id - b.row.id).map(({ row }) => row);
     this.places.clear();
     sorted.forEach(({ id, name, url, tags }, i) => {
       this.places.set(id, { place: i, name, url, tags, text: "" });
@@ -125,8 +124,18 @@ export function arrange(rows: readonly Row[], wish: Wish, order = new NameOrder(
     return words.every((word) => text.includes(word));
   });
   if (wish.sort === "slow") matches.sort((a, b) => (b.p50_us ?? -1) - (a.p50_us ?? -1));
-  if (wish.sort === "state") matches.sort((a, b) => (rank.get(a.state) ?? 0) - (rank.get(b.state) ?? 0));
-  return matches;
+  return wish.sort === "state" ? worstFirst(matches) : matches;
+}
+
+/** By state alone: there are few, so nothing is compared. */
+function worstFirst(rows: readonly Row[]): Row[] {
+  const of = new Map<State, Row[]>(states.map((state) => [state, []]));
+  for (const row of rows) {
+    const group = of.get(row.state);
+    if (group) group.push(row);
+    else of.set(row.state, [row]);
+  }
+  return [...of.values()].flat();
 }
 
 export interface Shown {

@@ -196,15 +196,17 @@ export function useBulk() {
       const act = async (target: TargetView) => {
         try {
           await api.deleteTarget(target.id, true);
+          return [];
         } catch (error) {
-          store.unhide(target.id);
           toast({ bad: true, text: t("{name} was not deleted: {why}", { name: target.name, why: briefly(error) }) });
+          return [target.id];
         }
       };
+      const removeAll = async () => store.unhideAll((await Promise.all(targets.map(act))).flat());
       toast({
         text: acts.remove.done(targets.length),
         action: { label: t("Undo"), run: () => store.unhideAll(targets.map((target) => target.id)) },
-        onExpire: () => Promise.all(targets.map(act)),
+        onExpire: removeAll,
       });
     },
     [store, toast],
