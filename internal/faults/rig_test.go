@@ -245,13 +245,16 @@ func (r *rig) await(limit time.Duration, what string, ok func() bool) {
 }
 
 func (r *rig) within(limit time.Duration, ok func() bool) bool {
-	for deadline := time.Now().Add(patience * limit); !ok(); {
+	for deadline := time.Now().Add(patience * limit); ; {
+		began := time.Now()
+		if ok() {
+			return true
+		}
 		if time.Now().After(deadline) {
 			return false
 		}
-		<-time.After(100 * time.Millisecond)
+		<-time.After(max(100*time.Millisecond, 2*time.Since(began))) // an audit is work for the same cores
 	}
-	return true
 }
 
 // state is a line on what every process says of itself.

@@ -142,8 +142,11 @@ func (t *trial) firstCheck(since time.Time, limit time.Duration) (at time.Time) 
 func (t *trial) awaitEveryRow(until time.Time, limit time.Duration) {
 	t.Helper()
 	t.await(limit, "every slot has its row", func() bool {
+		if !time.Now().After(until) {
+			return false
+		}
 		a, err := t.rig.audit.Window(t.Context(), t.from, until)
-		return err == nil && a.Missing == 0 && time.Now().After(until)
+		return err == nil && a.Missing == 0
 	})
 }
 

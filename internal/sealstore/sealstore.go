@@ -105,8 +105,8 @@ func resealTargets(ctx context.Context, store *targetstore.Store, box *seal.Box,
 			if err != nil {
 				return err
 			}
-			t.Spec, err = uptime.SpecText(text).Spec()
-			return err
+			t.Spec = uptime.SpecText(text).Read()
+			return nil
 		})
 		if err != nil {
 			return count, err

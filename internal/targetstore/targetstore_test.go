@@ -391,3 +391,42 @@ func TestOutageIsNotAnAnswer(t *testing.T) {
 		}
 	})
 }
+
+// A newer release may have written one of them, before a rollback or on another node: the others are read,
+// and this one can be paused, changed with many and deleted, and loses nothing by that.
+func TestOneThatCannotBeReadKeepsNobodyAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		store := targetstore.New(db)
+		first, newer, last := create(t, store, example("first")), create(t, store, example("newer")), create(t, store, example("last"))
+		const text = `{"family":"4","of_a_later_release":{"a":"<b>"}}`
+		if err := db.Write().Exec("UPDATE targets SET spec = ? WHERE id = ?", text, newer.ID).Error; err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string, active bool) {
+			t.Helper()
+			var ids []int64
+			err := store.Each(t.Context(), func(target uptime.Target) error { ids = append(ids, target.ID); return nil })
+			if err != nil || len(ids) != 3 {
+				t.Errorf("%s: each: %v %v", when, ids, err)
+			}
+			some, err := store.ByIDs(t.Context(), []int64{first.ID, newer.ID, last.ID})
+			if err != nil || len(some) != 3 || some[1].Spec.Text() != text || some[1].Spec.Unread == "" || some[1].Active != active {
+				t.Errorf("%s: %+v %v", when, some, err)
+			}
+		}
+		check("written", true)
+		if _, err := store.Update(t.Context(), newer.ID, 0, pause); err != nil {
+			t.Error(err)
+		}
+		check("paused", false)
+		outcomes, err := store.UpdateMany(t.Context(), askFor(first, newer, last), false, func(target *uptime.Target) error { target.Active = true; return nil })
+		if err != nil || !outcomes[1].Changed {
+			t.Errorf("%+v %v", outcomes, err)
+		}
+		check("resumed", true)
+		if err := store.Delete(t.Context(), newer.ID, 0); err != nil {
+			t.Error(err)
+		}
+	})
+}

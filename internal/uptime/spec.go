@@ -2,7 +2,9 @@ package uptime
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -20,6 +22,10 @@ type Spec struct {
 	DNS        *DNSSpec       `json:"dns,omitempty"`
 	WebSocket  *WebSocketSpec `json:"websocket,omitempty"`
 	Heartbeat  *HeartbeatSpec `json:"heartbeat,omitempty"`
+
+	// Unread is all of it as it was written, when this release cannot read it: nothing else is set then.
+	// It is stored and passed on as it is, and a prober that cannot read it either says so.
+	Unread SpecText `json:"-"`
 }
 
 // SpecText is a Spec as JSON, empty for the zero Spec. It is what the stream, the
@@ -29,6 +35,9 @@ type SpecText string
 
 // Text encodes the spec.
 func (s Spec) Text() SpecText {
+	if s.Unread != "" {
+		return s.Unread
+	}
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // bodies are often HTML, and room is short
@@ -48,10 +57,25 @@ func (t SpecText) Spec() (Spec, error) {
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(t)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
+	err := decoder.Decode(&s)
+	if err == nil {
+		if _, behind := decoder.Token(); behind != io.EOF {
+			err = errors.New("there is something behind it")
+		}
+	}
+	if err != nil {
 		return Spec{}, fmt.Errorf("decode spec: %w", err)
 	}
 	return s, nil
+}
+
+// Read is Spec for who passes it on: one that this release cannot read is Unread.
+func (t SpecText) Read() Spec {
+	s, err := t.Spec()
+	if err != nil {
+		return Spec{Unread: t}
+	}
+	return s
 }
 
 // Family restricts the addresses a visit may use. Empty means both, in the order the

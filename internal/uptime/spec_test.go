@@ -40,3 +40,23 @@ func TestSecretsNamesEverySealedField(t *testing.T) {
 		t.Errorf("%v of %v", got, want)
 	}
 }
+
+func TestUnreadSpecIsPassedOnAsItIs(t *testing.T) {
+	t.Parallel()
+	for text, readable := range map[SpecText]bool{
+		"":                               true,
+		`{"family":"6"}`:                 true,
+		`{"family":"6","later":{"a":1}}`: false,
+		`{"family":"6"}}`:                false,
+		`{"family":"6"} {}`:              false,
+		`{`:                              false,
+	} {
+		s := text.Read()
+		if s.Text() != text {
+			t.Errorf("%q became %q", text, s.Text())
+		}
+		if _, err := text.Spec(); (err == nil) != readable || (s.Unread == "") != readable {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+}

@@ -40,6 +40,7 @@ const (
 	codeKindMismatch     = "kind_mismatch"
 	codeNoSecret         = "no_stored_secret"
 	codeSecretOrigin     = "secret_of_another_host"
+	codeUnreadable       = "unreadable"
 	codeInterval         = "interval_out_of_range"
 	codeTimeout          = "timeout_out_of_range"
 	codeUnknownRegion    = "unknown_region"

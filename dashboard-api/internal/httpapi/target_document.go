@@ -64,6 +64,7 @@ type targetBody struct {
 	DNS            nullable[dnsPart]       `json:"dns"`
 	WebSocket      nullable[webSocketPart] `json:"websocket"`
 	Heartbeat      nullable[heartbeatPart] `json:"heartbeat"`
+	Unreadable     string                  `json:"unreadable,omitempty" doc:"why this release cannot read how it is visited, if it cannot: the parts of that are left out here, and cannot be changed. Probers that cannot read it either say so of every slot"`
 	PreviewCheckID string                  `json:"preview_check_id,omitempty" doc:"only in answers to writes that change how it is visited: the check on demand that shows what it comes to"`
 }
 
@@ -92,6 +93,9 @@ func bodyOf(t uptime.Target) targetBody {
 		body.ParentID = some(t.ParentID)
 	}
 	s := t.Spec
+	if _, err := s.Unread.Spec(); err != nil {
+		body.Unreadable = err.Error()
+	}
 	body.Family, body.Assertions = string(s.Family), assertionsOf(s.Assertions)
 	body.HTTP, body.WebSocket = httpOf(s.HTTP), webSocketOf(s.WebSocket)
 	body.TCP = partOf(s.TCP, tcpOf)
@@ -99,7 +103,7 @@ func bodyOf(t uptime.Target) targetBody {
 	body.DNS = partOf(s.DNS, func(s uptime.DNSSpec) dnsPart { return dnsPart(s) })
 	body.Heartbeat = partOf(s.Heartbeat, func(s uptime.HeartbeatSpec) heartbeatPart { return heartbeatPart(s) })
 	body.Expect.Status = statusTexts(t.Spec.Expect.Status)
-	if len(body.Expect.Status) == 0 && t.Kind == uptime.KindHTTP {
+	if len(body.Expect.Status) == 0 && t.Kind == uptime.KindHTTP && body.Unreadable == "" {
 		body.Expect.Status = []string{defaultStatus}
 	}
 	return body

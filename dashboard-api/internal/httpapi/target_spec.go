@@ -39,6 +39,27 @@ func (m *merger) spec(in TargetInput, null nulls) {
 	}
 }
 
+// unreadable refuses to change how a target is visited when that is what cannot be read here: parts of it,
+// secrets among them, would be lost or sent elsewhere unseen. Everything else can be changed.
+func (m *merger) unreadable(in TargetInput, null nulls) {
+	t := m.target
+	if t.Spec.Unread == "" {
+		return
+	}
+	for _, part := range []struct {
+		name  string
+		given bool
+	}{
+		{"url", in.URL != nil && *in.URL != t.URL}, {"kind", in.Kind != nil && *in.Kind != string(t.Kind)},
+		{"expect", in.Expect != nil || null["expect/status"]}, {"family", in.Family != nil}, {"assertions", in.Assertions != nil},
+		{"http", in.HTTP != nil}, {"tcp", in.TCP != nil}, {"tls", in.TLS != nil}, {"dns", in.DNS != nil}, {"websocket", in.WebSocket != nil}, {"heartbeat", in.Heartbeat != nil},
+	} {
+		if part.given || null[part.name] {
+			m.mistake("/"+part.name, codeUnreadable, "how this target is visited cannot be read by this release, and so not be changed: upgrade, or delete it and create it anew")
+		}
+	}
+}
+
 // replace puts the part that was given in place of the one before, which it may look at
 // for secrets to keep.
 func replace[P, S any](part **S, in *P, null bool, stored func(in P, before S) S) {

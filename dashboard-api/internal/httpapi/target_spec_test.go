@@ -229,3 +229,49 @@ func TestEnumsOfAssertions(t *testing.T) {
 		}
 	}
 }
+
+// What a newer release has written of how a target is visited is shown as that, kept, and not changed in parts.
+func TestTargetOfANewerRelease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.create(`{"url":"https://example.com/"}`)
+	const text = `{"http":{"method":"PUT","later":true}}`
+	if err := b.db.Write().Exec("UPDATE targets SET spec = ?", text).Error; err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Unreadable string
+		Expect     struct{ Status []string }
+		Assertions []any
+	}
+	b.do("GET", "/api/v1/targets/1", "", as(viewerKey)).into(t, &body)
+	if !strings.Contains(body.Unreadable, `unknown field "later"`) || len(body.Expect.Status) != 0 || body.Assertions == nil {
+		t.Errorf("%+v", body)
+	}
+	for patch, pointer := range map[string]string{
+		`{"active":false,"interval_s":30,"name":"renamed","tags":["a"],"policy":{"down_after":2}}`: "",
+		`{"url":"https://example.com/"}`:           "",
+		`{"url":"https://elsewhere.example/"}`:     "/url",
+		`{"kind":"http","http":{"method":"POST"}}`: "/http",
+		`{"http":null}`:                            "/http",
+		`{"assertions":null}`:                      "/assertions",
+		`{"expect":{"status":["200"]}}`:            "/expect",
+		`{"expect":null}`:                          "/expect",
+		`{"family":null}`:                          "/family",
+	} {
+		got := b.do("PATCH", "/api/v1/targets/1", patch, as(editorKey))
+		if pointer == "" && got.Code != http.StatusOK || pointer != "" && (got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.text, `"`+pointer+`"`) || !strings.Contains(got.text, codeUnreadable)) {
+			t.Errorf("%s: %d %s", patch, got.Code, got.text)
+		}
+	}
+	if stored := b.stored()[0]; stored.Spec.Text() != text || stored.Active || stored.Name != "renamed" {
+		t.Errorf("%+v", stored)
+	}
+	exported := b.do("GET", "/api/v1/targets:export", "", as(editorKey))
+	if !strings.Contains(exported.text, `"unreadable"`) {
+		t.Errorf("exported as if that were all: %s", exported.text)
+	}
+	if got := b.do("POST", "/api/v1/targets:import?dry_run=true", exported.text, as(editorKey)); !strings.Contains(got.text, "unreadable") || !strings.Contains(got.text, "unknown_field") {
+		t.Errorf("imported: %d %s", got.Code, got.text)
+	}
+}

@@ -43,6 +43,9 @@ func newTarget() uptime.Target {
 // It answers every mistake; with one or more of them the target must not be used.
 func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []Mistake {
 	m := merger{target: t, around: around, judgedURL: t.URL}
+	if m.unreadable(in, null); len(m.found) > 0 {
+		return m.found
+	}
 	before, secrets := t.URL, t.Spec.Secrets()
 	if t.URL != "" {
 		m.judgedKind = t.Kind
@@ -65,7 +68,9 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	if in.Policy != nil || null["policy"] {
 		m.policy(deref(in.Policy))
 	}
-	m.spec(in, null)
+	if t.Spec.Unread == "" {
+		m.spec(in, null)
+	}
 	m.heartbeat(in)
 	// Who may edit a target may not read its secrets, and so may not have them sent elsewhere.
 	if len(secrets) > 0 && !sameOrigin(before, t.URL) && slices.ContainsFunc(t.Spec.Secrets(), func(s uptime.Sealed) bool { return slices.Contains(secrets, s) }) {

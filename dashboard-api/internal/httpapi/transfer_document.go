@@ -33,13 +33,14 @@ type transferTarget struct {
 	DNS        nullable[dnsPart]        `json:"dns"`
 	WebSocket  nullable[webSocketPart]  `json:"websocket"`
 	Heartbeat  nullable[heartbeatPart]  `json:"heartbeat"`
+	Unreadable string                   `json:"unreadable,omitempty"` // as in answers: an import refuses it
 }
 
 func transferOf(t uptime.Target, parent string) transferTarget {
 	body := bodyOf(t)
 	out := transferTarget{
 		URL: body.URL, Name: body.Name, Kind: body.Kind, Regions: body.Regions, Tags: body.Tags, Active: body.Active, Assertions: body.Assertions,
-		HTTP: body.HTTP, TCP: body.TCP, TLS: body.TLS, DNS: body.DNS, WebSocket: body.WebSocket, Heartbeat: body.Heartbeat,
+		HTTP: body.HTTP, TCP: body.TCP, TLS: body.TLS, DNS: body.DNS, WebSocket: body.WebSocket, Heartbeat: body.Heartbeat, Unreadable: body.Unreadable,
 	}
 	if t.Kind != uptime.KindHeartbeat {
 		seconds, millis := int64(t.Interval/time.Second), t.Timeout.Milliseconds()

@@ -23,7 +23,7 @@ type writer struct {
 	// generation is full, the older one goes.
 	mu           sync.Mutex
 	newer, older map[string]inked
-	bytes        int // of the newer
+	bytes, most  int // of the newer
 }
 
 // writtenBytes is how much a generation of what was written holds.
@@ -43,7 +43,7 @@ func newWriter() *writer {
 	p.RequireParseableURLs(true)
 	p.RequireNoFollowOnLinks(true)
 	p.RequireNoReferrerOnLinks(true)
-	return &writer{markdown: goldmark.New(), policy: p, strip: bluemonday.StrictPolicy()}
+	return &writer{markdown: goldmark.New(), policy: p, strip: bluemonday.StrictPolicy(), most: writtenBytes}
 }
 
 var blank = regexp.MustCompile(`\s+`)
@@ -70,7 +70,7 @@ func (w *writer) keep(text string, one inked) {
 		return
 	}
 	size := len(text) + len(one.html) + len(one.plain)
-	if w.newer == nil || w.bytes+size > writtenBytes {
+	if w.newer == nil || w.bytes+size > w.most {
 		w.older, w.newer, w.bytes = w.newer, map[string]inked{}, 0
 	}
 	w.newer[text] = one

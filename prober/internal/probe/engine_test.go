@@ -146,6 +146,19 @@ func TestPanicStaysInItsCheck(t *testing.T) {
 	}
 }
 
+// A value of a newer release is no reason to visit in another way.
+func TestUnknownValuesAreNotVisited(t *testing.T) {
+	t.Parallel()
+	e := New(options(nil))
+	for _, spec := range []uptime.Spec{{Family: "5"}, {HTTP: &uptime.HTTPSpec{Version: "4"}}, uptime.SpecText(`{"later":1}`).Read()} {
+		check := checkOf("http://127.0.0.1:1/")
+		check.Spec = spec.Text()
+		if o := checked(t.Context(), e, check); o.Reason != uptime.ReasonInternal || !strings.Contains(o.Message, "cannot run the check") {
+			t.Errorf("%s: %+v", check.Spec, o)
+		}
+	}
+}
+
 // freezer moves the watch's beat into the past, as a stopped process would find it.
 type freezer struct {
 	watch *freezeWatch

@@ -156,6 +156,9 @@ func (l *plans) fill(p *plan) error {
 	if err != nil {
 		return err
 	}
+	if err := visitable(spec); err != nil {
+		return err
+	}
 	if p.asserts = l.silent; len(spec.Assertions) > 0 {
 		if p.asserts, err = l.demands.compile(spec.Assertions); err != nil {
 			return err
@@ -173,6 +176,24 @@ func (l *plans) fill(p *plan) error {
 	p.visitor, err = compile(b)
 	p.secrets = b.secrets.opened
 	return err
+}
+
+// visitable refuses what a newer release may ask for by values this one has no names for: to visit in another
+// way would be to call up what may be down.
+func visitable(spec uptime.Spec) error {
+	switch spec.Family {
+	case uptime.FamilyAny, uptime.FamilyV4, uptime.FamilyV6:
+	default:
+		return fmt.Errorf("it knows no addresses of family %q", spec.Family)
+	}
+	if spec.HTTP == nil {
+		return nil
+	}
+	switch spec.HTTP.Version {
+	case uptime.HTTP1, uptime.HTTP2, uptime.HTTP3, uptime.HTTPBest:
+		return nil
+	}
+	return fmt.Errorf("it knows no HTTP version %q", spec.HTTP.Version)
 }
 
 // wantsOnlyRedirects is true for a target that expects redirects and nothing else.

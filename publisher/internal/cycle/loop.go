@@ -60,6 +60,7 @@ type Loop struct {
 	mu    sync.Mutex // guards wheel: the loop writes, the upkeep reads
 	wheel *schedule.Wheel
 
+	unread   bool  // it was said that the schedule cannot be read
 	known    int64 // every version up to it is in the wheel
 	fence    int64 // the sequence published under: known, or one raised whose adoption failed
 	seen     int64 // the highest sequence Redis ever showed: it forgets when it loses its data
@@ -240,6 +241,10 @@ func (l *Loop) position(ctx context.Context, clock checkstream.Clock) bool {
 	if err != nil {
 		l.Health.Set("database", unhealthy(l.wheel == nil), "the schedule cannot be read: "+err.Error())
 		if l.wheel == nil {
+			if !l.unread {
+				l.unread = true
+				l.Log.Warn("nothing is published before the schedule can be read", "error", err)
+			}
 			return false
 		}
 		l.Log.Warn("going back without the database", "second", next, "error", err)
@@ -249,7 +254,7 @@ func (l *Loop) position(ctx context.Context, clock checkstream.Clock) bool {
 		return true
 	}
 	l.mu.Lock()
-	l.wheel = wheel
+	l.wheel, l.unread = wheel, false
 	l.mu.Unlock()
 	l.setKnown(known)
 	l.feed.wake()
