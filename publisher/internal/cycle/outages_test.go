@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -126,6 +127,38 @@ func TestDatabaseDownChangesNothing(t *testing.T) {
 		p.stop()
 		if a := h.audit(t); a.published != a.planned || p.health.level("database") != service.OK {
 			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// A schedule that cannot be read is told all the time, and in the log once.
+func TestScheduleThatCannotBeReadIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		h.furnish(100, 10*time.Second)
+		unread := func(is bool) {
+			h.database.mu.Lock()
+			defer h.database.mu.Unlock()
+			h.database.unread = is
+		}
+		unread(true)
+		p := h.start(t.Context(), "a", true, 0)
+		for range 300 {
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+			if level := p.health.level("database"); level != service.Error {
+				t.Fatalf("the database is %v", level)
+			}
+		}
+		unread(false)
+		time.Sleep(20 * time.Second)
+		p.stop()
+		if a := h.audit(t); a.published == 0 || p.health.level("database") != service.OK {
+			t.Errorf("%+v, %v", a, p.health.level("database"))
+		}
+		if said := strings.Count(h.log.text.String(), "before the schedule can be read"); said != 1 {
+			t.Errorf("said %d times", said)
 		}
 	})
 }

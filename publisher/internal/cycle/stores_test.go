@@ -17,6 +17,7 @@ type database struct {
 	down     bool
 	tearOff  bool // Adopt commits and its answer is lost
 	readOnly bool // a full disk, a replica: it answers and takes nothing
+	unread   bool // it answers, but for the targets
 	seq      int64
 	targets  map[int64]uptime.Target
 	versions []schedulestore.Version
@@ -158,12 +159,17 @@ func (d *database) ByIDs(_ context.Context, ids []int64) (found []uptime.Target,
 
 func (d *database) Each(_ context.Context, fn func(uptime.Target) error) error {
 	var all []uptime.Target
+	var unread bool
 	if err := d.read(func() {
+		unread = d.unread
 		for _, t := range d.targets {
 			all = append(all, t)
 		}
 	}); err != nil {
 		return err
+	}
+	if unread {
+		return errDown
 	}
 	for _, t := range all {
 		if err := fn(t); err != nil {
