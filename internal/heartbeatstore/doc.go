@@ -27,6 +27,9 @@ var (
 	// ErrBehind says that so many deadlines have passed unseen that they are being made up
 	// for first: try again in a moment.
 	ErrBehind = errors.New("passed deadlines are being made up for")
+	// ErrUnread says that this release cannot read when the heartbeat is to ping. Nothing is expected
+	// of it from then on; it begins anew with a release that can.
+	ErrUnread = errors.New("what is expected of this heartbeat cannot be read by this release")
 )
 
 // Token is a heartbeat's secret as it is stored.

@@ -348,3 +348,38 @@ func TestAnotherKindMeanwhile(t *testing.T) {
 		r.want("24h1m0s up")
 	})
 }
+
+// A newer release has written when it pings: nothing is expected, no ping is taken for good and none for missing,
+// and with a release that reads it all begins anew.
+func TestOneThatCannotBeReadIsNotMissing(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRig(t, db)
+		write := func(spec string) {
+			t.Helper()
+			r.must(db.Write().Exec("UPDATE targets SET spec = ? WHERE id = ?", spec, r.id).Error)
+		}
+		r.ping(9*time.Minute, heartbeat.Success)
+		r.want("9m0s up")
+		for _, text := range []string{`{"heartbeat":{"period_s":600,"grace_s":60,"later":1}}`, `{}`} {
+			write(text)
+			if _, err := r.Settle(t.Context(), r.id, noon.Add(time.Hour)); !errors.Is(err, heartbeatstore.ErrUnread) {
+				t.Errorf("%s: settled: %v", text, err)
+			}
+			if _, err := r.Ping(t.Context(), "hash", heartbeat.Ping{At: noon.Add(time.Hour)}); !errors.Is(err, heartbeatstore.ErrUnread) {
+				t.Errorf("%s: pinged: %v", text, err)
+			}
+			if due, err := r.Due(t.Context(), noon.Add(48*time.Hour), 10); err != nil || len(due) != 0 {
+				t.Errorf("%s: due %v %v", text, due, err)
+			}
+		}
+		if h, err := r.Get(t.Context(), r.id); err != nil || h.Pings != 3 {
+			t.Errorf("%+v %v", h, err)
+		}
+		write(`{"heartbeat":{"period_s":600,"grace_s":60}}`)
+		r.settle(2 * time.Hour)
+		r.want("9m0s up")
+		r.settle(2*time.Hour + 12*time.Minute)
+		r.want("9m0s up; 2h10m0s down(timeout)")
+	})
+}

@@ -21,12 +21,16 @@ func (s *Store) Ping(ctx context.Context, tokenHash string, p heartbeat.Ping) (H
 	}
 	var id int64
 	behind := false
+	var unread error
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		c, err := hold(tx, holdByHash, tokenHash, p.At)
 		if err != nil {
 			return err
 		}
 		id = c.id
+		if unread = c.unread; unread != nil {
+			return tx.Exec(notePing, p.At.UnixMilli(), p.Signal.String(), p.ExitCode, p.Body, c.id).Error
+		}
 		gaps, err := gapsAt(tx, p.At)
 		if err != nil {
 			return err
@@ -43,6 +47,9 @@ func (s *Store) Ping(ctx context.Context, tokenHash string, p heartbeat.Ping) (H
 		}
 		return tx.Exec(notePing, p.At.UnixMilli(), p.Signal.String(), p.ExitCode, p.Body, c.id).Error
 	})
+	if err == nil {
+		err = unread
+	}
 	if err != nil {
 		return Heartbeat{}, database.Failed(ctx, "take in ping", err)
 	}

@@ -21,6 +21,7 @@ type current struct {
 	plan        string
 	specVersion int64
 	paused      bool
+	unread      error // why nothing else is known: ErrUnread
 }
 
 const (
@@ -28,7 +29,8 @@ const (
 	holdByID   = "UPDATE heartbeats SET pings = pings WHERE target_id = ? RETURNING target_id"
 	readState  = `SELECT h.plan, h.expected_ms, h.started_ms, t.spec, t.active, t.spec_version
 FROM heartbeats h JOIN targets t ON t.id = h.target_id WHERE h.target_id = ? AND t.kind = 'heartbeat'`
-	writeState = "UPDATE heartbeats SET plan = ?, spec_version = ?, expected_ms = ?, due_ms = ?, started_ms = ? WHERE target_id = ?"
+	forgetState = "UPDATE heartbeats SET plan = '', expected_ms = NULL, due_ms = NULL, started_ms = NULL WHERE plan <> '' AND target_id = ?"
+	writeState  = "UPDATE heartbeats SET plan = ?, spec_version = ?, expected_ms = ?, due_ms = ?, started_ms = ? WHERE target_id = ?"
 )
 
 // hold reads a heartbeat and keeps others from it until the transaction ends. What is
@@ -46,14 +48,16 @@ func hold(tx *gorm.DB, how string, by any, now time.Time) (*current, error) {
 		return nil, notFound(err)
 	}
 	spec, err := uptime.SpecText(text).Spec()
+	if err == nil && spec.Heartbeat == nil {
+		err = errors.New("it says nothing of when it pings")
+	}
+	if err == nil {
+		c.schedule, err = heartbeat.New(*spec.Heartbeat)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if spec.Heartbeat == nil {
-		return nil, fmt.Errorf("target %d says nothing of when it pings", c.id)
-	}
-	if c.schedule, err = heartbeat.New(*spec.Heartbeat); err != nil {
-		return nil, fmt.Errorf("target %d: %w", c.id, err)
+		// What was expected is not, or a release that reads it would take pings of meanwhile for missing.
+		c.unread = fmt.Errorf("%w: target %d: %w", ErrUnread, c.id, err)
+		return c, tx.Exec(forgetState, c.id).Error
 	}
 	c.state, c.paused = heartbeat.State{Expected: instant(expected), Started: instant(started)}, !active
 	if plan := planOf(*spec.Heartbeat, active); plan != c.plan {

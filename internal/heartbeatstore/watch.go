@@ -103,10 +103,14 @@ func (s *Store) ids(ctx context.Context, sql string, args ...any) (ids []int64, 
 // Settle ends the deadlines of a heartbeat that have passed at now, at most a thousand of
 // them, and takes an edit of its target in. It says how many rows there are of that.
 func (s *Store) Settle(ctx context.Context, targetID int64, now time.Time) (rows int, err error) {
+	var unread error
 	err = s.db.Tx(ctx, func(tx *gorm.DB) error {
 		c, err := hold(tx, holdByID, targetID, now)
 		if err != nil {
 			return err
+		}
+		if unread = c.unread; unread != nil {
+			return nil
 		}
 		gaps, err := gapsAt(tx, now)
 		if err != nil {
@@ -117,5 +121,8 @@ func (s *Store) Settle(ctx context.Context, targetID int64, now time.Time) (rows
 		}
 		return c.save(tx)
 	})
+	if err == nil {
+		err = unread
+	}
 	return rows, database.Failed(ctx, "settle heartbeat", err)
 }

@@ -3,7 +3,6 @@ package verdictstore
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -51,26 +50,30 @@ func dropOutage(tx *gorm.DB, target int64, slot time.Time) error {
 	return tx.Exec("DELETE FROM verdict_outages WHERE target_id = ? AND first_slot_ms = ?", target, slot.UnixMilli()).Error
 }
 
-func readOutages(tx *gorm.DB) (all []Outage, err error) {
-	rows, err := tx.Raw("SELECT told, facts FROM verdict_outages ORDER BY target_id, first_slot_ms").Rows()
+// readOutages gives all, and the targets of those whose facts cannot be read: what they have in common with
+// others is not known, so they are told alone.
+func readOutages(tx *gorm.DB) (all []Outage, unread []int64, err error) {
+	rows, err := tx.Raw("SELECT target_id, first_slot_ms, told, facts FROM verdict_outages ORDER BY target_id, first_slot_ms").Rows()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var o Outage
+		var target, slot int64
 		var told bool
 		var facts string
-		if err := rows.Scan(&told, &facts); err != nil {
-			return nil, err
+		if err := rows.Scan(&target, &slot, &told, &facts); err != nil {
+			return nil, nil, err
 		}
 		if err := json.Unmarshal([]byte(facts), &o); err != nil {
-			return nil, fmt.Errorf("outage: %w", err)
+			o, unread = Outage{}, append(unread, target)
+			o.TargetID, o.Slot = target, time.UnixMilli(slot).UTC()
 		}
 		o.Told = told
 		all = append(all, o)
 	}
-	return all, rows.Err()
+	return all, unread, rows.Err()
 }
 
 // gather makes a grouping true, of those targets that are still there.

@@ -47,7 +47,9 @@ type Saved struct {
 	States map[int64]verdict.FoldState
 	// Unread are targets whose state an other version wrote: they are folded anew.
 	Unread []int64
-	Blind  []selfdoubt.Window // that are open, or have ended lately
+	// Alone are targets with an outage of which no more can be read than that it is: it is told alone.
+	Alone []int64
+	Blind []selfdoubt.Window // that are open, or have ended lately
 	// Outages are those that are open and in no group; Groups those that go on.
 	Outages []Outage
 	Groups  []incidentstore.OpenGroup
@@ -106,7 +108,7 @@ func (s *Store) Load(ctx context.Context) (saved Saved, err error) {
 		if err != nil {
 			return err
 		}
-		if saved.Outages, err = readOutages(tx); err != nil {
+		if saved.Outages, saved.Alone, err = readOutages(tx); err != nil {
 			return err
 		}
 		if saved.Groups, err = incidentstore.OpenGroups(tx); err != nil {

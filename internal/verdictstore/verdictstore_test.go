@@ -114,6 +114,23 @@ func TestStatesAndCursorComeBack(t *testing.T) {
 	})
 }
 
+// What is not known of an outage is no reason not to tell of it, or not to judge any more.
+func TestAnOutageThatCannotBeReadIsThere(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+		r := newRig(t, db)
+		for _, facts := range []string{"{", `{"Slot":5}`} {
+			r.must(db.Write().WithContext(t.Context()).Exec("DELETE FROM verdict_outages").Error)
+			r.must(db.Write().WithContext(t.Context()).Exec("INSERT INTO verdict_outages (target_id, first_slot_ms, told, facts) VALUES (?, ?, ?, ?)", r.target, noon.UnixMilli(), true, facts).Error)
+			saved, err := r.Load(t.Context())
+			r.must(err)
+			if all := saved.Outages; len(all) != 1 || all[0].TargetID != r.target || !all[0].Slot.Equal(noon) || !all[0].Told || !slices.Equal(saved.Alone, []int64{r.target}) {
+				t.Errorf("%s: %+v, alone %v", facts, all, saved.Alone)
+			}
+		}
+	})
+}
+
 // Who was overtaken changes nothing at all, not even what it decided.
 // Of each of many targets the newest are told, in order.
 func TestConfirmationsOfMany(t *testing.T) {

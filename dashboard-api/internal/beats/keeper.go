@@ -18,6 +18,7 @@ import (
 const (
 	every      = time.Second
 	judgeLimit = 500 // heartbeats looked at in one go
+	triedEvery = time.Minute
 	rowLimit   = 1000
 	onItsWay   = time.Second // how long a ping may take from its instant until it is committed
 	storeCall  = 5 * time.Second
@@ -31,6 +32,8 @@ type Keeper struct {
 	wake    chan struct{}
 	leading atomic.Bool
 	told    map[uptime.Slot]time.Time // announced rows that wait, by slot: when they were noted
+	unread  map[int64]bool            // heartbeats that this release cannot read, as far as it was tried
+	tried   time.Time                 // when all of them were
 	written *prometheus.CounterVec
 }
 
@@ -112,12 +115,18 @@ func (k *Keeper) judge(ctx context.Context, now time.Time) error {
 	if err != nil || !leading {
 		return err
 	}
-	changed, err := k.o.Store.Changed(call, judgeLimit)
+	if now.Sub(k.tried) >= triedEvery || now.Before(k.tried) {
+		k.unread, k.tried = map[int64]bool{}, now
+	}
+	changed, err := k.o.Store.Changed(call, judgeLimit+len(k.unread)) // they stay changed, and keep nobody
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, id := range changed {
+		if k.unread[id] {
+			continue
+		}
 		if err := k.o.Store.Ensure(call, id, k.o.NewToken()); err != nil {
 			errs = append(errs, err)
 			continue
@@ -139,10 +148,16 @@ func (k *Keeper) judge(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// settle ends a heartbeat's deadlines. One that is gone by now has none.
+// settle ends a heartbeat's deadlines. One that is gone by now has none, and of one that cannot be read
+// nothing is expected.
 func (k *Keeper) settle(ctx context.Context, id int64, now time.Time) error {
 	_, err := k.o.Store.Settle(ctx, id, now)
-	if errors.Is(err, heartbeatstore.ErrNotFound) {
+	switch {
+	case errors.Is(err, heartbeatstore.ErrNotFound):
+		return nil
+	case errors.Is(err, heartbeatstore.ErrUnread):
+		k.o.Log.Error("nothing is expected of a heartbeat", "target_id", id, "error", err)
+		k.unread[id] = true
 		return nil
 	}
 	return err

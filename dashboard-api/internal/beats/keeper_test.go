@@ -30,6 +30,8 @@ type memory struct {
 	holder   string
 	until    time.Time
 	down     bool
+	unread   bool // by this release
+	settled  int
 }
 
 var errDown = errors.New("the database is away")
@@ -68,7 +70,7 @@ func (m *memory) Release(_ context.Context, holder string) error {
 func (m *memory) Changed(context.Context, int) ([]int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.began {
+	if m.began && !m.unread {
 		return nil, nil
 	}
 	return []int64{1}, nil
@@ -88,6 +90,9 @@ func (m *memory) Due(_ context.Context, now time.Time, _ int) ([]int64, error) {
 func (m *memory) Settle(_ context.Context, _ int64, now time.Time) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.settled++; m.unread {
+		return 0, heartbeatstore.ErrUnread
+	}
 	if !m.began {
 		m.began, m.state = true, m.schedule.Begin(now)
 	}
@@ -263,6 +268,21 @@ func TestDeadlines(t *testing.T) {
 		s.want(t, began, "30s up", "1m30s down", "2m30s down", "2m43s up")
 		if _, told, _ := s.counts(); told != 4 {
 			t.Errorf("announced %d", told)
+		}
+	})
+}
+
+// TestOneThatCannotBeReadKeepsNobody: it is tried once a minute, and the others are well.
+func TestOneThatCannotBeReadKeepsNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m, s, h := newMemory(t), &sink{}, &health{level: service.Error}
+		m.unread = true
+		_, stop := start(t, "node", m, s, h)
+		time.Sleep(3*time.Minute - 10*time.Second)
+		stop()
+		if m.settled != 3 || h.get() != service.OK {
+			t.Errorf("tried %d times in three minutes, health %v", m.settled, h.get())
 		}
 	})
 }

@@ -210,6 +210,9 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	f.catchUp(results)
 	entries, pulses, ended := e.follow(ctx, saved.Entry, began)
 	e.Log.Info("evaluating", "from", saved.Entry, "states", len(saved.States), "folded_anew", len(saved.Unread))
+	if len(saved.Alone) > 0 {
+		e.Log.Error("outages that cannot be read are told alone", "target_ids", saved.Alone)
+	}
 	e.metrics.leading.Set(1)
 	e.Health.Set("evaluator", service.OK, "")
 

@@ -109,6 +109,9 @@ var mapping = [...]struct {
 	{heartbeatstore.ErrBehind, func(error) *Problem {
 		return problem(http.StatusServiceUnavailable, codeUnavailable, "deadlines of an outage are being made up for: ping again").retryAfter(time.Second)
 	}},
+	{heartbeatstore.ErrUnread, func(error) *Problem {
+		return problem(http.StatusServiceUnavailable, codeUnavailable, "this release cannot read when this heartbeat is to ping: it was written by a newer one, or is broken").retryAfter(retryWhenDown)
+	}},
 	{maintenancestore.ErrNotFound, func(error) *Problem {
 		return problem(http.StatusNotFound, codeNotFound, "there is no such maintenance window")
 	}},

@@ -42,22 +42,29 @@ func (m *merger) spec(in TargetInput, null nulls) {
 // unreadable refuses to change how a target is visited when that is what cannot be read here: parts of it,
 // secrets among them, would be lost or sent elsewhere unseen. Everything else can be changed.
 func (m *merger) unreadable(in TargetInput, null nulls) {
-	t := m.target
-	if t.Spec.Unread == "" {
+	if m.target.Spec.Unread == "" {
 		return
 	}
+	for _, part := range m.visit(in, null) {
+		m.mistake("/"+part, codeUnreadable, "how this target is visited cannot be read by this release, and so not be changed: upgrade, or delete it and create it anew")
+	}
+}
+
+// visit names the members of an input that say how a target is visited, those left out that say what it is already.
+func (m *merger) visit(in TargetInput, null nulls) (given []string) {
 	for _, part := range []struct {
 		name  string
 		given bool
 	}{
-		{"url", in.URL != nil && *in.URL != t.URL}, {"kind", in.Kind != nil && *in.Kind != string(t.Kind)},
+		{"url", in.URL != nil && *in.URL != m.target.URL}, {"kind", in.Kind != nil && *in.Kind != string(m.target.Kind)},
 		{"expect", in.Expect != nil || null["expect/status"]}, {"family", in.Family != nil}, {"assertions", in.Assertions != nil},
 		{"http", in.HTTP != nil}, {"tcp", in.TCP != nil}, {"tls", in.TLS != nil}, {"dns", in.DNS != nil}, {"websocket", in.WebSocket != nil}, {"heartbeat", in.Heartbeat != nil},
 	} {
 		if part.given || null[part.name] {
-			m.mistake("/"+part.name, codeUnreadable, "how this target is visited cannot be read by this release, and so not be changed: upgrade, or delete it and create it anew")
+			given = append(given, part.name)
 		}
 	}
+	return given
 }
 
 // replace puts the part that was given in place of the one before, which it may look at

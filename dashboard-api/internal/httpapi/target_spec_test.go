@@ -267,6 +267,22 @@ func TestTargetOfANewerRelease(t *testing.T) {
 	if stored := b.stored()[0]; stored.Spec.Text() != text || stored.Active || stored.Name != "renamed" {
 		t.Errorf("%+v", stored)
 	}
+	// One with a value that this release does not know is no worse off.
+	if err := b.db.Write().Exec(`UPDATE targets SET spec = '{"family":"5"}'`).Error; err != nil {
+		t.Fatal(err)
+	}
+	if got := b.do("PATCH", "/api/v1/targets/1", `{"active":true,"kind":"http","url":"https://example.com/"}`, as(editorKey)); got.Code != http.StatusOK || b.stored()[0].Spec.Family != "5" {
+		t.Errorf("an unknown family: %d %s", got.Code, got.text)
+	}
+	if got := b.do("PATCH", "/api/v1/targets/1", `{"assertions":[]}`, as(editorKey)); got.Code != http.StatusUnprocessableEntity {
+		t.Errorf("an unknown family beside an edit: %d %s", got.Code, got.text)
+	}
+	if err := b.db.Write().Exec("UPDATE targets SET spec = ?", text).Error; err != nil {
+		t.Fatal(err)
+	}
+	if table := b.do("GET", "/api/v1/targets:export?format=csv", "", as(editorKey)); !strings.Contains(table.text, ",unreadable,") {
+		t.Errorf("the table says nothing of it: %s", table.text)
+	}
 	exported := b.do("GET", "/api/v1/targets:export", "", as(editorKey))
 	if !strings.Contains(exported.text, `"unreadable"`) {
 		t.Errorf("exported as if that were all: %s", exported.text)

@@ -46,6 +46,11 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	if m.unreadable(in, null); len(m.found) > 0 {
 		return m.found
 	}
+	// What stays as it is is not judged again: a newer release may have stored what this one does not know.
+	same := t.ID != 0 && len(m.visit(in, null)) == 0
+	if same {
+		in.URL, in.Kind = nil, nil
+	}
 	before, secrets := t.URL, t.Spec.Secrets()
 	if t.URL != "" {
 		m.judgedKind = t.Kind
@@ -68,7 +73,7 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	if in.Policy != nil || null["policy"] {
 		m.policy(deref(in.Policy))
 	}
-	if t.Spec.Unread == "" {
+	if !same {
 		m.spec(in, null)
 	}
 	m.heartbeat(in)

@@ -189,9 +189,13 @@ func (d *transferTable) target(t transferTarget) error {
 		}
 		return strconv.FormatInt(*n, 10)
 	}
+	family := deref(t.Family.value)
+	if t.Unreadable != "" {
+		family = codeUnreadable // which no import takes
+	}
 	return d.csv.Write([]string{
 		harmless(t.URL), harmless(t.Name), t.Kind, number(t.IntervalS), number(t.TimeoutMS), strings.Join(t.Regions, " "), harmless(strings.Join(t.Tags, " ")),
-		strconv.FormatBool(t.Active), deref(t.Family.value), harmless(deref(t.Parent.value)),
+		strconv.FormatBool(t.Active), family, harmless(deref(t.Parent.value)),
 	})
 }
 

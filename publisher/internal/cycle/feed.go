@@ -106,9 +106,12 @@ func (f *feed) runOnce(ctx context.Context) error {
 func (f *feed) tell(err error) {
 	if err == nil {
 		f.lastOK.Store(time.Now().UnixNano())
-		if f.known.Load() >= 0 { // who has no schedule yet says why that cannot be read
-			f.health.Set("database", service.OK, "")
-		}
+	}
+	if f.known.Load() < 0 {
+		return // who has no schedule yet says why that cannot be read
+	}
+	if err == nil {
+		f.health.Set("database", service.OK, "")
 	} else if age := f.age(); age > 2*pollEvery {
 		f.health.Set("database", service.Degraded, fmt.Sprintf("changes of targets are not seen, the schedule of %v ago stays in force: %v", age.Round(time.Second), err))
 	}

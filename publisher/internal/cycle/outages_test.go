@@ -134,33 +134,38 @@ func TestDatabaseDownChangesNothing(t *testing.T) {
 // A schedule that cannot be read is told all the time, and in the log once.
 func TestScheduleThatCannotBeReadIsTold(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		h := newHouse()
-		h.furnish(100, 10*time.Second)
-		unread := func(is bool) {
-			h.database.mu.Lock()
-			defer h.database.mu.Unlock()
-			h.database.unread = is
-		}
-		unread(true)
-		p := h.start(t.Context(), "a", true, 0)
-		for range 300 {
-			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
-			if level := p.health.level("database"); level != service.Error {
-				t.Fatalf("the database is %v", level)
+	for name, broken := range map[string]func(d *database, is bool){
+		"one of its parts": func(d *database, is bool) { d.unread = is },
+		"the database":     func(d *database, is bool) { d.down = is },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse()
+			h.furnish(100, 10*time.Second)
+			set := func(is bool) {
+				h.database.mu.Lock()
+				defer h.database.mu.Unlock()
+				broken(h.database, is)
 			}
-		}
-		unread(false)
-		time.Sleep(20 * time.Second)
-		p.stop()
-		if a := h.audit(t); a.published == 0 || p.health.level("database") != service.OK {
-			t.Errorf("%+v, %v", a, p.health.level("database"))
-		}
-		if said := strings.Count(h.log.text.String(), "before the schedule can be read"); said != 1 {
-			t.Errorf("said %d times", said)
-		}
-	})
+			set(true)
+			p := h.start(t.Context(), "a", true, 0)
+			for range 300 {
+				time.Sleep(100 * time.Millisecond)
+				synctest.Wait()
+				if level := p.health.level("database"); level != service.Error {
+					t.Fatalf("%s: the database is %v", name, level)
+				}
+			}
+			set(false)
+			time.Sleep(20 * time.Second)
+			p.stop()
+			if a := h.audit(t); a.published == 0 || p.health.level("database") != service.OK {
+				t.Errorf("%s: %+v, %v", name, a, p.health.level("database"))
+			}
+			if said := strings.Count(h.log.text.String(), "before the schedule can be read"); said != 1 {
+				t.Errorf("%s: said %d times", name, said)
+			}
+		})
+	}
 }
 
 // The answer of the adoption is lost and the database goes away: publishing goes
