@@ -34,6 +34,9 @@ type Schedule struct {
 
 // New reads a spec that spec.Validate has accepted.
 func New(s uptime.HeartbeatSpec) (*Schedule, error) {
+	if s.Cron == "" && s.PeriodS <= 0 {
+		return nil, errors.New("it says neither a period nor a cron expression")
+	}
 	if s.Cron == "" {
 		return &Schedule{Grace: s.Grace(), period: time.Duration(s.PeriodS) * time.Second}, nil
 	}

@@ -361,7 +361,7 @@ func TestOneThatCannotBeReadIsNotMissing(t *testing.T) {
 		}
 		r.ping(9*time.Minute, heartbeat.Success)
 		r.want("9m0s up")
-		for _, text := range []string{`{"heartbeat":{"period_s":600,"grace_s":60,"later":1}}`, `{}`} {
+		for _, text := range []string{`{"heartbeat":{"period_s":600,"grace_s":60,"later":1}}`, `{}`, `{"heartbeat":{"grace_s":60}}`} {
 			write(text)
 			if _, err := r.Settle(t.Context(), r.id, noon.Add(time.Hour)); !errors.Is(err, heartbeatstore.ErrUnread) {
 				t.Errorf("%s: settled: %v", text, err)
@@ -372,8 +372,11 @@ func TestOneThatCannotBeReadIsNotMissing(t *testing.T) {
 			if due, err := r.Due(t.Context(), noon.Add(48*time.Hour), 10); err != nil || len(due) != 0 {
 				t.Errorf("%s: due %v %v", text, due, err)
 			}
+			if changed, err := r.Changed(t.Context(), 10); err != nil || len(changed) != 1 {
+				t.Errorf("%s: nobody looks whether it can be read again: %v %v", text, changed, err)
+			}
 		}
-		if h, err := r.Get(t.Context(), r.id); err != nil || h.Pings != 3 {
+		if h, err := r.Get(t.Context(), r.id); err != nil || h.Pings != 4 {
 			t.Errorf("%+v %v", h, err)
 		}
 		write(`{"heartbeat":{"period_s":600,"grace_s":60}}`)

@@ -29,7 +29,7 @@ const (
 	holdByID   = "UPDATE heartbeats SET pings = pings WHERE target_id = ? RETURNING target_id"
 	readState  = `SELECT h.plan, h.expected_ms, h.started_ms, t.spec, t.active, t.spec_version
 FROM heartbeats h JOIN targets t ON t.id = h.target_id WHERE h.target_id = ? AND t.kind = 'heartbeat'`
-	forgetState = "UPDATE heartbeats SET plan = '', expected_ms = NULL, due_ms = NULL, started_ms = NULL WHERE plan <> '' AND target_id = ?"
+	forgetState = "UPDATE heartbeats SET plan = '', spec_version = 0, expected_ms = NULL, due_ms = NULL, started_ms = NULL WHERE plan <> '' AND target_id = ?" // so that it is looked at again: see newSQL
 	writeState  = "UPDATE heartbeats SET plan = ?, spec_version = ?, expected_ms = ?, due_ms = ?, started_ms = ? WHERE target_id = ?"
 )
 

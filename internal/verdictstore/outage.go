@@ -66,7 +66,8 @@ func readOutages(tx *gorm.DB) (all []Outage, unread []int64, err error) {
 		if err := rows.Scan(&target, &slot, &told, &facts); err != nil {
 			return nil, nil, err
 		}
-		if err := json.Unmarshal([]byte(facts), &o); err != nil {
+		err := json.Unmarshal([]byte(facts), &o)
+		if err != nil || o.TargetID != target || o.Slot.UnixMilli() != slot {
 			o, unread = Outage{}, append(unread, target)
 			o.TargetID, o.Slot = target, time.UnixMilli(slot).UTC()
 		}

@@ -119,7 +119,7 @@ func TestAnOutageThatCannotBeReadIsThere(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db)
-		for _, facts := range []string{"{", `{"Slot":5}`} {
+		for _, facts := range []string{"{", `{"Slot":5}`, "{}", "null"} {
 			r.must(db.Write().WithContext(t.Context()).Exec("DELETE FROM verdict_outages").Error)
 			r.must(db.Write().WithContext(t.Context()).Exec("INSERT INTO verdict_outages (target_id, first_slot_ms, told, facts) VALUES (?, ?, ?, ?)", r.target, noon.UnixMilli(), true, facts).Error)
 			saved, err := r.Load(t.Context())

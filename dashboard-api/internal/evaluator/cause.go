@@ -127,6 +127,9 @@ func (f *fold) tell(o verdictstore.Outage, at time.Time) {
 // gather puts what waited long enough into groups with what has the same cause, and has the rest
 // told alone. What belongs to a group that there is joins it at once.
 func (f *fold) gather() {
+	if f.now.IsZero() { // nothing has come yet: what is told now would be of the year 1
+		return
+	}
 	var waiting []verdictstore.Outage
 	for _, id := range slices.Sorted(maps.Keys(f.out.open)) {
 		if o := f.out.open[id]; !o.Told {

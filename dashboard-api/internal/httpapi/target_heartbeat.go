@@ -42,6 +42,10 @@ func (m *merger) heartbeat(in TargetInput) {
 		}
 	}
 	t.Regions = nil
+	if m.same {
+		t.Interval, t.Timeout = m.before.Interval, m.before.Timeout
+		return
+	}
 	if t.Spec.Heartbeat == nil || len(m.found) > 0 {
 		return
 	}

@@ -277,7 +277,18 @@ func TestTargetOfANewerRelease(t *testing.T) {
 	if got := b.do("PATCH", "/api/v1/targets/1", `{"assertions":[]}`, as(editorKey)); got.Code != http.StatusUnprocessableEntity {
 		t.Errorf("an unknown family beside an edit: %d %s", got.Code, got.text)
 	}
-	if err := b.db.Write().Exec("UPDATE targets SET spec = ?", text).Error; err != nil {
+	b.create(`{"name":"job","heartbeat":{"cron":"0 3 * * 1","grace_s":60},"kind":"heartbeat"}`)
+	for _, broken := range []string{`{"heartbeat":{"cron":"0 3 * * 1","zone":"Mars/Olympus"}}`, `{"heartbeat":{"later":1}}`, `{"heartbeat":{}}`} {
+		if err := b.db.Write().Exec("UPDATE targets SET spec = ? WHERE id = 2", broken).Error; err != nil {
+			t.Fatal(err)
+		}
+		before := b.stored()[1]
+		got := b.do("PATCH", "/api/v1/targets/2", fmt.Sprintf(`{"active":%v,"interval_s":null,"timeout_ms":null}`, !before.Active), as(editorKey))
+		if after := b.stored()[1]; got.Code != http.StatusOK || after.Active == before.Active || after.Interval != before.Interval || after.Timeout != before.Timeout {
+			t.Errorf("a heartbeat with %s: %d %s, every %v", broken, got.Code, got.text, after.Interval)
+		}
+	}
+	if err := b.db.Write().Exec("UPDATE targets SET spec = ? WHERE id = 1", text).Error; err != nil {
 		t.Fatal(err)
 	}
 	if table := b.do("GET", "/api/v1/targets:export?format=csv", "", as(editorKey)); !strings.Contains(table.text, ",unreadable,") {

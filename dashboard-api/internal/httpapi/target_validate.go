@@ -42,13 +42,13 @@ func newTarget() uptime.Target {
 // merge lays an input over a target: absent members stay, nulls become defaults.
 // It answers every mistake; with one or more of them the target must not be used.
 func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []Mistake {
-	m := merger{target: t, around: around, judgedURL: t.URL}
+	m := merger{target: t, before: *t, around: around, judgedURL: t.URL}
 	if m.unreadable(in, null); len(m.found) > 0 {
 		return m.found
 	}
 	// What stays as it is is not judged again: a newer release may have stored what this one does not know.
-	same := t.ID != 0 && len(m.visit(in, null)) == 0
-	if same {
+	m.same = t.ID != 0 && len(m.visit(in, null)) == 0
+	if m.same {
 		in.URL, in.Kind = nil, nil
 	}
 	before, secrets := t.URL, t.Spec.Secrets()
@@ -73,7 +73,7 @@ func merge(t *uptime.Target, in TargetInput, null nulls, around surroundings) []
 	if in.Policy != nil || null["policy"] {
 		m.policy(deref(in.Policy))
 	}
-	if !same {
+	if !m.same {
 		m.spec(in, null)
 	}
 	m.heartbeat(in)
@@ -95,6 +95,8 @@ func sameOrigin(a, b string) bool {
 // judgedURL, which are empty while what was given there cannot be used.
 type merger struct {
 	target     *uptime.Target
+	before     uptime.Target // as it was
+	same       bool          // nothing is said of how it is visited
 	around     surroundings
 	judgedKind uptime.Kind
 	judgedURL  string
