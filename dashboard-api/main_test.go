@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -100,14 +101,18 @@ func startWith(t *testing.T, log *slog.Logger, extra map[string]string, database
 	return n
 }
 
+// freePort is below those that the kernel gives to outgoing connections: no other test takes it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(20_000 + rand.IntN(10_000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no free port between 20000 and 30000")
+	return ""
 }
 
 func (n *node) call(method, path, body string) (code int, answer string) {
