@@ -133,7 +133,7 @@ func (f *feed) followChanges(ctx context.Context) error {
 		if err := f.take(ctx, unread); err == nil || errors.Is(err, database.ErrUnavailable) {
 			return nil
 		}
-		// One that cannot be read, as of a newer release, does not keep the others.
+		// One that cannot be read does not keep the others.
 		for id := range unread {
 			_ = f.take(ctx, map[int64]bool{id: true})
 		}
