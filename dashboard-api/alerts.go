@@ -79,7 +79,7 @@ func (a *alerts) told() {
 func (a *alerts) loops(cfg Config, look func() *vitals, stores *stores, hub *live.Hub, s *service.Service) []func(context.Context) error {
 	return []func(context.Context) error{
 		a.lease.Run, a.evaluator.Run, a.zones.Run, a.worker.Run, a.feed.follow, a.followBlind(hub, stores.clock.Now, s.Log),
-		(&maintained{windows: a.windows, hub: hub, now: stores.clock.Now, log: s.Log}).follow, a.deadman(cfg, look(), s), a.troubles(look(), stores, s),
+		(&maintained{windows: a.windows, hub: hub, now: stores.clock.Now, health: s.Health, log: s.Log}).follow, a.deadman(cfg, look(), s), a.troubles(look(), stores, s),
 	}
 }
 

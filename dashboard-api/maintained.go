@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
@@ -26,9 +28,10 @@ type maintained struct {
 	windows interface {
 		Holding(ctx context.Context, since time.Time) ([]maintenancestore.Window, error)
 	}
-	hub *live.Hub
-	now func() time.Time
-	log *slog.Logger
+	hub    *live.Hub
+	now    func() time.Time
+	health *service.Health
+	log    *slog.Logger
 
 	known []maintenancestore.Window // as they were read last
 	laid  time.Time                 // when they were laid out; zero: never
@@ -49,6 +52,7 @@ func (m *maintained) look(ctx context.Context) {
 		m.log.Debug("maintenance windows not read", "error", err)
 		found = m.known
 	}
+	m.tell(found, now)
 	if !m.laid.IsZero() && now.Sub(m.laid) < laidAhead/2 && slices.EqualFunc(m.known, found, maintenancestore.Window.Alike) {
 		return
 	}
@@ -63,4 +67,19 @@ func (m *maintained) look(ctx context.Context) {
 		}
 		return near.Of(id)
 	})
+}
+
+// tell says which windows that are not over cannot be read.
+func (m *maintained) tell(all []maintenancestore.Window, now time.Time) {
+	var unread []int64
+	for _, w := range all {
+		if w.Unread != "" && (w.EndedAt.IsZero() || w.EndedAt.After(now)) {
+			unread = append(unread, w.ID)
+		}
+	}
+	if len(unread) > 0 {
+		m.health.Set("maintenance", service.Degraded, fmt.Sprintf("this release cannot read all of maintenance windows, and by that they hold nobody: %d", unread))
+		return
+	}
+	m.health.Set("maintenance", service.OK, "")
 }

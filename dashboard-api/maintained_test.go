@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -13,10 +14,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/maintenance"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
+	"github.com/probefleet/probefleet/internal/service"
 	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -92,7 +96,7 @@ func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := live.New(live.Options{})
 		table := &holding{windows: windows}
-		m := &maintained{windows: table, hub: hub, now: time.Now, log: slog.New(slog.DiscardHandler)}
+		m := &maintained{windows: table, hub: hub, now: time.Now, health: service.NewHealth("test", ""), log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- m.follow(ctx) }()
@@ -118,6 +122,34 @@ func TestMaintenanceGoesOnWithoutTheDatabase(t *testing.T) {
 	})
 }
 
+// A window that cannot be read is told where people look what is wrong with a node.
+func TestWindowsThatCannotBeReadAreTold(t *testing.T) {
+	t.Parallel()
+	db := databasetest.Open(t, testbackend.SQLite(t))
+	store, now := maintenancestore.New(db), time.Now()
+	w, err := store.Create(t.Context(), "w", maintenance.Window{Scope: maintenance.Scope{Everything: true}, StartsAt: "2000-01-01T02:00:00", DurationS: 3600}, now)
+	if err == nil {
+		err = db.Write().Exec("UPDATE maintenance_windows SET terms = '{'").Error
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	health := service.NewHealth("test", "")
+	m := &maintained{windows: store, hub: live.New(live.Options{}), now: time.Now, health: health, log: slog.New(slog.DiscardHandler)}
+	told := func() bool {
+		m.look(t.Context())
+		answer := httptest.NewRecorder()
+		service.OpsHandler(health, prometheus.NewRegistry()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+		return strings.Contains(answer.Body.String(), "cannot read all of maintenance windows")
+	}
+	if !told() {
+		t.Error("nothing is told")
+	}
+	if err := store.Remove(t.Context(), w.ID, 0, now); err != nil || told() {
+		t.Errorf("it is over and told of, or %v", err)
+	}
+}
+
 // The newest slots of a target that is checked once a day are months: so is what is told of them.
 func TestMaintenanceOfLongAgoIsToldOfRareTargets(t *testing.T) {
 	t.Parallel()
@@ -132,7 +164,7 @@ func TestMaintenanceOfLongAgoIsToldOfRareTargets(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		hub := live.New(live.Options{})
-		m := &maintained{windows: &holding{windows: windows}, hub: hub, now: time.Now, log: slog.New(slog.DiscardHandler)}
+		m := &maintained{windows: &holding{windows: windows}, hub: hub, now: time.Now, health: service.NewHealth("test", ""), log: slog.New(slog.DiscardHandler)}
 		rare := target(1, 1)
 		rare.Interval = 24 * time.Hour
 		hub.Load([]uptime.Target{rare, target(2, 1)}, nil, []string{"eu"})

@@ -202,8 +202,8 @@ func read(db *gorm.DB, where string, args ...any) (all []Window, err error) {
 		if err := rows.Scan(&w.ID, &w.Region, &w.Sign, &from, &to, &w.Why, &suspected, &incident, &opened); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal([]byte(suspected), &w.Suspects); err != nil {
-			return nil, fmt.Errorf("blind window %d: %w", w.ID, err)
+		if json.Unmarshal([]byte(suspected), &w.Suspects) != nil {
+			w.Suspects = nil // a window without any is over soon, or found anew
 		}
 		w.From, w.OpenedAt, w.IncidentID = time.UnixMilli(from).UTC(), time.UnixMilli(opened).UTC(), incident.Int64
 		if to.Valid {

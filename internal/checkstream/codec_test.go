@@ -59,6 +59,20 @@ func TestBadChecksAreNotWritten(t *testing.T) {
 	}
 }
 
+// A spec that only a newer release could have taken stops nobody: probers say that it cannot be read.
+func TestTooLongSpecIsPublishedAsUnreadable(t *testing.T) {
+	t.Parallel()
+	long := check(1_700_000_000, 42)
+	long.Spec = uptime.SpecText(`{"http":{"body":"` + strings.Repeat("x", maxField) + `"}}`)
+	body, spec, err := encodeCheck(long)
+	must(t, err)
+	got, err := decodeCheck(long.TargetID, long.ScheduledAt.Unix(), fields{"v", "2", "c", body, "s", spec})
+	must(t, err)
+	if _, err := got.Spec.Spec(); err == nil || got.URL != long.URL {
+		t.Errorf("%+v can be visited", got)
+	}
+}
+
 func TestStrangeEntriesAreErrors(t *testing.T) {
 	t.Parallel()
 	good := "1 60000 3 5000 http eu,us https://a/"

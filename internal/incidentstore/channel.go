@@ -72,7 +72,7 @@ func (s *Store) UpdateChannel(ctx context.Context, id, ifVersion int64, now time
 }
 
 // DeleteChannel removes a channel with its deliveries and what waits for it. The error is
-// ErrInUse while a rule names it.
+// ErrInUse while a rule names it, or one of which that cannot be read.
 func (s *Store) DeleteChannel(ctx context.Context, id, ifVersion int64) error {
 	err := s.db.Tx(ctx, func(tx *gorm.DB) error {
 		if _, err := holdChannel(tx, id, ifVersion); err != nil {
@@ -82,7 +82,7 @@ func (s *Store) DeleteChannel(ctx context.Context, id, ifVersion int64) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(rules, func(r Rule) bool { return slices.Contains(r.Terms.channels(), id) }) {
+		if slices.ContainsFunc(rules, func(r Rule) bool { return r.mayTell(id) }) {
 			return ErrInUse
 		}
 		return tx.Exec("DELETE FROM channels WHERE id = ?", id).Error

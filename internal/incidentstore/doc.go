@@ -37,6 +37,7 @@ var (
 	ErrNameTaken       = errors.New("this name is taken")
 	ErrConflict        = errors.New("it has changed since it was read")
 	ErrInUse           = errors.New("a notification rule tells this channel")
+	ErrUnreadable      = errors.New("not all of this notification rule can be read by this release")
 )
 
 // Store reads and writes incidents, channels, rules and the outbox.

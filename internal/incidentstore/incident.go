@@ -1,8 +1,10 @@
 package incidentstore
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -104,13 +106,17 @@ func scanIncident(row interface{ Scan(...any) error }) (Incident, error) {
 	if err != nil {
 		return Incident{}, err
 	}
-	for into, text := range map[any]string{&i.Subject: subject, &i.Cause: cause} {
-		if err := json.Unmarshal([]byte(text), into); err != nil {
-			return Incident{}, fmt.Errorf("incident %d: %w", i.ID, err)
-		}
+	if err := errors.Join(json.Unmarshal([]byte(subject), &i.Subject), json.Unmarshal([]byte(cause), &i.Cause)); err != nil {
+		i.Subject.Name = cmp.Or(i.Subject.Name, fmt.Sprintf("Incident %d", i.ID))
+		i.Cause.Explanation = cmp.Or(i.Cause.Explanation, unreadable(err))
 	}
 	i.TargetID, i.FirstSlot, i.OpenedAt, i.AcknowledgedAt, i.ResolvedAt, i.GroupID = target.Int64, at(firstSlot), at(opened), instant(acknowledged), instant(resolved), group.Int64
 	return i, nil
+}
+
+// unreadable is said where something is told of which not all can be read.
+func unreadable(why error) string {
+	return "What was written of it cannot be read by this release: " + why.Error()
 }
 
 // text is a value as JSON; of types that cannot fail.

@@ -1,6 +1,7 @@
 package incidentstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -47,6 +48,16 @@ func (p *Payload) state(i Incident) {
 	p.Severity, p.Explanation, p.Failure, p.Regions = i.Severity, i.Cause.Explanation, i.Cause.Failure, i.Cause.Regions
 }
 
+// mend fills in what could not be read: that something happened is told all the same.
+func (p *Payload) mend(n Notification, why error) {
+	p.Event, p.IncidentID = n.Event, n.IncidentID
+	p.At = cmp.Or(p.At, n.DueAt)
+	p.Since = cmp.Or(p.Since, p.At)
+	p.Severity = cmp.Or(p.Severity, Down)
+	p.Subject.Name = cmp.Or(p.Subject.Name, fmt.Sprintf("Incident %d", n.IncidentID))
+	p.Explanation = cmp.Or(p.Explanation, unreadable(why))
+}
+
 // Notification is something to tell on a channel.
 type Notification struct {
 	ID               int64
@@ -64,6 +75,7 @@ type Notification struct {
 	DueAt            time.Time
 	Attempts         int
 	batch            string
+	unread           bool // not all of the payload could be read
 }
 
 // Change is what happened to an incident.
@@ -145,6 +157,9 @@ func restate(tx *gorm.DB, i Incident) error {
 		return err
 	}
 	for _, n := range waiting {
+		if n.unread { // another release tells it better
+			continue
+		}
 		n.Payload.state(i)
 		if err := tx.Exec("UPDATE outbox SET payload = ? WHERE id = ?", text(n.Payload), n.ID).Error; err != nil {
 			return err
@@ -202,10 +217,11 @@ func readNotifications(db *gorm.DB, where string, args ...any) (all []Notificati
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(payload), &n.Payload); err != nil {
-			return fmt.Errorf("notification %d: %w", n.ID, err)
-		}
 		n.CreatedAt, n.DueAt = at(created), at(due)
+		if err := json.Unmarshal([]byte(payload), &n.Payload); err != nil {
+			n.unread = true
+			n.Payload.mend(n, err)
+		}
 		all = append(all, n)
 		return nil
 	}, "SELECT "+notificationColumns+" FROM outbox o WHERE "+where, args...)

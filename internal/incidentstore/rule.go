@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -23,6 +22,10 @@ type Rule struct {
 	Version   int64 // rises with every change
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	// Unread says what of the terms this release cannot read; "": it reads all. Such a rule speaks without
+	// the conditions that cannot be read, and is not changed: they would be lost.
+	Unread string
 }
 
 // Terms are what a rule says. What is empty is no condition.
@@ -68,6 +71,12 @@ func (t Terms) channels() []int64 {
 	return all
 }
 
+// mayTell says whether the rule names a channel, as far as that can be read.
+func (r Rule) mayTell(channel int64) bool {
+	all := r.Terms.channels()
+	return slices.Contains(all, channel) || r.Unread != "" && len(all) == 0
+}
+
 const ruleColumns = "id, name, enabled, terms, version, created_at_ms, updated_at_ms"
 
 func scanRule(row interface{ Scan(...any) error }) (Rule, error) {
@@ -77,11 +86,28 @@ func scanRule(row interface{ Scan(...any) error }) (Rule, error) {
 	if err := row.Scan(&r.ID, &r.Name, &r.Enabled, &terms, &r.Version, &created, &updated); err != nil {
 		return Rule{}, err
 	}
-	if err := json.Unmarshal([]byte(terms), &r.Terms); err != nil {
-		return Rule{}, fmt.Errorf("notification rule %d: %w", r.ID, err)
-	}
+	r.read(terms)
 	r.CreatedAt, r.UpdatedAt = at(created), at(updated)
 	return r, nil
+}
+
+// read takes in the terms. Part of a condition could leave out somebody whom the whole of it does not:
+// one that is not understood is none.
+func (r *Rule) read(terms string) {
+	err := database.ReadJSON(terms, &r.Terms)
+	if err == nil {
+		return
+	}
+	r.Unread, r.Terms = err.Error(), Terms{}
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(terms), &members)
+	for name, value := range members {
+		member := text(map[string]json.RawMessage{name: value})
+		whole := database.ReadJSON(member, &Terms{}) == nil
+		if whole || name == "channels" || name == "escalations" { // of whom to tell, those that can be read
+			_ = json.Unmarshal([]byte(member), &r.Terms)
+		}
+	}
 }
 
 func readRules(db *gorm.DB, where string, args ...any) (all []Rule, err error) {
@@ -118,12 +144,16 @@ VALUES (?, ?, ?, 1, ?, ?) RETURNING `+ruleColumns, r.Name, r.Enabled, text(r.Ter
 }
 
 // UpdateRule reads a rule, lets change edit it and stores it, all in one transaction. An
-// ifVersion other than 0 must be its version, else ErrConflict. What was enqueued stays.
+// ifVersion other than 0 must be its version, else ErrConflict. What was enqueued stays. The error
+// is ErrUnreadable if not all of it can be read.
 func (s *Store) UpdateRule(ctx context.Context, id, ifVersion int64, now time.Time, change func(*Rule) error) (Rule, error) {
 	var r Rule
 	err := s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
 		if r, err = holdRule(tx, id, ifVersion); err != nil {
 			return err
+		}
+		if r.Unread != "" {
+			return ErrUnreadable
 		}
 		before := r
 		if err := change(&r); err != nil {

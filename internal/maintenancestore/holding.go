@@ -74,7 +74,7 @@ func (s *Store) holding(ctx context.Context, since time.Time, ids []int64) ([]Wi
 
 // Alike says whether two of them hold the same targets at the same times.
 func (w Window) Alike(o Window) bool {
-	return w.ID == o.ID && w.Version == o.Version && w.EndedAt.Equal(o.EndedAt) &&
+	return w.ID == o.ID && w.Version == o.Version && w.Unread == o.Unread && w.EndedAt.Equal(o.EndedAt) &&
 		slices.EqualFunc(w.parts, o.parts, func(a, b part) bool { return maps.EqualFunc(a.carried, b.carried, slices.Equal) })
 }
 

@@ -13,7 +13,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -32,6 +31,8 @@ var (
 	ErrConflict = errors.New("maintenance window has changed since it was read")
 	ErrEnded    = errors.New("maintenance window was ended")
 	ErrTooOften = errors.New("maintenance window was changed too often")
+	// ErrUnreadable says that this release cannot read all of a window: changing it would lose that.
+	ErrUnreadable = errors.New("not all of this maintenance window can be read by this release")
 )
 
 // Store reads and writes windows.
@@ -50,6 +51,10 @@ type Window struct {
 	ChangedAt time.Time // since when it is as it is; zero: it was never changed
 	Version   int64     // rises with every change
 	parts     []part    // the last is what it is now
+
+	// Unread says what of it this release cannot read, of now or of before; "": it reads all. By
+	// what cannot be read it holds nobody: to be paged in vain is better than not to be paged.
+	Unread string
 }
 
 // Next is when it holds next, or holds now, from its beginning; false if it never does again.
@@ -65,8 +70,11 @@ func (w Window) Next(now time.Time) (verdict.Span, bool) {
 	return schedule.Next(now)
 }
 
-// Begun says whether it has held before an instant, or holds then.
+// Begun says whether it has held before an instant, or holds then; or may have, if it cannot be read.
 func (w Window) Begun(now time.Time) bool {
+	if w.Unread != "" {
+		return true
+	}
 	if !w.EndedAt.IsZero() && w.EndedAt.Before(now) {
 		now = w.EndedAt
 	}
@@ -88,12 +96,7 @@ func scan(row interface{ Scan(...any) error }) (Window, error) {
 	if err := row.Scan(&w.ID, &w.Name, &terms, &past, &w.Version, &ended, &created); err != nil {
 		return w, err
 	}
-	if err := json.Unmarshal([]byte(terms), &w.Terms); err != nil {
-		return w, fmt.Errorf("maintenance window %d: %w", w.ID, err)
-	}
-	if err := w.readParts(past); err != nil {
-		return w, fmt.Errorf("maintenance window %d: %w", w.ID, err)
-	}
+	w.readParts(terms, past)
 	w.CreatedAt = time.UnixMilli(created).UTC()
 	if ended.Valid {
 		w.EndedAt = time.UnixMilli(ended.Int64).UTC()
@@ -140,7 +143,8 @@ func (s *Store) List(ctx context.Context, afterID int64, limit int) (all []Windo
 // Update changes the name and the terms of a window, which must be valid, from now on: whatever it
 // was until now, it stays for that time. An ifVersion other than 0 must be its version, else
 // ErrConflict; one that was ended is not changed any more: ErrEnded, nor one that was changed
-// MostChanges times: ErrTooOften. A change of nothing is none.
+// MostChanges times: ErrTooOften, nor one that cannot be read: ErrUnreadable. A change of nothing is
+// none.
 func (s *Store) Update(ctx context.Context, id, ifVersion int64, now time.Time, change func(*Window) error) (w Window, err error) {
 	err = s.db.Tx(ctx, func(tx *gorm.DB) (err error) {
 		if w, err = hold(tx, id, ifVersion); err != nil {
@@ -148,6 +152,9 @@ func (s *Store) Update(ctx context.Context, id, ifVersion int64, now time.Time, 
 		}
 		if !w.EndedAt.IsZero() {
 			return ErrEnded
+		}
+		if w.Unread != "" {
+			return ErrUnreadable
 		}
 		next := w
 		if err := change(&next); err != nil {

@@ -6,13 +6,16 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/database"
 	"github.com/probefleet/probefleet/internal/maintenance"
+	"github.com/probefleet/probefleet/internal/spec"
 	"github.com/probefleet/probefleet/internal/verdict"
 )
 
 // part is a time in which a window was the same: it holds by these terms then, and only then.
 type part struct {
 	name        string
+	text        string // its terms, as they are stored
 	terms       maintenance.Window
 	schedule    *maintenance.Schedule
 	from, until time.Time                // zero: there is no such bound
@@ -21,32 +24,43 @@ type part struct {
 
 // earlier is a part that is over, as it is stored.
 type earlier struct {
-	Name    string             `json:"name"`
-	Terms   maintenance.Window `json:"terms"`
-	UntilMS int64              `json:"until_ms"`
+	Name    string          `json:"name"`
+	Terms   json.RawMessage `json:"terms"`
+	UntilMS int64           `json:"until_ms"`
 }
 
 // readParts takes in what it was, as it is stored, and what it is.
-func (w *Window) readParts(past string) error {
+func (w *Window) readParts(terms, past string) {
 	var all []earlier
-	if err := json.Unmarshal([]byte(past), &all); err != nil {
-		return err
+	if err := database.ReadJSON(past, &all); err != nil { // since when it is as it is, is not known either
+		w.Unread = err.Error()
+		w.parts = []part{{name: w.Name, schedule: maintenance.Never()}}
+		return
 	}
 	w.parts = make([]part, 0, len(all)+1)
 	for _, e := range all {
 		until := time.UnixMilli(e.UntilMS).UTC()
-		w.parts = append(w.parts, part{name: e.Name, terms: e.Terms, from: w.ChangedAt, until: until})
+		w.parts = append(w.parts, w.readPart(e.Name, string(e.Terms), w.ChangedAt, until))
 		w.ChangedAt = until
 	}
-	w.parts = append(w.parts, part{name: w.Name, terms: w.Terms, from: w.ChangedAt})
-	for i := range w.parts {
-		schedule, mistakes := maintenance.Stored(w.parts[i].terms)
-		if len(mistakes) > 0 {
-			return errors.New(mistakes[0].Message)
+	w.parts = append(w.parts, w.readPart(w.Name, terms, w.ChangedAt, time.Time{}))
+	w.Terms = w.parts[len(all)].terms
+}
+
+// readPart reads one; what cannot be read holds nobody, and is noted.
+func (w *Window) readPart(name, text string, from, until time.Time) part {
+	p := part{name: name, text: text, from: from, until: until}
+	err := database.ReadJSON(text, &p.terms)
+	if err == nil {
+		var mistakes []spec.Problem
+		if p.schedule, mistakes = maintenance.Stored(p.terms); len(mistakes) > 0 {
+			err = errors.New(mistakes[0].Message)
 		}
-		w.parts[i].schedule = schedule
 	}
-	return nil
+	if err != nil {
+		w.Unread, p.terms, p.schedule = err.Error(), maintenance.Window{}, maintenance.Never()
+	}
+	return p
 }
 
 // pastAt is what is stored of what it was when it becomes another one. Of several changes at one
@@ -60,7 +74,7 @@ func (w *Window) pastAt(now time.Time) (string, error) {
 				break
 			}
 		}
-		all = append(all, earlier{p.name, p.terms, until.UnixMilli()})
+		all = append(all, earlier{p.name, json.RawMessage(p.text), until.UnixMilli()})
 	}
 	if len(all) > MostChanges {
 		return "", ErrTooOften

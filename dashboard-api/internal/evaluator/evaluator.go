@@ -199,7 +199,9 @@ func (e *Evaluator) lead(ctx context.Context) error {
 	}
 	f := newFold(saved)
 	f.nameServers = e.NameServers
-	e.judge(ctx, f)
+	if err := e.judge(ctx, f, loadBound); err != nil { // without the windows, what is maintained would be told as down
+		return err
+	}
 	e.lookBack(ctx, f, saved, began)
 	first, cancel := context.WithTimeout(ctx, firstBound)
 	results, err := e.latest(first, f.longest())
@@ -240,7 +242,9 @@ func (e *Evaluator) lead(ctx context.Context) error {
 				f.pass(at.UTC())
 			}
 		case <-rules.C:
-			e.judge(ctx, f)
+			if err := e.judge(ctx, f, rulesBound); err != nil && ctx.Err() == nil {
+				e.Log.Warn("maintenance windows stay as they were", "error", err)
+			}
 		case <-newest.C:
 			if longest := f.longest(); !asking { // while a store is slow the stream goes on
 				asking = true
@@ -294,18 +298,20 @@ func (e *Evaluator) follow(ctx context.Context, from string, now time.Time) (ent
 	return entries, pulses, ended
 }
 
-// judge takes in which targets there are, and how each is judged now.
-func (e *Evaluator) judge(ctx context.Context, f *fold) {
+// judge takes in which targets there are, and how each is judged now. With an error the windows are
+// as they were; it waits no longer for them than said.
+func (e *Evaluator) judge(ctx context.Context, f *fold, patience time.Duration) (err error) {
 	windows := f.windows
 	if e.Maintenance != nil {
-		ctx, cancel := context.WithTimeout(ctx, rulesBound)
-		found, err := e.Maintenance.Holding(ctx, e.Now().Add(-2*laidOut))
-		cancel()
-		if windows = found; err != nil {
-			windows = f.windows // as they were
+		var found []maintenancestore.Window
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		if found, err = e.Maintenance.Holding(ctx, e.Now().Add(-2*laidOut)); err == nil {
+			windows = found
 		}
+		cancel()
 	}
 	f.judge(e.Targets.Watched(), windows, e.Now())
+	return err
 }
 
 // latest reads the newest of every series, for what the stream did not bring.

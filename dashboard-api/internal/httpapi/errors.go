@@ -124,6 +124,12 @@ var mapping = [...]struct {
 	{maintenancestore.ErrTooOften, func(error) *Problem {
 		return problem(http.StatusConflict, "too_many", fmt.Sprintf("it was changed %d times, and all that it was is kept: end it, and plan another one", maintenancestore.MostChanges))
 	}},
+	{maintenancestore.ErrUnreadable, func(error) *Problem {
+		return problem(http.StatusUnprocessableEntity, codeUnreadable, "not all of this window can be read by this release, and so it is not changed: upgrade, or end it and plan another one")
+	}},
+	{incidentstore.ErrUnreadable, func(error) *Problem {
+		return problem(http.StatusUnprocessableEntity, codeUnreadable, "not all of this rule can be read by this release, and so it is not changed: upgrade, or delete it and create it anew")
+	}},
 	{incidentstore.ErrNotFound, func(error) *Problem { return problem(http.StatusNotFound, codeNotFound, "there is no such incident") }},
 	{incidentstore.ErrResolved, func(error) *Problem {
 		return problem(http.StatusConflict, "incident_resolved", "the incident is over: there is nothing to look after any more")

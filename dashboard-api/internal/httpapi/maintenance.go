@@ -61,6 +61,7 @@ type windowBody struct {
 	CreatedAt  instant           `json:"created_at"`
 	ChangedAt  nullable[instant] `json:"changed_at" doc:"since when it is as it is: what it covered before, by what it was then, stays covered; null: it was never changed"`
 	Version    int64             `json:"version" doc:"rises with every change; the ETag"`
+	Unreadable string            `json:"unreadable,omitempty" doc:"what of it this release cannot read, if so: by that it holds nobody, and it cannot be changed"`
 }
 
 type windowOutput struct {
@@ -72,6 +73,7 @@ func windowOf(w maintenancestore.Window, now time.Time) windowBody {
 	body := windowBody{
 		ID: w.ID, Name: w.Name, Everything: w.Terms.Everything, Tags: orEmpty(w.Terms.Tags), StartsAt: w.Terms.StartsAt, Zone: zoneName(w.Terms.Zone),
 		DurationS: w.Terms.DurationS, RRule: w.Terms.RRule, Begun: w.Begun(now), EndedAt: maybeInstant(w.EndedAt), CreatedAt: instant(w.CreatedAt), ChangedAt: maybeInstant(w.ChangedAt), Version: w.Version,
+		Unreadable: w.Unread,
 	}
 	if w.Terms.TargetID != 0 {
 		body.TargetID = some(w.Terms.TargetID)

@@ -71,6 +71,32 @@ func TestMaintenanceWindows(t *testing.T) {
 	}
 }
 
+// What another release wrote of windows and rules is shown as what it is, and not changed.
+func TestWindowsAndRulesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	window := b.do("POST", "/api/v1/maintenance-windows", `{"name":"w","everything":true,"starts_at":"2026-03-01T11:30:00","duration_s":3600}`, as(editorKey)).Header().Get("Location")
+	rule := b.do("POST", "/api/v1/notification-rules", fmt.Sprintf(`{"name":"r","channel_ids":[%d]}`, b.channel(aWebhook).ID), as(editorKey)).Header().Get("Location")
+	for _, table := range []string{"maintenance_windows", "notification_rules"} {
+		if err := b.db.Write().Exec("UPDATE " + table + ` SET terms = '{"weather":"rain"}'`).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{window, rule} {
+		for _, from := range []string{path, path[:strings.LastIndexByte(path, '/')]} {
+			if got := b.do("GET", from, "", as(viewerKey)); got.Code != http.StatusOK || !strings.Contains(got.text, `"unreadable":"`) || strings.Contains(got.text, `"active":true`) {
+				t.Errorf("%s: %d %s", from, got.Code, got.text)
+			}
+		}
+		if p := b.do("PATCH", path, `{"name":"x"}`, as(editorKey)).problem(t); p.Status != http.StatusUnprocessableEntity || p.Code != "unreadable" {
+			t.Errorf("%s: %+v", path, p)
+		}
+		if got := b.do("DELETE", path, "", as(editorKey)); got.Code != http.StatusNoContent {
+			t.Errorf("%s: %d %s", path, got.Code, got.text)
+		}
+	}
+}
+
 // A window is changed from now on, as any other document is: what is not given stays, null is the
 // default, and who has read an older one is told so.
 func TestMaintenanceWindowsAreChanged(t *testing.T) {

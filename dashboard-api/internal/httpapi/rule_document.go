@@ -80,6 +80,7 @@ type alertRuleBody struct {
 	Version          int64          `json:"version" doc:"rises with every change; the ETag"`
 	CreatedAt        instant        `json:"created_at"`
 	UpdatedAt        instant        `json:"updated_at"`
+	Unreadable       string         `json:"unreadable,omitempty" doc:"what of it this release cannot read, if so: it speaks by what can be read, and cannot be changed"`
 }
 
 // weekdays are the names of days, by time.Weekday.
@@ -92,6 +93,7 @@ func ruleOf(r incidentstore.Rule) alertRuleBody {
 		Schedule: windowsOf(t.Schedule), QuietHours: windowsOf(t.Quiet), QuietLetsThrough: words(t.QuietLets), DigestMinutes: t.DigestMinutes, ChannelIDs: orEmpty(t.Channels),
 		Escalations: []StepPart{}, ReminderMinutes: t.ReminderMinutes, SendAcknowledged: t.SendAcknowledged, SendResolved: t.SendResolved,
 		Version: r.Version, CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
+		Unreadable: r.Unread,
 	}
 	if t.Fleet != nil {
 		body.Fleet = some(*t.Fleet)
@@ -122,6 +124,9 @@ func windowsOf(all []incidentstore.Window) []WindowPart {
 	for i, w := range all {
 		parts[i] = WindowPart{Days: []string{}, From: clockOf(w.From), To: clockOf(w.To)}
 		for _, day := range w.Days {
+			if day < 0 || int(day) >= len(weekdays()) {
+				continue // of no week that is known here
+			}
 			parts[i].Days = append(parts[i].Days, weekdays()[day])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/longtail"
@@ -89,8 +90,20 @@ func (d *Deliverer) Send(ctx context.Context, channel incidentstore.Channel, m M
 			return &Failure{Said: err.Error()}
 		}
 		c.hidden = spellings(config)
+		m.Items = d.linked(m.Items)
 		return config.send(c, m)
 	})
+}
+
+// linked gives those of which the link could not be read theirs: by it providers know what belongs together.
+func (d *Deliverer) linked(all []incidentstore.Payload) []incidentstore.Payload {
+	all = slices.Clone(all)
+	for i := range all {
+		if p := &all[i]; p.Link == "" && p.IncidentID != 0 {
+			p.Link = linkTo(d.o.PublicURL, p.IncidentID)
+		}
+	}
+	return all
 }
 
 // attempt is one try to send something.

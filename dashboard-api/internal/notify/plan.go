@@ -61,12 +61,17 @@ func (p Planner) payload(c incidentstore.Change) incidentstore.Payload {
 	i := c.Incident
 	payload := incidentstore.Payload{
 		Event: c.Event.Kind, At: c.Event.At, IncidentID: i.ID, TargetID: i.TargetID, Subject: i.Subject, Severity: i.Severity, Since: i.FirstSlot, ResolvedAt: i.ResolvedAt,
-		Explanation: i.Cause.Explanation, Failure: i.Cause.Failure, Regions: i.Cause.Regions, Link: fmt.Sprintf("%s/incidents/%d", p.PublicURL, i.ID),
+		Explanation: i.Cause.Explanation, Failure: i.Cause.Failure, Regions: i.Cause.Regions, Link: linkTo(p.PublicURL, i.ID),
 	}
 	if c.Event.Kind == incidentstore.Acknowledged || c.Event.Kind == incidentstore.Resolved {
 		payload.By, payload.Says = c.Event.Author, c.Event.Text
 	}
 	return payload
+}
+
+// linkTo is where an incident is shown.
+func linkTo(publicURL string, incident int64) string {
+	return fmt.Sprintf("%s/incidents/%d", publicURL, incident)
 }
 
 // draft is a plan in the making.

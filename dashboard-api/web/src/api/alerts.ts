@@ -117,6 +117,8 @@ export interface AlertRule extends AlertTerms {
   version: number;
   created_at: string;
   updated_at: string;
+  /** What of it the server cannot read, if so: it speaks by what can be read, and cannot be changed. */
+  unreadable?: string;
 }
 
 /** A rule that would tell somebody of a target, and of which of its incidents. */

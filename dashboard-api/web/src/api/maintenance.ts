@@ -28,6 +28,8 @@ export interface MaintenanceWindow {
   /** Null: it was never changed. */
   changed_at: string | null;
   version: number;
+  /** What of it the server cannot read, if so: by that it holds nobody, and it cannot be changed. */
+  unreadable?: string;
 }
 
 export interface MaintenanceInput {

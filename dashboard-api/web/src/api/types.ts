@@ -60,6 +60,8 @@ export interface Target {
   parent_id: number | null;
   /** Only in answers to writes that change how it is visited. */
   preview_check_id?: string;
+  /** Why the server cannot read how it is visited, if so: what is left out here cannot be changed. */
+  unreadable?: string;
 }
 
 /** What a form sends: only `url` is required to create, or kind, name and heartbeat. */

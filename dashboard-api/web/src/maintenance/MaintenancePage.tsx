@@ -19,6 +19,9 @@ const EVERY_MS = 30_000;
 
 const WindowDialog = lazy(() => import("./WindowDialog"));
 
+/** Those of which it cannot be read are first. */
+const begins = (one: MaintenanceWindow) => (one.next_from ? Date.parse(one.next_from) : 0);
+
 /** When targets are maintained: no incident is opened then, and uptime leaves it out. */
 export function MaintenancePage() {
   const queries = useQueryClient();
@@ -66,9 +69,9 @@ export function MaintenancePage() {
   const going = all.filter((one) => !one.ended_at);
   const now = going.filter((one) => one.active);
   const next = going
-    .filter((one) => !one.active && one.next_from !== null)
-    .sort((a, b) => Date.parse(a.next_from ?? "") - Date.parse(b.next_from ?? ""));
-  const past = all.filter((one) => one.ended_at || (!one.active && one.next_from === null)).reverse();
+    .filter((one) => !one.active && (one.next_from !== null || one.unreadable))
+    .sort((a, b) => begins(a) - begins(b));
+  const past = all.filter((one) => one.ended_at || !(one.active || one.next_from || one.unreadable)).reverse();
   return (
     <div className="page">
       <div className="page-head">

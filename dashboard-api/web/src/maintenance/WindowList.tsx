@@ -4,6 +4,7 @@ import type { MaintenanceWindow } from "../api/maintenance";
 import { useTargetView } from "../app/live";
 import { Tags } from "../ui/Tags";
 import { Ago, Clock, useNow } from "../ui/time";
+import { Unreadable } from "../ui/Unreadable";
 import { count, duration } from "../ui/words";
 import { Rich } from "../words/Rich";
 import { t } from "../words/t";
@@ -37,22 +38,27 @@ export function WindowList({
             </span>
             <div>
               <b>{one.name}</b>
-              <p className="muted">
-                <Scope window={one} /> · {ruleWord(one.rrule)} · {one.zone}
-              </p>
+              {one.starts_at && (
+                <p className="muted">
+                  <Scope window={one} /> · {ruleWord(one.rrule)} · {one.zone}
+                </p>
+              )}
+              <Unreadable why={one.unreadable} />
             </div>
             <div className="window-when">
               <When window={one} />
             </div>
             {acts && (
               <div className="window-acts">
-                <button type="button" className="btn" onClick={() => acts.onEdit(one)}>
-                  <Rich
-                    text="Edit<sr> {name}</sr>"
-                    sr={(inner) => <span className="sr">{inner}</span>}
-                    name={one.name}
-                  />
-                </button>
+                {!one.unreadable && (
+                  <button type="button" className="btn" onClick={() => acts.onEdit(one)}>
+                    <Rich
+                      text="Edit<sr> {name}</sr>"
+                      sr={(inner) => <span className="sr">{inner}</span>}
+                      name={one.name}
+                    />
+                  </button>
+                )}
                 <button type="button" className="btn" onClick={() => acts.onRemove(one)}>
                   <Rich
                     text={one.active ? "End<sr> {name}</sr>" : "Remove<sr> {name}</sr>"}
@@ -94,6 +100,7 @@ function When({ window: one }: { window: MaintenanceWindow }) {
       </>
     );
   }
+  if (!one.next_from && !one.starts_at) return null; // it cannot be read when
   if (!one.next_from) return t("Over, began {time}", { time: one.starts_at.replace("T", " ").slice(0, 16) });
   return (
     <>

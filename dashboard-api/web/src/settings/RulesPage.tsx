@@ -9,6 +9,7 @@ import { useMayEdit } from "../app/useSelf";
 import { ErrorNote } from "../ui/ErrorNote";
 import { Menu, MenuItem } from "../ui/Menu";
 import { briefly } from "../ui/problems";
+import { Unreadable } from "../ui/Unreadable";
 import { describeRule } from "./rules";
 import { SettingsTabs } from "./SettingsTabs";
 import { useChannels } from "./useAlerts";
@@ -113,7 +114,7 @@ export function RulesPage() {
             <li key={rule.id} className="entry" data-off={!rule.enabled || undefined}>
               {rule.enabled ? <BellRing size={18} aria-hidden /> : <BellOff size={18} aria-hidden />}
               <div>
-                {mayEdit ? (
+                {mayEdit && !rule.unreadable ? (
                   <button type="button" className="entry-link" onClick={() => setDialog({ rule })}>
                     {rule.name}
                   </button>
@@ -121,20 +122,25 @@ export function RulesPage() {
                   <b>{rule.name}</b>
                 )}
                 <p className="muted">{describeRule(rule, channels.data.items)}</p>
+                <Unreadable why={rule.unreadable} />
               </div>
               <span className="entry-state">{rule.enabled ? t("On") : t("Off")}</span>
               {mayEdit && (
                 <Menu label={t("Actions for {name}", { name: rule.name })} icon={<Ellipsis size={18} aria-hidden />}>
-                  <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => setDialog({ rule })}>
-                    {t("Edit")}
-                  </MenuItem>
-                  <MenuItem
-                    icon={rule.enabled ? <BellOff size={16} aria-hidden /> : <BellRing size={16} aria-hidden />}
-                    onSelect={() => toggle.mutate(rule)}
-                  >
-                    {rule.enabled ? t("Turn off") : t("Turn on")}
-                  </MenuItem>
-                  <hr />
+                  {!rule.unreadable && (
+                    <>
+                      <MenuItem icon={<Pencil size={16} aria-hidden />} onSelect={() => setDialog({ rule })}>
+                        {t("Edit")}
+                      </MenuItem>
+                      <MenuItem
+                        icon={rule.enabled ? <BellOff size={16} aria-hidden /> : <BellRing size={16} aria-hidden />}
+                        onSelect={() => toggle.mutate(rule)}
+                      >
+                        {rule.enabled ? t("Turn off") : t("Turn on")}
+                      </MenuItem>
+                      <hr />
+                    </>
+                  )}
                   <MenuItem icon={<Trash2 size={16} aria-hidden />} danger onSelect={() => remove(rule)}>
                     {t("Delete")}
                   </MenuItem>

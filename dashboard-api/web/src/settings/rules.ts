@@ -190,7 +190,7 @@ export function describeRule(rule: AlertTerms, channels: readonly Pick<Channel, 
 function whichIncidents({ severities: chosen, target_ids, tags }: AlertTerms): string {
   const values = {
     which: chosen.length === 0 ? "all" : "some",
-    states: either.format(chosen.map((one) => severityWords[one])),
+    states: either.format(chosen.map((one) => severityWords[one] ?? one)),
     n: target_ids.length,
     tags: either.format(tags),
   };

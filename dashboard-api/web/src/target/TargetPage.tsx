@@ -30,7 +30,7 @@ import { Performance } from "./Performance";
 import { RegionCards } from "./RegionCards";
 import { StripCard } from "./StripCard";
 import { TargetIncidents } from "./TargetIncidents";
-import { UnverifiedNote } from "./UnverifiedNote";
+import { TermsNote } from "./TermsNote";
 import { UptimeCards } from "./UptimeCard";
 import { YearCard } from "./YearCard";
 import { asked, type Zoom, zoomOf } from "./zoom";
@@ -161,7 +161,7 @@ function Details({ target }: { target: TargetView }) {
       <Address target={target} />
       <Related target={target} />
       <AskTarget id={target.id} />
-      <UnverifiedNote target={target} />
+      <TermsNote id={target.id} />
       <StoreNotices fleet={fleet.data} />
 
       <StripCard target={target} />
