@@ -8,8 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,7 +56,7 @@ func startLogging(t *testing.T, log *slog.Logger, databaseURL, redisURL, clickHo
 // startWith starts a node with settings besides those that every one needs.
 func startWith(t *testing.T, log *slog.Logger, extra map[string]string, databaseURL, redisURL, clickHouseURL string) *node {
 	t.Helper()
-	port := freePort(t)
+	port := strconv.Itoa(testbackend.Port(t))
 	link := filepath.Join(t.TempDir(), "link")
 	env := map[string]string{
 		"DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "CLICKHOUSE_URL": clickHouseURL, "SECRET_KEY": strings.Repeat("k", 32), "PORT": port, "API_BIND": "127.0.0.1",
@@ -99,20 +97,6 @@ func startWith(t *testing.T, log *slog.Logger, extra map[string]string, database
 		return code == http.StatusOK
 	})
 	return n
-}
-
-// freePort is below those that the kernel gives to outgoing connections: no other test takes it meanwhile.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(20_000 + rand.IntN(10_000))
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			_ = listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port between 20000 and 30000")
-	return ""
 }
 
 func (n *node) call(method, path, body string) (code int, answer string) {
@@ -272,7 +256,7 @@ func TestStartWarnsOfCookiesInClear(t *testing.T) {
 		s := &service.Service{Log: slog.New(slog.NewTextHandler(&log, nil)), Metrics: prometheus.NewRegistry(), Health: service.NewHealth("dashboard-api", "test")}
 		env := map[string]string{ // enough to be told of a database that is not migrated
 			"DATABASE_URL": testbackend.SQLite(t), "REDIS_URL": "redis://127.0.0.1:1", "CLICKHOUSE_URL": "clickhouse://127.0.0.1:1/x", "SECRET_KEY": strings.Repeat("k", 32),
-			"PORT": freePort(t), "API_BIND": "127.0.0.1", "API_PUBLIC_URL": public, "API_TRUST_PROXY": strconv.FormatBool(trusted),
+			"PORT": strconv.Itoa(testbackend.Port(t)), "API_BIND": "127.0.0.1", "API_PUBLIC_URL": public, "API_TRUST_PROXY": strconv.FormatBool(trusted),
 		}
 		err := run(t.Context(), s, func(name string) string { return env[name] })
 		if service.Code(err) != service.ExitDependency {
@@ -299,7 +283,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 	env := map[string]string{
 		"DATABASE_URL": testbackend.SQLite(t), "REDIS_URL": "redis://127.0.0.1:1", "CLICKHOUSE_URL": "clickhouse://127.0.0.1:1/x", "SECRET_KEY": strings.Repeat("k", 32),
-		"PORT": freePort(t), "API_BIND": "127.0.0.1",
+		"PORT": strconv.Itoa(testbackend.Port(t)), "API_BIND": "127.0.0.1",
 	}
 	err = run(t.Context(), s(), func(name string) string { return env[name] })
 	if service.Code(err) != service.ExitDependency || !strings.Contains(err.Error(), "probefleet migrate up") {

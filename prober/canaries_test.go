@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/probefleet/probefleet/internal/livefeed"
 	"github.com/probefleet/probefleet/internal/resultstore"
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
@@ -24,7 +26,7 @@ func TestBlindProber(t *testing.T) {
 	store, l, redis, publisher, fleet := around.store, around.lab, around.redis, around.publisher, around.fleet
 	heard := follow(t, redis)
 
-	canary, err := net.Listen("tcp", "127.0.0.1:0")
+	canary, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", testbackend.Port(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -204,12 +203,7 @@ func drainedAndResumed(t *testing.T, fleet *checkstream.Fleet, ended chan error,
 // startProber starts this binary as the prober eu-1.
 func startProber(t *testing.T, env ...string) (prober *exec.Cmd, ended chan error, log *syncBuffer, ops string) {
 	t.Helper()
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ops = port.Addr().String()
-	_ = port.Close()
+	ops = fmt.Sprint("127.0.0.1:", testbackend.Port(t))
 	prober = exec.Command(os.Args[0])
 	prober.Env = append(os.Environ(), asProber+"=1", "REGION=eu", "PROBER_NAME=eu-1", "SECRET_KEY="+strings.Repeat("k", 32), "OPS_ADDR="+ops,
 		"PROBER_ALLOW_CIDRS=127.0.0.1/32", "PROBER_CANARIES="+testfleet.Canary(t), "PROBER_SPOOL_VOLATILE=true")

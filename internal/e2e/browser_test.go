@@ -6,17 +6,52 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
-// TestPages runs the browser tests of the dashboard against the real programs: a fresh installation
-// with two regions, from its set-up on. Then a third region joins whose only prober is held up for a
-// while, for those of open pages, and then killed, for those of what to do about that.
-func TestPages(t *testing.T) {
-	t.Parallel()
+// lanes is how many installations are looked at at once: two cores carry no more.
+const lanes = 3
+
+// TestBrowser runs the browser tests of the dashboard against the real programs. What takes longest
+// comes first: at the end it would run alone.
+func TestBrowser(t *testing.T) {
+	type part struct {
+		name string
+		run  func(*testing.T)
+	}
+	parts := []part{
+		{"targets", anew("e2e:targets")},     // where targets are written, found and changed
+		{"public", anew("e2e:public")},       // status pages: how they are written, and what readers see; and every language
+		{"accounts", anew("e2e:accounts")},   // people, their ways in and their keys
+		{"pages", fromSetUpOn},               // the dashboard from its set-up on, and the fleet
+		{"incidents", anew("e2e:incidents")}, // what went wrong: rules, incidents, evidence, channels, the past
+		{"scripts", nothingWrittenRuns},
+		{"provider", peopleComeInByTheirProvider},
+	}
+	next := make(chan part, len(parts))
+	for _, one := range parts {
+		next <- one
+	}
+	close(next)
+	var running sync.WaitGroup
+	for range lanes {
+		running.Go(func() {
+			for one := range next {
+				t.Run(one.name, one.run)
+			}
+		})
+	}
+	running.Wait()
+}
+
+// fromSetUpOn looks at a fresh installation with two regions. Then a third region joins whose only
+// prober is held up for a while, for the tests of open pages, and then killed, for those of what to
+// do about that.
+func fromSetUpOn(t *testing.T) {
 	lab := labForPages(t)
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
@@ -47,24 +82,13 @@ func TestPages(t *testing.T) {
 	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
 }
 
-// TestPublicPages runs those of status pages: how they are written, and what readers see.
-func TestPublicPages(t *testing.T) { browseAnew(t, "e2e:public") }
-
-// TestTargetPages runs those of the pages where targets are written, found and changed.
-func TestTargetPages(t *testing.T) { browseAnew(t, "e2e:targets") }
-
-// TestIncidentPages runs those of what went wrong: rules, incidents, evidence, channels, the past.
-func TestIncidentPages(t *testing.T) { browseAnew(t, "e2e:incidents") }
-
-// TestAccountPages runs those of people, their ways in and their keys.
-func TestAccountPages(t *testing.T) { browseAnew(t, "e2e:accounts") }
-
-// browseAnew runs scripts on an installation of their own.
-func browseAnew(t *testing.T, scripts string) {
-	t.Parallel()
-	s := newSystem(t, "--regions", "eu,us")
-	s.start()
-	s.browse(scripts, labForPages(t)...)
+// anew runs scripts on an installation of their own.
+func anew(scripts string) func(*testing.T) {
+	return func(t *testing.T) {
+		s := newSystem(t, "--regions", "eu,us")
+		s.start()
+		s.browse(scripts, labForPages(t)...)
+	}
 }
 
 // labForPages starts what pages have watched, and gives it as the browser tests' environment.

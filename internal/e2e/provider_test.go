@@ -10,10 +10,9 @@ import (
 	"github.com/probefleet/probefleet/internal/testissuer"
 )
 
-// TestPeopleComeInByTheirProvider signs people on in a real browser with a real provider: the first
+// peopleComeInByTheirProvider signs people on in a real browser with a real provider: the first
 // time, to be where they wanted to go, and again to do what needs a fresh sign-in; or not at all.
-func TestPeopleComeInByTheirProvider(t *testing.T) {
-	t.Parallel()
+func peopleComeInByTheirProvider(t *testing.T) {
 	s := newSystem(t, "--regions", "eu")
 	pages := http.NewServeMux()
 	issuer := testissuer.Start(t, s.url+"/api/v1/session/provider/callback", func(provider http.Handler) http.Handler {

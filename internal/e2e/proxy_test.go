@@ -18,7 +18,6 @@ import (
 	"io"
 	"maps"
 	"math/big"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -32,6 +31,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
@@ -273,7 +273,7 @@ func cookiesOf(t *testing.T, jar http.CookieJar, url string) map[string]string {
 func caddy(t *testing.T, s *system) proxy {
 	t.Helper()
 	dir := t.TempDir()
-	port, plain := freePorts(t)
+	port, plain := testbackend.Port(t), testbackend.Port(t)
 	shipped := filepath.Join(deployed(t), "caddy", "Caddyfile")
 	settings := filepath.Join(dir, "Caddyfile")
 	global := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\thttp_port %d\n}\nimport %s\n", plain, shipped)
@@ -293,7 +293,7 @@ func caddy(t *testing.T, s *system) proxy {
 func nginx(t *testing.T, s *system) proxy {
 	t.Helper()
 	dir := t.TempDir()
-	port, plain := freePorts(t)
+	port, plain := testbackend.Port(t), testbackend.Port(t)
 	content, err := os.ReadFile(filepath.Join(deployed(t), "nginx", "probefleet.conf"))
 	if err != nil {
 		t.Fatal(err)
@@ -370,21 +370,6 @@ func run(t *testing.T, s *system, cmd *exec.Cmd, port int, certificate string) (
 		return err == nil
 	})
 	return stop, trust
-}
-
-// freePorts gives two ports, which are not the same.
-func freePorts(t *testing.T) (one, other int) {
-	t.Helper()
-	var ports [2]int
-	for i := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close()
-		ports[i] = listener.Addr().(*net.TCPAddr).Port
-	}
-	return ports[0], ports[1]
 }
 
 // trusting believes the certificates in a file; nil: there are none yet.

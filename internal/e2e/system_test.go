@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
@@ -52,12 +52,7 @@ type runFile struct {
 // newSystem prepares an installation in a folder of its own; start runs it.
 func newSystem(t testing.TB, args ...string) *system {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	_ = listener.Close()
+	port := testbackend.Port(t)
 	s := &system{t: t, dir: filepath.Join(t.TempDir(), "data"), port: port, url: fmt.Sprintf("http://localhost:%d", port), args: args}
 	s.env = append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+testfleet.Canary(t))
 	t.Cleanup(func() {

@@ -71,32 +71,31 @@ func follow(t *testing.T, r *checkstream.Redis, from string) (<-chan delivery, *
 
 func next(t *testing.T, got <-chan delivery) delivery {
 	t.Helper()
-	select {
-	case d := <-got:
-		return d
-	case <-time.After(15 * time.Second):
-		t.Fatal("nothing was delivered")
-		return delivery{}
+	for deadline := time.After(15 * time.Second); ; {
+		select {
+		case d := <-got:
+			if d.results[0].TargetID != marker {
+				return d
+			}
+		case <-deadline:
+			t.Fatal("nothing was delivered")
+		}
 	}
 }
+
+const marker = 999 // the target of what shows that a follower has begun
 
 // ready announces until the follower, which begins at "now", has begun.
 func ready(t *testing.T, a *Announcer, got <-chan delivery) string {
 	t.Helper()
 	deadline := time.After(15 * time.Second)
-	marker := samples(1)
-	marker[0].TargetID = 999
+	first := samples(1)
+	first[0].TargetID = marker
 	for {
-		must(t, a.Announce(t.Context(), marker))
+		must(t, a.Announce(t.Context(), first))
 		select {
 		case d := <-got:
-			for { // the markers that were on their way
-				select {
-				case d = <-got:
-				case <-time.After(200 * time.Millisecond):
-					return d.id
-				}
-			}
+			return d.id // others may be on their way: next passes them over
 		case <-time.After(50 * time.Millisecond):
 		case <-deadline:
 			t.Fatal("the follower never began")

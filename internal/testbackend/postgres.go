@@ -137,15 +137,6 @@ func startPostgresHost() (*postgresHost, error) {
 	}
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
 // postgresData is a cluster that a server can run on.
 type postgresData struct {
 	bin, dir, pass string

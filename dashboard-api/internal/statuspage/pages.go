@@ -65,6 +65,8 @@ type Options struct {
 	Socket func(channel string, allowed func(context.Context, *http.Request) error, gone func()) http.Handler
 	// MostOfAddress is how many live connections one address may have; of IPv6, one /64. 0: 50.
 	MostOfAddress int
+	// Patience is how long a reader waits for something newer than what there is. 0: 400 ms.
+	Patience time.Duration
 
 	PublicURL string // where people reach this installation
 
@@ -137,7 +139,7 @@ func New(o Options) *Pages {
 	}
 	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, listening: map[string]int{}, stopped: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() { close(p.stopped) })
-	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, now: o.Now}
+	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, patience: o.Patience, now: o.Now}
 	return p
 }
 
@@ -190,11 +192,11 @@ func (p *Pages) kept(page pagestore.Page) *shelf {
 		p.byID[page.ID] = s
 	}
 	if targets := bound(page); s.days == nil || s.version != page.Version || !slices.Equal(s.targets, targets) {
-		days := &source[history]{load: p.readHistory(page), maxAge: daysFresh, now: p.Now}
+		days := &source[history]{load: p.readHistory(page), maxAge: daysFresh, patience: p.Patience, now: p.Now}
 		if s.days != nil && s.zone == page.Terms.Zone { // those of each target stay true, whatever else is edited
 			days.follow(s.days)
 		}
-		last := &source[lastDay]{load: p.readLastDay(page), maxAge: daysFresh, now: p.Now}
+		last := &source[lastDay]{load: p.readLastDay(page), maxAge: daysFresh, patience: p.Patience, now: p.Now}
 		if s.last != nil {
 			last.follow(s.last)
 		}

@@ -76,7 +76,7 @@ func newRig(t testing.TB, url string) *rig {
 	r.sockets = wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
 		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Behind: func(time.Time) time.Time { return r.behind }, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
-		PublicURL: "https://pf.example", Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
+		PublicURL: "https://pf.example", Patience: 10 * time.Second, Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
 	})
 	return r
 }

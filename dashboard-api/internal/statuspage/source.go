@@ -1,6 +1,7 @@
 package statuspage
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -9,17 +10,18 @@ import (
 // source is something that is read again when it is old, by one reader at a time, and kept
 // while it cannot be read.
 type source[T any] struct {
-	load    func(ctx context.Context) (T, error)
-	maxAge  time.Duration
-	now     func() time.Time
-	mu      sync.Mutex
-	value   T
-	readAt  time.Time // of the value; zero: there is none
-	triedAt time.Time
-	failed  bool      // the last try
-	old     bool      // a change has made the value old
-	wrote   time.Time // what was written can be read from then on; zero: nothing was
-	loading *loading
+	load     func(ctx context.Context) (T, error)
+	maxAge   time.Duration
+	patience time.Duration // for something newer than what there is; 0: nextWait
+	now      func() time.Time
+	mu       sync.Mutex
+	value    T
+	readAt   time.Time // of the value; zero: there is none
+	triedAt  time.Time
+	failed   bool      // the last try
+	old      bool      // a change has made the value old
+	wrote    time.Time // what was written can be read from then on; zero: nothing was
+	loading  *loading
 }
 
 // loading is a try that is under way. Everybody waits for the same one, and for as long.
@@ -65,7 +67,7 @@ func (s *source[T]) begin() *loading {
 		return nil
 	}
 	if s.loading == nil && (!s.failed || now.Sub(s.triedAt).Abs() >= retryAfter) {
-		wait := nextWait
+		wait := cmp.Or(s.patience, nextWait)
 		switch {
 		case s.failed && !s.readAt.IsZero():
 			wait = 0

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -198,19 +199,25 @@ func TestClosing(t *testing.T) {
 
 func TestRevokedWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
-	f := start(t)
-	conn := f.dial(t)
-	f.revoked.Store(true)
-	ctx, cancel := context.WithTimeout(t.Context(), 4500*time.Millisecond)
-	defer cancel()
-	for {
-		if _, _, err := conn.Read(ctx); err != nil {
-			if got := websocket.CloseStatus(err); got != closeRevoked {
-				t.Fatalf("closed with %v: %v", got, err)
+	synctest.Test(t, func(t *testing.T) {
+		f, at := driven(t)
+		var revoked atomic.Bool
+		f.server.StillAllowed = func(context.Context, *http.Request) error {
+			if revoked.Load() {
+				return errors.New("revoked")
 			}
-			return
+			return nil
 		}
-	}
+		conn := f.socket(t, at, "targets")
+		for range 3 { // whenever it comes between two rounds
+			<-time.After(reauthEvery + reauthEvery/7)
+		}
+		revoked.Store(true)
+		since := time.Now()
+		if code, took := closedWith(conn), time.Since(since); code != closeRevoked || took > 5*time.Second {
+			t.Errorf("closed with %d after %v", code, took)
+		}
+	})
 }
 
 func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {

@@ -86,9 +86,7 @@ test("who is told of an incident is on the target's page: what did not arrive an
   await alerts(page).locator("[data-result=waiting]", { hasText: "escalated" }).waitFor();
   assert.match(await alerts(page).locator("[data-result=waiting]").innerText(), /Waits until \d/);
   await must("POST", `/incidents/${told.incident_id}:acknowledge`, {});
-  await alerts(page)
-    .locator("[data-result=cancelled]", { hasText: "Not needed any more" })
-    .waitFor({ timeout: 30_000 });
+  await alerts(page).locator("[data-result=cancelled]", { hasText: "Not needed any more" }).waitFor();
   await again.getByRole("link", { name: `opened, incident ${told.incident_id}` }).click();
   await page.waitForURL(new RegExp(`/incidents/${told.incident_id}$`));
   assert.ok(answers.length > 0);

@@ -15,7 +15,7 @@ import {
   startLab,
   until,
 } from "./harness.mjs";
-import { filled, framed, leads, outside } from "./places.mjs";
+import { filled, framed, go, leads, outside } from "./places.mjs";
 
 const run = Date.now().toString(36);
 const prose = "We look into why some answers take longer than they should, and tell here what we find. ".repeat(6);
@@ -96,15 +96,6 @@ const longLines = (page, most) =>
       .filter(([length, lines]) => lines > 1 && length > limit)
       .map(([length, , text]) => `${length} characters a line: ${text}`);
   }, most);
-
-/** Goes elsewhere without a load: what belongs to the document stays. */
-async function go(page, path) {
-  await page.evaluate((to) => {
-    for (const heading of document.querySelectorAll("h1")) heading.dataset.left = "";
-    history.pushState(null, "", to);
-  }, path);
-  await filled(page);
-}
 
 test("the list of pages has every address that the dashboard has", async () => {
   const router = await readFile(new URL("../src/app/router.tsx", import.meta.url), "utf8");

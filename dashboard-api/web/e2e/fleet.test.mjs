@@ -177,7 +177,7 @@ test("a prober is drained, after what that means was said, and resumed", async (
   assert.equal(await phase(), "draining", "it waits for the visit");
   hold = false;
   for (const response of held) response.end("ok");
-  await row.getByText("drained", { exact: true }).waitFor({ timeout: 30_000 });
+  await row.getByText("drained", { exact: true }).waitFor();
   assert.equal(await phase(), "drained");
   const drained = async (page) =>
     cardOf(page)

@@ -54,7 +54,7 @@ after(async () => {
 });
 
 const panel = (page) => page.getByRole("region", { name: "Test", exact: true });
-const ended = (page) => page.locator("[data-test=ended]").waitFor({ timeout: 30_000 });
+const ended = (page) => page.locator("[data-test=ended]").waitFor();
 const seen = (page, region) => page.locator(`dialog details[data-region=${region}]`);
 
 test("by keyboard: a new target is tested before it is saved, by region and phase; nothing is saved by that", async () => {

@@ -37,10 +37,23 @@ const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr
 
 export async function startBrowser() {
   await mkdir(shots, { recursive: true });
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? browsers.find(existsSync),
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(patienceMs);
+    const close = context.close.bind(context);
+    context.close = async () => {
+      // What is fetched for a changed answer still would fail by itself, in no test.
+      await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: "ignoreErrors" })));
+      await close();
+    };
+    return context;
+  };
+  return browser;
 }
 
 /** How every page is looked at; in the last one the system chooses the colours, and wants nothing to move. */
@@ -73,7 +86,10 @@ export async function api(method, path, body) {
 
 export async function must(method, path, body) {
   const answer = await api(method, path, body);
-  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status >= 400) {
+    const error = new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    throw Object.assign(error, { status: answer.status });
+  }
   return answer.body;
 }
 
@@ -86,13 +102,22 @@ export async function targetByUrl(url) {
   }
 }
 
-/** Waits until `check` gives something truthy; the message says what was awaited. */
+/**
+ * Waits until `check` gives something truthy; the message says what was awaited. An answer 503 asks to come again: a
+ * store is slow.
+ */
 export async function until(what, check, { seconds = 30, everyMs = 100 } = {}) {
   const deadline = Date.now() + seconds * 1000 * patience;
   for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited ${seconds * patience} s for: ${what}`);
+    let busy = "";
+    try {
+      const value = await check();
+      if (value) return value;
+    } catch (error) {
+      if (error.status !== 503) throw error;
+      busy = `, ${error.message}`;
+    }
+    if (Date.now() > deadline) throw new Error(`waited ${seconds * patience} s for: ${what}${busy}`);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
@@ -170,7 +195,7 @@ const furthest = (page) =>
 export const shoot = (page, name, fullPage = false) =>
   process.env.SHOTS || /failed/.test(name) ? page.screenshot({ path: `${shots}${name}.png`, fullPage }) : undefined;
 
-/** Signs in by the pages' own form, after making the account when there is none; gives the cookies. */
+/** Signs in, after making the account when there is none; gives the cookies. */
 export async function signIn(browser) {
   const session = await fetch(new URL("/api/v1/session", settings.base));
   if ((await session.json()).setup_needed) {
@@ -181,12 +206,10 @@ export async function signIn(browser) {
     if (!made.ok) throw new Error(`set-up: ${made.status} ${await made.text()}`);
   }
   const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(new URL("/login", settings.base).href);
-  await page.getByLabel("E-mail").fill(settings.email);
-  await page.getByLabel("Password").fill(settings.password);
-  await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Add target" }).first().waitFor();
+  const answer = await context.request.post(new URL("/api/v1/session", settings.base).href, {
+    data: { email: settings.email, password: settings.password },
+  });
+  if (!answer.ok()) throw new Error(`sign-in: ${answer.status()} ${await answer.text()}`);
   const state = await context.storageState();
   await context.close();
   return state;
@@ -234,7 +257,6 @@ if (process.env.NODE_TEST_CONTEXT) {
 export async function openPage(browser, storageState, path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState });
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
   const trouble = watchPage(page);
   opened.push({ page, trouble });
   await page.goto(new URL(path, settings.base).href);

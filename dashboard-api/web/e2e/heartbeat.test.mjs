@@ -37,7 +37,6 @@ async function signedIn(options = {}) {
     storageState: state,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   return { context, page, trouble: watchPage(page) };
 }
 

@@ -41,7 +41,6 @@ after(async () => {
 async function signedIn(path, prepare = async () => {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   const trouble = watchPage(page);
   await prepare(page);
   await page.goto(new URL(path, settings.base).href);
@@ -97,7 +96,7 @@ test("by keyboard: j to the incident, a note, and acknowledged", async () => {
   assert.equal((await must("GET", `/incidents/${incident.id}`)).state, "acknowledged");
   assert.equal(await page.getByRole("button", { name: "Acknowledge" }).count(), 0);
   status = 200;
-  await page.locator(".verdict", { hasText: "Resolved" }).waitFor({ timeout: 60_000 });
+  await page.locator(".verdict", { hasText: "Resolved" }).waitFor();
   await page.locator(".timeline [data-kind=resolved]").waitFor();
   assert.deepEqual(trouble.filter(unlessRefused), []);
   await context.close();
@@ -258,7 +257,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   const place = () => open.filter({ hasText: first.name }).boundingBox();
   const before = await place();
   await fails(second);
-  await chip.waitFor({ timeout: 30_000 });
+  await chip.waitFor();
   assert.deepEqual(await place(), before, "nothing moves");
   assert.deepEqual(await names(), [first.name], "the new one waits");
   await shoot(page, "held");
@@ -270,7 +269,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await open.filter({ hasText: first.name }).locator("a").focus();
   failing.clear();
   await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor({ timeout: 90_000 });
-  await chip.waitFor({ timeout: 60_000 });
+  await chip.waitFor();
   assert.deepEqual(await names(), [second.name, first.name], "who has the focus loses nothing");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), first.name);
   await page.evaluate(() => document.activeElement.blur());
@@ -281,7 +280,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   const newest = () => log.locator("[data-slot]").first().getAttribute("data-slot");
   await log.locator("[data-slot]").first().hover();
   const top = await newest();
-  await log.locator(".chip.notice").waitFor({ timeout: 30_000 });
+  await log.locator(".chip.notice").waitFor();
   assert.equal(await newest(), top, "the newest waits");
   await page.mouse.move(0, 0);
   await until("it comes when nothing holds the list", async () => (await newest()) !== top, { seconds: 20 });

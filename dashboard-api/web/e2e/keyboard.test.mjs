@@ -41,7 +41,7 @@ test("without a mouse: add, test, save, incident, delete, undo", async () => {
   await press("ControlOrMeta+a");
   await page.keyboard.type("10");
   await enter(page.locator("dialog").getByRole("button", { name: "Test now" }));
-  await page.locator("[data-test=ended]").waitFor({ timeout: 30_000 });
+  await page.locator("[data-test=ended]").waitFor();
   assert.deepEqual((await must("GET", `/targets?search=keys-${run}`)).items, [], "a test saves nothing");
   await enter(page.locator("dialog").getByRole("button", { name: "Start watching" }));
   await page.locator("dialog").waitFor({ state: "detached" });
@@ -54,15 +54,14 @@ test("without a mouse: add, test, save, incident, delete, undo", async () => {
   await page.keyboard.type(`keys-${run}`);
   await press("Tab");
   const row = page.locator(`[data-row="${added.id}"]`);
-  await page.locator(".rows li", { has: row }).locator("> .state-icon.s-up").waitFor({ timeout: 40_000 });
+  await page.locator(".rows li", { has: row }).locator("> .state-icon.s-up").waitFor();
   await press("j");
   await row.and(page.locator(":focus")).waitFor();
   await press("Enter");
   await page.waitForURL(new RegExp(`/targets/${added.id}$`));
 
   status = 500;
-  await press("g");
-  await press("i");
+  await Promise.all([press("g"), press("i")]); // a pair: they come within a second
   await title("Incidents");
   const ours = page.locator("[data-incidents=open] [data-incident]", { hasText: `keys-${run}` });
   await ours.waitFor({ timeout: 90_000 });
@@ -108,9 +107,7 @@ test("every key of the help does what it says, and none while somebody types", a
   const shown = await must("POST", "/status-pages", { slug: `keys-${run}`, title: `Keys ${run}` });
   const { context, page, trouble } = await openPage(browser, state, `/?q=line+${run}&sort=name`);
   const press = (key) => page.keyboard.press(key);
-  const pair = async (keys) => {
-    for (const key of keys.split(" ")) await press(key);
-  };
+  const pair = (keys) => Promise.all(keys.split(" ").map(press)); // they come within a second
   const row = (target) => page.locator(`[data-row="${target.id}"]`);
   const focused = (what) => what.and(page.locator(":focus")).waitFor();
   const selected = (n) => until(`${n} selected`, async () => (await page.locator("[data-selected]").count()) === n);
@@ -120,7 +117,7 @@ test("every key of the help does what it says, and none while somebody types", a
   const goes = (keys, heading, path) => async () => {
     await pair(keys);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-    assert.match(new URL(page.url()).pathname, path);
+    await page.waitForURL((url) => path.test(url.pathname));
   };
   await row(two).waitFor();
 

@@ -114,7 +114,7 @@ test("a key that is revoked is refused, and the audit log says who did it", asyn
     return all.length > 0 && all.every((text) => / made /.test(text));
   });
   await entries.getByText(name, { exact: false }).first().waitFor();
-  assert.match(page.url(), /action=key\.created/, "the address holds the filter");
+  await page.waitForURL(/action=key\.created/); // the address holds the filter
   await page.getByLabel("What").selectOption("");
   const target = await must("POST", "/targets", { url: `https://audit-${run}.example.com/`, active: false });
   await page.getByRole("combobox", { name: "Target" }).click();

@@ -15,6 +15,7 @@ import {
   startLab,
   until,
 } from "./harness.mjs";
+import { filled, go } from "./places.mjs";
 
 const folder = new URL("../src/words/catalogues/", import.meta.url);
 const codes = readdirSync(folder).map((name) => name.replace(".json", ""));
@@ -62,11 +63,10 @@ const [wide, narrow] = [
 for (const code of codes) {
   test(`${code}: every page speaks it and fits`, async () => {
     const { context, page, trouble } = await openPage(browser, state, "/", { locale: code, viewport: wide });
+    await filled(page);
     for (const path of paths()) {
       await page.setViewportSize(wide);
-      await page.goto(new URL(path, settings.base).href);
-      await page.locator("main h1").first().waitFor();
-      await page.waitForFunction(() => !document.querySelector("main .skeleton"));
+      await go(page, path); // the language and the direction belong to the document
       if (path === `/targets/${target.id}`)
         assert.doesNotMatch(await page.locator(".verdict .why").innerText(), /Up in \d|No data/, "why, in English");
       const said = await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]);

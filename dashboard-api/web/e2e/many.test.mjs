@@ -38,7 +38,6 @@ after(async () => {
 async function signedIn(path) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   const trouble = watchPage(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
@@ -190,8 +189,7 @@ test("the palette finds targets, pages and actions; ? lists the keys", async () 
   await page.keyboard.type("notification");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Notification rules" }).waitFor();
-  await page.keyboard.press("g");
-  await page.keyboard.press("i");
+  await Promise.all(["g", "i"].map((key) => page.keyboard.press(key))); // a pair: they come within a second
   await page.getByRole("heading", { level: 1, name: "Incidents" }).waitFor();
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
@@ -215,7 +213,7 @@ test("where a range begins before what is kept, it says so; the last label of th
   await page
     .getByRole("region", { name: "A year of days", exact: true })
     .getByText("Kept since 31 Jan 2026", { exact: false })
-    .waitFor({ timeout: 40_000 });
+    .waitFor();
   await until("every uptime says it", async () => (await page.locator(".stat .kept-note").count()) === 4);
   const room = await page.locator(".plot").evaluate((plot) => {
     const right = (what) => plot.querySelector(what).getBoundingClientRect().right;
@@ -236,7 +234,7 @@ test("t tests a target now, and its figures are there as tables and files", asyn
   await page
     .getByText(/Ant .*: up from/)
     .first()
-    .waitFor({ timeout: 40_000 });
+    .waitFor();
   const year = page.getByRole("region", { name: "A year of days", exact: true });
   await year.getByRole("button", { name: "Table" }).click();
   await year.getByRole("columnheader", { name: "Downtime minutes" }).waitFor();

@@ -45,7 +45,6 @@ after(async () => {
 async function signedIn(path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, storageState: state, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   const trouble = watchPage(page);
   await page.goto(new URL(path, settings.base).href);
   return { context, page, trouble };
@@ -193,7 +192,6 @@ test("what is published is read by others", async () => {
 
   const outside = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   reader = await outside.newPage();
-  reader.setDefaultTimeout(90_000);
   await reader.goto(new URL(`/s/${slug}`, settings.base).href);
   await reader.getByRole("heading", { level: 1, name: title }).waitFor();
   await reader.locator("#systems").getByText("Shop", { exact: true }).waitFor();

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import {
   api,
   axeViolations,
+  drawn,
   inEveryMode,
   must,
   openPage,
@@ -135,6 +136,7 @@ test("what changed: each region, the good check and the bad one, and the softwar
     assert.match(text, /caddy/);
   }
   await tab.setViewportSize({ width: 390, height: 844 });
+  await drawn(tab);
   assert.equal(await overflow(tab), 0);
   assert.deepEqual(await axeViolations(tab), []);
   await card.scrollIntoViewIfNeeded();

@@ -47,6 +47,15 @@ export const filled = (page) =>
     () => document.querySelector("main h1:not([data-left])") && !document.querySelector("main .skeleton"),
   );
 
+/** Goes elsewhere without a load: what belongs to the document stays. */
+export async function go(page, path) {
+  await page.evaluate((to) => {
+    for (const heading of document.querySelectorAll("h1")) heading.dataset.left = "";
+    history.pushState(null, "", to);
+  }, path);
+  await filled(page);
+}
+
 /** The set-up as it is while nothing is watched. */
 export const asAtFirst = (page) =>
   page.route(/\/live\/overview\?first=0$/, async (route) => {

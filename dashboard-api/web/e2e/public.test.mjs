@@ -54,7 +54,6 @@ async function say(state) {
 async function opened(path, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   const asked = { socket: 0, streams: [], poll: 0 };
   page.on("websocket", () => asked.socket++);
   page.on("request", (request) => {
@@ -196,7 +195,6 @@ test("the same from right to left", async () => {
 test("an old document out of a cache is not believed", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   await page.clock.install();
   const measured =
     '<span id="age" data-rel="Updated {0}" data-at="2026-03-01T10:00:00Z"></span> <time id="at" datetime="2026-03-01T10:00:00Z">2026-03-01 10:00:00</time>';

@@ -2,7 +2,7 @@
 // GONE_REGION is one with one prober, whose process PROBER_PID is held up and let go on.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { axeViolations, openPage, overflow, settings, shoot, signIn, startBrowser } from "./harness.mjs";
+import { axeViolations, drawn, openPage, overflow, settings, shoot, signIn, startBrowser } from "./harness.mjs";
 
 const region = settings.goneRegion;
 const prober = Number(process.env.PROBER_PID ?? 0);
@@ -45,6 +45,7 @@ test("open pages say that a region fell silent, and that it is back, and nothing
   assert.deepEqual(await axeViolations(page), []);
   await shoot(page, "silent-region-1280-light");
   await page.setViewportSize({ width: 390, height: 844 });
+  await drawn(page);
   assert.equal(await overflow(page), 0);
   await shoot(page, "silent-region-390-light");
   for (const path of ["/incidents", "/maintenance", "/fleet", "/reports", "/settings/channels"]) {

@@ -26,7 +26,6 @@ after(async () => {
 async function signedIn(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options, storageState: state });
   const page = await context.newPage();
-  page.setDefaultTimeout(90_000);
   return { context, page, trouble: watchPage(page) };
 }
 
@@ -36,6 +35,10 @@ test("a target fails for a while, and recovers", async () => {
   const shows = async (word) =>
     (await must("GET", "/live/snapshot")).items.find((item) => item.id === watched.id)?.state === word;
   await until("it is up", () => shows("up"), { seconds: 60 });
+  await until("a slot that both regions have looked at", async () => {
+    const [one, other] = (await must("GET", `/targets/${watched.id}/results?limit=2`)).items;
+    return one?.scheduled_at === other?.scheduled_at;
+  });
   status = 500;
   await until("it is down", () => shows("down"), { seconds: 60 });
   await until(

@@ -82,7 +82,7 @@ test("tags are in the rows, narrow the list, are in the address and in the palet
   await row(page, shop).waitFor({ state: "detached" });
   await page.getByLabel("Filter by tag").selectOption(tag);
   await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
-  assert.match(page.url(), new RegExp(`tag=network%2C${tag}`));
+  await page.waitForURL(new RegExp(`tag=network%2C${tag}`));
   await page.getByRole("button", { name: "Clear the tag network" }).click();
   await row(page, shop).getByText("prod").waitFor();
   await page.keyboard.press("Control+k");

@@ -80,7 +80,7 @@ func inTime(t *testing.T, o Outcome, check uptime.Check) {
 	}
 }
 
-const lossy = 400 * time.Millisecond // until a visit that nobody answers ends
+const lossy = time.Second // until a visit that nobody answers ends
 
 func TestDNS(t *testing.T) {
 	t.Parallel()

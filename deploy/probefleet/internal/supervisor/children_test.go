@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/internal/service"
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 // TestMain turns this binary into a child program when it is asked to be one.
@@ -73,12 +75,7 @@ func supervise(t *testing.T, kind string, health bool) *supervised {
 	s := &supervised{t: t, starts: filepath.Join(dir, "starts"), run: filepath.Join(dir, "run")}
 	s.Supervisor = New(Options{LogDir: dir, RunDir: s.run, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(s.Stop)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
+	address := fmt.Sprint("127.0.0.1:", testbackend.Port(t))
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
