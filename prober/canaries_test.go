@@ -60,7 +60,7 @@ func TestBlindProber(t *testing.T) {
 		for id, path := range map[int64]string{1: "/ok", 2: "/status/503"} {
 			chunk.Checks = append(chunk.Checks, uptime.Check{
 				TargetID: id, ScheduledAt: time.Unix(chunk.Second, 0).UTC(), Interval: 10 * time.Second, SpecVersion: 1,
-				Regions: []string{"eu"}, Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 2 * time.Second,
+				Regions: []string{"eu"}, Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 8 * time.Second,
 			})
 		}
 		if chunk.Checks[0].TargetID > chunk.Checks[1].TargetID {

@@ -120,7 +120,7 @@ func TestWholeProber(t *testing.T) {
 	for i, want := range wanted {
 		chunk.Checks = append(chunk.Checks, uptime.Check{
 			TargetID: int64(i + 1), ScheduledAt: time.Unix(chunk.Second, 500_000_000).UTC(), Interval: 10 * time.Second, SpecVersion: 7,
-			Regions: []string{"eu"}, Kind: uptime.KindHTTP, URL: want.url, Timeout: 2 * time.Second,
+			Regions: []string{"eu"}, Kind: uptime.KindHTTP, URL: want.url, Timeout: 8 * time.Second,
 		})
 	}
 	if _, err := publisher.Publish(t.Context(), chunk); err != nil {
@@ -135,7 +135,7 @@ func TestWholeProber(t *testing.T) {
 		})
 		row := rows[0]
 		late := row.CheckedAt.Sub(row.ScheduledAt)
-		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 5*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
+		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 10*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
 			t.Errorf("%s: %+v", want.url, row)
 		}
 	}

@@ -18,8 +18,8 @@ const (
 // lastPort counts those that were given. Other tests run beside: each process begins elsewhere.
 var lastPort atomic.Int64
 
-// Port finds a port of the loopback interface on which nobody listens. Nothing takes it by chance until
-// what is to listen there does, nor while that is started again.
+// Port finds a port of the loopback interface on which nobody listens. No connection and no listener
+// that asks for any takes it until what is to listen there does, nor while that is started again.
 func Port(t testing.TB) int {
 	t.Helper()
 	port, err := freePort()

@@ -168,6 +168,7 @@ func TestAStreamIsEnded(t *testing.T) {
 			f := withStreams(t)
 			s := f.stream(t, "ch=targets", nil)
 			s.await("ok")
+			asked := time.Now()
 			c.act(f)
 			for {
 				got := s.next()
@@ -175,8 +176,8 @@ func TestAStreamIsEnded(t *testing.T) {
 					t.Fatal("it ended without a word")
 				}
 				if got.kind == "close" {
-					if got.body["code"] != float64(c.code) {
-						t.Errorf("%v", got.body)
+					if got.body["code"] != float64(c.code) || time.Since(asked) > 15*time.Second {
+						t.Errorf("%v after %v", got.body, time.Since(asked))
 					}
 					break
 				}

@@ -102,30 +102,27 @@ test("keyboard only: c, URL, interval 10 s, Enter; the first live result within 
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await pill(page, "live");
-  const url = `${lab.url}/n/live-${run}`;
-  await page.keyboard.press("c");
-  await page.locator("input[name=url]:focus").waitFor();
-  await page.keyboard.type(url);
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("ControlOrMeta+a");
-  await page.keyboard.type("10");
-  const saved = Date.now();
-  await page.keyboard.press("Enter");
-  await page.locator("dialog").waitFor({ state: "detached" });
-  watched = await until("the new target in the API", () => targetByUrl(url));
-  assert.equal(watched.interval_s, 10);
-  const seen = await firstTick(page, watched.id, 30);
-  const slot = (await bar(page, watched.id)).from;
-  console.log(`first result ${seen - slot} ms after its slot, ${((seen - saved) / 1000).toFixed(1)} s after saving`);
-  let late = seen - slot;
-  for (let more = 0; late > 2_000 && more < 3; more++) {
-    // A machine that was busy at one of them is no defect of ours: what makes results late does so every time.
-    const last = (await bar(page, watched.id)).to;
-    const came = async () => ((await bar(page, watched.id)).to > last ? Date.now() : 0);
-    late = (await until("the next result", came, { everyMs: 50 })) - (await bar(page, watched.id)).to;
+  // A machine that was busy at one of them is no defect of ours: what makes first results late does so each time.
+  for (let attempt = 1; ; attempt++) {
+    const url = `${lab.url}/n/live-${attempt}-${run}`;
+    await page.keyboard.press("c");
+    await page.locator("input[name=url]:focus").waitFor();
+    await page.keyboard.type(url);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("10");
+    const saved = Date.now();
+    await page.keyboard.press("Enter");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    watched = await until("the new target in the API", () => targetByUrl(url));
+    assert.equal(watched.interval_s, 10);
+    const seen = await firstTick(page, watched.id, 30);
+    const slot = (await bar(page, watched.id)).from;
+    console.log(`first result ${seen - slot} ms after its slot, ${((seen - saved) / 1000).toFixed(1)} s after saving`);
+    if (seen - slot <= 2_000 && slot - saved <= 15_000) break;
+    assert.ok(attempt < 3, `seen ${seen - slot} ms after its slot, which was ${slot - saved} ms after saving`);
+    await must("DELETE", `/targets/${watched.id}`);
   }
-  assert.ok(late <= 2_000, `results are shown ${late} ms after their slots`);
-  assert.ok(slot - saved <= 15_000, `the first slot came only ${slot - saved} ms after saving`);
   await page.locator(`[data-row="${watched.id}"]`).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/targets/${watched.id}$`));

@@ -414,6 +414,7 @@ async function inModes(browser, storageState, pages, all) {
       await shoot(page, `${name}-${viewport.width}-failed`);
     }
     for (const line of new Set(trouble)) say(line);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.close();
   }
   await context.close();

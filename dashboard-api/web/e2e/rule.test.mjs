@@ -37,7 +37,7 @@ test("a target fails for a while, and recovers", async () => {
   await until("it is up", () => shows("up"), { seconds: 60 });
   await until("a slot that both regions have looked at", async () => {
     const [one, other] = (await must("GET", `/targets/${watched.id}/results?limit=2`)).items;
-    return one?.scheduled_at === other?.scheduled_at;
+    return one && one.scheduled_at === other?.scheduled_at;
   });
   status = 500;
   await until("it is down", () => shows("down"), { seconds: 60 });
