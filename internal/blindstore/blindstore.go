@@ -203,7 +203,7 @@ func read(db *gorm.DB, where string, args ...any) (all []Window, err error) {
 			return nil, err
 		}
 		if json.Unmarshal([]byte(suspected), &w.Suspects) != nil {
-			w.Suspects = nil // a window without any is over soon, or found anew
+			w.Suspects = nil // a window without any is over with the next look
 		}
 		w.From, w.OpenedAt, w.IncidentID = time.UnixMilli(from).UTC(), time.UnixMilli(opened).UTC(), incident.Int64
 		if to.Valid {

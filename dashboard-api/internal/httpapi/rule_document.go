@@ -80,7 +80,7 @@ type alertRuleBody struct {
 	Version          int64          `json:"version" doc:"rises with every change; the ETag"`
 	CreatedAt        instant        `json:"created_at"`
 	UpdatedAt        instant        `json:"updated_at"`
-	Unreadable       string         `json:"unreadable,omitempty" doc:"what of it this release cannot read, if so: it speaks by what can be read, and cannot be changed"`
+	Unreadable       string         `json:"unreadable,omitempty" doc:"what of it this release cannot read, if so: it speaks without the conditions that cannot, and is not to be changed"`
 }
 
 // weekdays are the names of days, by time.Weekday.
