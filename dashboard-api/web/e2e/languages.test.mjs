@@ -62,7 +62,10 @@ const [wide, narrow] = [
 
 for (const code of codes) {
   test(`${code}: every page speaks it and fits`, async () => {
-    const { context, page, trouble } = await openPage(browser, state, "/settings/transfer", { locale: code, viewport: wide });
+    const { context, page, trouble } = await openPage(browser, state, "/settings/transfer", {
+      locale: code,
+      viewport: wide,
+    });
     await filled(page);
     for (const path of paths()) {
       await page.setViewportSize(wide);
