@@ -24,11 +24,11 @@ func TestBrowser(t *testing.T) {
 		run  func(*testing.T)
 	}
 	parts := []part{
-		{"targets", anew("e2e:targets")},     // where targets are written, found and changed
-		{"public", anew("e2e:public")},       // status pages: how they are written, and what readers see; and every language
-		{"accounts", anew("e2e:accounts")},   // people, their ways in and their keys
 		{"pages", fromSetUpOn},               // the dashboard from its set-up on, and the fleet
+		{"targets", anew("e2e:targets")},     // where targets are written, found and changed
+		{"accounts", anew("e2e:accounts")},   // people, their ways in and their keys
 		{"incidents", anew("e2e:incidents")}, // what went wrong: rules, incidents, evidence, channels, the past
+		{"public", anew("e2e:public")},       // status pages: how they are written, and what readers see; and every language
 		{"scripts", nothingWrittenRuns},
 		{"provider", peopleComeInByTheirProvider},
 	}
