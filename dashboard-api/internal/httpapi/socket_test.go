@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	closedRevoked = 4001             // as wsconn says it
-	closedWithin  = 15 * time.Second // five are promised, and proven by wsconn on a clock of its own
+	closedRevoked = 4001            // as wsconn says it
+	closedWithin  = 5 * time.Second // what is promised
 )
 
 // withSockets serves real websockets.

@@ -176,7 +176,7 @@ func TestAStreamIsEnded(t *testing.T) {
 					t.Fatal("it ended without a word")
 				}
 				if got.kind == "close" {
-					if got.body["code"] != float64(c.code) || time.Since(asked) > 15*time.Second {
+					if got.body["code"] != float64(c.code) || time.Since(asked) > 5*time.Second {
 						t.Errorf("%v after %v", got.body, time.Since(asked))
 					}
 					break
