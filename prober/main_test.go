@@ -135,7 +135,7 @@ func TestWholeProber(t *testing.T) {
 		})
 		row := rows[0]
 		late := row.CheckedAt.Sub(row.ScheduledAt)
-		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 10*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
+		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 5*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
 			t.Errorf("%s: %+v", want.url, row)
 		}
 	}
