@@ -26,9 +26,8 @@ const (
 // Probed says whether probers visit targets of this kind.
 func (k Kind) Probed() bool { return k != KindHeartbeat }
 
-// Limits of what a target may ask for.
+// Limits of what a target may ask for; MinInterval is in a file of its own.
 const (
-	MinInterval     = 10 * time.Second
 	MaxInterval     = 24 * time.Hour
 	DefaultInterval = 60 * time.Second
 	MinTimeout      = 100 * time.Millisecond
