@@ -6,11 +6,10 @@ SHELL := /bin/bash
 GO ?= go
 WEB := dashboard-api/web
 export CGO_ENABLED ?= 1
-# The race detector makes SQLite (C, translated, and its allocator) several times slower and has nothing of ours to
-# find in it. No more than these two: docs/decisions/0047.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/memory=-race=false
+# Without the path of the checkout in what is built, all checkouts share one build cache.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-.PHONY: help run build test test-unit test-browser lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit verify stress lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,26 +36,20 @@ $(WEB)/dist/index.html: $(WEB)/node_modules/.package-lock.json $(WEB_SOURCES)
 	@cd $(WEB) && npm run --silent build
 	@touch $@
 
-deps: build ## install what the tests need: redis-server, postgresql, chromium, caddy and nginx through apt, the engine through npm
+deps: ## install what the tests need: redis-server, postgresql, chromium, caddy and nginx through apt
 	@deploy/install-test-deps.sh
-	@bin/probefleet engine fetch
 
-test: deps ## everything: formatting, unit, integration, end to end and browser tests (about 80 minutes on two cores)
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "run make fmt"; exit 1; }
-	$(GO) vet ./...
-	$(GO) vet -tags "bench browser failpoints faults load mutations" ./...
-	$(GO) test $(RACE) -vet=off -shuffle=on -timeout 40m ./publisher/internal/rollup $$($(GO) list ./... | grep -v -e /internal/faults$$) # the longest one first: at the end it would run alone
-	$(GO) test -vet=off -count=1 -timeout 5m -run '^Test(HostileAnswersTakeLittleMemory|ManyFloodsAtOnceTakeLittleMemory|HTTPCheckAllocatesLittle)$$' ./prober/internal/probe # -race takes several times as much
-	@echo "the starred rows of docs/faults.md: four fleets, two at a time, are broken for about a quarter of an hour"
-	$(GO) test $(RACE) -vet=off -count=1 -parallel 2 -timeout 80m ./internal/faults
-	@cd $(WEB) && npm run --silent check && npm test --silent
-	@$(MAKE) --no-print-directory test-browser
+test: deps ## what every change must pass: unit, integration, faults, end to end, browser, linters (about ten minutes on two cores)
+	@$(GO) run ./internal/testsuite test
 
-test-unit: ## only what needs no server
-	$(GO) test $(RACE) -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
+test-unit: ## only what needs no server, for every save
+	@$(GO) run ./internal/testsuite unit
 
-test-browser: build ## the pages in a real Chromium, against the real programs
-	PROBEFLEET_BIN=$(CURDIR)/bin $(GO) test -vet=off -count=1 -timeout 2h -tags browser ./internal/e2e/...
+verify: deps ## what takes long by nature, for releases: every test in full, fuzzing, mutations (PART=stage,stage; goes on where it stopped)
+	@$(GO) run ./internal/testsuite verify
+
+stress: deps ## tests of the packages changed since a commit, 20 times beside busy loops and on one core (PKG=./folder/... or SINCE=commit)
+	@$(GO) run ./internal/testsuite stress
 
 lint: ## golangci-lint and the dashboard's linter
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...

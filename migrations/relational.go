@@ -2,8 +2,11 @@ package migrations
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
+	"path"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -43,6 +46,21 @@ func UpRelational(ctx context.Context, databaseURL string, report func(string)) 
 // needs, with an *OutdatedError that names the command to run.
 func CheckRelational(ctx context.Context, engine connect.Engine, db *sql.DB) error {
 	return relational(engine).check(ctx, db)
+}
+
+// RelationalDigest is a hash of the relational migrations: databases that were migrated by programs
+// with the same digest have the same schema.
+func RelationalDigest() string {
+	digest := sha256.New()
+	for _, engine := range []connect.Engine{connect.SQLite, connect.Postgres} {
+		folder := relational(engine).folder
+		entries, _ := files.ReadDir(folder) // embedded and sorted: cannot fail
+		for _, entry := range entries {
+			content, _ := files.ReadFile(path.Join(folder, entry.Name()))
+			fmt.Fprintf(digest, "%s %d\n%s", entry.Name(), len(content), content)
+		}
+	}
+	return hex.EncodeToString(digest.Sum(nil)[:16])
 }
 
 // NeverMigrated is the refusal of a database that is not there at all.

@@ -97,10 +97,10 @@ func violations(files []file) []string {
 				if within(f.path, []string{"internal/uptime", "internal/availability"}) || (within(f.path, []string{"internal/verdict"}) && own != "internal/uptime") {
 					found = append(found, f.path+" imports "+imported+": the domain imports nothing of ours")
 				}
-				if within(f.path, []string{"internal"}) && !strings.HasPrefix(own, "internal/") && !strings.HasPrefix(own, "migrations") && !within(f.path, []string{"internal/testbackend", "internal/e2e"}) {
+				if within(f.path, []string{"internal"}) && !strings.HasPrefix(own, "internal/") && !strings.HasPrefix(own, "migrations") && !within(f.path, []string{"internal/testbackend", "internal/testsuite", "internal/e2e"}) {
 					found = append(found, f.path+" imports "+imported+": shared packages never know a service")
 				}
-				if (own == "internal/testbackend" || own == "internal/database/databasetest" || own == "internal/testfleet" || own == "internal/testissuer" || own == "internal/testhistory" || own == "internal/testfigures" || own == "internal/e2e") && !within(f.path, []string{"internal/database/databasetest", "internal/testfleet", "internal/testfigures"}) {
+				if (own == "internal/testbackend" || own == "internal/database/databasetest" || own == "internal/testfleet" || own == "internal/testissuer" || own == "internal/testhistory" || own == "internal/testfigures" || own == "internal/e2e") && !within(f.path, []string{"internal/database/databasetest", "internal/testfleet", "internal/testfigures", "internal/testsuite"}) {
 					found = append(found, f.path+" imports "+imported+": test helpers are not compiled into programs")
 				}
 			}

@@ -114,7 +114,7 @@ func startClickHouse(o embedded.Options) (*embedded.ClickHouse, error) {
 			return nil, err
 		}
 	}
-	o.LibPath, o.Log, o.NoFsync, o.MaxMemory = lib, quietly(), true, 1<<30
+	o.LibPath, o.Log, o.NoFsync, o.MaxMemory = lib, quietly(), true, max(o.MaxMemory, 1<<30)
 	ctx, cancel := soon()
 	defer cancel()
 	return embedded.StartClickHouse(ctx, o)

@@ -23,9 +23,14 @@ func Postgres(t testing.TB) string {
 	return postgresLike(t, "template0")
 }
 
-// PostgresTemplate is a database that others are made like, which is sooner done than filling each.
+// PostgresTemplate is a database that others are copied from, which is faster than filling each.
 type PostgresTemplate struct {
-	Fill func(url string) error // given an empty database, once in a process
+	// Fill is given an empty database, once in a process. On a server that several test binaries
+	// share it is called once for each Key.
+	Fill func(url string) error
+	// Key tells templates with different contents apart; at most 48 lower-case letters, digits
+	// and underscores.
+	Key func() string
 
 	name lazy[string]
 }
@@ -45,10 +50,38 @@ func (p *PostgresTemplate) make() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if host.server == nil { // ours end with all they have
-		atExit(func() { _ = host.drop(name) })
+	if host.server != nil { // it ends with this binary, and all its databases with it
+		return name, p.Fill(withDatabase(host.base, name))
 	}
-	return name, p.Fill(withDatabase(host.base, name))
+	return p.share(host, name)
+}
+
+// share fills the template in a database of its own and renames it, so that no other binary sees
+// half of one. Whoever comes second drops its own.
+func (p *PostgresTemplate) share(host *postgresHost, name string) (string, error) {
+	ctx, cancel := soon()
+	defer cancel()
+	conn, err := pgx.Connect(ctx, host.base.String())
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	const lockTemplates = 7_203_411
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockTemplates); err != nil { // ends with the connection
+		return "", err
+	}
+	shared, exists := "template_"+p.Key(), false
+	if err := conn.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_database WHERE datname = $1", shared).Scan(&exists); err != nil {
+		return "", err
+	}
+	if exists {
+		return shared, host.drop(name)
+	}
+	if err := p.Fill(withDatabase(host.base, name)); err != nil {
+		return "", errors.Join(err, host.drop(name))
+	}
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+name+" RENAME TO "+shared)
+	return shared, err
 }
 
 func postgresLike(t testing.TB, template string) string {

@@ -26,12 +26,30 @@ var built struct { //nolint:gochecknoglobals // one build for all tests of a bin
 	dirs map[Build]string
 }
 
+// Name is that of the variant's folder below TEST_PROGRAMS.
+func (b Build) Name() string {
+	name := "plain"
+	if b.Race {
+		name = "race"
+	}
+	if b.Failpoints {
+		name += "-failpoints"
+	}
+	return name
+}
+
 // Programs is the folder of the built publisher, prober, dashboard-api and
-// probefleet: PROBEFLEET_BIN (an absolute path) if that is set, else built now.
+// probefleet: PROBEFLEET_BIN (an absolute path) if that is set, that of the variant
+// below TEST_PROGRAMS if there is one, else built now.
 func Programs(t testing.TB, b Build) string {
 	t.Helper()
 	if dir := os.Getenv("PROBEFLEET_BIN"); dir != "" {
 		return dir
+	}
+	if all := os.Getenv("TEST_PROGRAMS"); all != "" && b.Overlay == "" {
+		if dir := filepath.Join(all, b.Name()); isFolder(dir) {
+			return dir
+		}
 	}
 	built.mu.Lock()
 	defer built.mu.Unlock()
@@ -51,6 +69,11 @@ func Programs(t testing.TB, b Build) string {
 	}
 	built.dirs[b] = dir
 	return dir
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // Into builds the programs into a folder.

@@ -20,11 +20,14 @@ import (
 // a migrated database of its own.
 func Each(t *testing.T, test func(t *testing.T, db *database.DB)) {
 	t.Helper()
-	engines := map[string]func(testing.TB) string{"sqlite": testbackend.SQLite, "postgres": migrated.Postgres}
-	for name, url := range engines {
+	engines := map[string]func(testing.TB) *database.DB{
+		"sqlite":   func(t testing.TB) *database.DB { return Open(t, testbackend.SQLite(t)) },
+		"postgres": func(t testing.TB) *database.DB { return open(t, migrated.Postgres(t)) },
+	}
+	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, Open(t, url(t)))
+			test(t, open(t))
 		})
 	}
 }
@@ -35,6 +38,11 @@ func Open(t testing.TB, url string) *database.DB {
 	if err := migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
+	return open(t, url)
+}
+
+func open(t testing.TB, url string) *database.DB {
+	t.Helper()
 	db, err := database.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -70,10 +78,17 @@ func migrate(ctx context.Context, url string) error {
 
 var migrated = testbackend.PostgresTemplate{
 	Fill: func(url string) error { return migrations.UpRelational(context.Background(), url, nil) },
+	Key:  migrations.RelationalDigest,
 }
 
+// migratedFile is in the folder TEST_TEMPLATES when that is set: test binaries share it.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "probefleet-migrated-")
+	shared := os.Getenv("TEST_TEMPLATES")
+	kept := filepath.Join(shared, "sqlite-"+migrations.RelationalDigest()+".db")
+	if file, err := os.ReadFile(kept); shared != "" && err == nil {
+		return file, nil
+	}
+	dir, err := os.MkdirTemp(shared, "probefleet-migrated-")
 	if err != nil {
 		return nil, fmt.Errorf("make a migrated database: %w", err)
 	}
@@ -82,5 +97,9 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	if err := migrations.UpRelational(context.Background(), "sqlite:"+path, nil); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path) // all of it: the last connection writes the log into it when it closes
+	file, err := os.ReadFile(path) // all of it: the last connection writes the log into it when it closes
+	if err != nil || shared == "" {
+		return file, err
+	}
+	return file, os.Rename(path, kept)
 })
