@@ -106,7 +106,7 @@ outages: ## incidents under fire: how soon other regions confirm one, and the AP
 load: build ## 10,000 targets a minute for ten minutes against a local lab; writes docs/load.json (MINUTES=n TARGETS=n)
 	$(GO) test -count=1 -v -timeout 60m -tags load -run TestLoad ./internal/e2e/...
 
-generate: ## generated files: docs/config.md, docs/routes.md, docs/faults.md, the figures in README.md and the dashboard's types of the live feed
+generate: ## generated files: docs/config.md, docs/routes.md, docs/faults.md, docs/testing.md, the figures in README.md and the dashboard's types of the live feed
 	$(GO) test -count=1 ./dashboard-api/internal/httpapi -run RoutesDocIsCurrent -update
 	$(GO) test -count=1 ./internal/architecture -run Current -update
 	$(GO) test -count=1 ./internal/faults -run TableIsCurrent -update
