@@ -239,6 +239,10 @@ func TestStoredRulesStayReadable(t *testing.T) {
 // No rule is looked for without end, whatever it asks for.
 func TestRulesAreBounded(t *testing.T) {
 	t.Parallel()
+	late := at("2199-01-01T00:00:00Z")
+	if testing.Short() {
+		late = at("1999-01-01T00:00:00Z")
+	}
 	for rule, refused := range map[string]bool{
 		"FREQ=DAILY":                                                 false,
 		"FREQ=DAILY;INTERVAL=1000":                                   false,
@@ -262,8 +266,8 @@ func TestRulesAreBounded(t *testing.T) {
 		if s == nil {
 			continue
 		}
-		s.Next(at("2199-01-01T00:00:00Z"))
-		s.Active(at("2199-01-01T00:00:00Z"))
+		s.Next(late)
+		s.Active(late)
 		if !s.Active(at("1970-01-01T00:00:30Z")) {
 			t.Errorf("%s does not hold when it starts", rule)
 		}

@@ -246,7 +246,7 @@ func await(t *testing.T, what string, ready func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(40 * time.Second); !ready(); <-tick.C {
+	for limit := time.Now().Add(2 * time.Minute); !ready(); <-tick.C {
 		if time.Now().After(limit) {
 			t.Fatalf("waited in vain for %s", what)
 		}
