@@ -210,7 +210,7 @@ func TestChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *checkstream.Redis) {
 		a, f := NewAnnouncer(r), NewFollower(r)
 		want := []Change{{TargetID: 7, Op: OpCreated, Seq: 1}, {TargetID: 7, Op: OpUpdated, Seq: 2}, {TargetID: 7, Op: OpDeleted, Seq: 1 << 52}}
-		for id := range int64(2 * readCount) { // more than one read finds
+		for id := range int64(readCount + 20) { // more than one read finds
 			want = append(want, Change{TargetID: 100 + id, Op: OpUpdated, Seq: 3 + id})
 		}
 		got := make(chan Change, 1000)

@@ -179,7 +179,7 @@ func TestKilledProberLosesNothing(t *testing.T) {
 			}
 			chunk.Checks = append(chunk.Checks, uptime.Check{
 				TargetID: id, ScheduledAt: at, Interval: time.Minute, SpecVersion: 1, Regions: []string{"eu"},
-				Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 5 * time.Second,
+				Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 30 * time.Second,
 			})
 			planned[fmt.Sprintf("%d/%d", id, at.UnixMilli())] = true
 		}
