@@ -204,8 +204,11 @@ func TestBadPathsSayWhatToDo(t *testing.T) {
 func TestPathsAgreeWithTheDefinition(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	compared := 0
-	for range 10_000 {
+	compared, documents := 0, 10_000
+	if testing.Short() {
+		documents = 1000
+	}
+	for range documents {
 		scalars := 0
 		body := randomJSON(random, 4, &scalars)
 		text := randomPath(random)
@@ -237,7 +240,7 @@ func TestPathsAgreeWithTheDefinition(t *testing.T) {
 			t.Errorf("%s in %s selects %v, want %v", text, body, got, want)
 		}
 	}
-	if compared < 4000 {
+	if compared < 2*documents/5 {
 		t.Errorf("only %d nodes were compared", compared)
 	}
 }

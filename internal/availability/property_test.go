@@ -16,6 +16,14 @@ func rat(r Ratio) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(r.Num), new(big.Int).SetUint64(r.Den))
 }
 
+// fewer is how many of a property's cases are tried: a tenth of them in short runs.
+func fewer(all int) int {
+	if testing.Short() {
+		return all / 10
+	}
+	return all
+}
+
 func atMost(a, b Ratio) bool { return rat(a).Cmp(rat(b)) <= 0 }
 
 // Whatever the slots that nobody measured were in truth, the bounds hold the uptime
@@ -23,7 +31,7 @@ func atMost(a, b Ratio) bool { return rat(a).Cmp(rat(b)) <= 0 }
 func TestBoundsHoldEveryResolution(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range fewer(20_000) {
 		n := func() uint64 { return random.Uint64N(1 + random.Uint64N(40)) }
 		c := Counts{n(), n(), n(), n(), n()}
 		if c.Planned() == 0 {
@@ -81,7 +89,7 @@ func someMaintenance(random *rand.Rand, s Span) Spans {
 // the cells, whether the cells are slots, quarters or hours.
 func TestWindowsAddUp(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	for seed := range uint64(fewer(60)) {
 		random := rand.New(rand.NewPCG(3, seed))
 		rows, span, every := history(random)
 		edges := []time.Time{within(random, span, time.Second), within(random, span, time.Second), within(random, span, time.Second)}
@@ -114,7 +122,7 @@ func TestWindowsAddUp(t *testing.T) {
 // The order in which rows came changes nothing, and neither does a row that comes twice.
 func TestOrderOfRowsChangesNothing(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
+	for seed := range uint64(fewer(100)) {
 		random := rand.New(rand.NewPCG(4, seed))
 		rows, span, every := history(random)
 		terms := Terms{Window: span, Except: someMaintenance(random, span), Every: every}
@@ -159,7 +167,7 @@ func quarterEdges(s Span) []time.Time {
 func TestCoarseCountsWidenTheBounds(t *testing.T) {
 	t.Parallel()
 	wider := 0
-	for seed := range uint64(120) {
+	for seed := range uint64(fewer(120)) {
 		random := rand.New(rand.NewPCG(5, seed))
 		rows, span, every := history(random)
 		terms := Terms{Window: Span{within(random, span, time.Second), span.To}, Except: someMaintenance(random, span), Every: every}
@@ -181,7 +189,7 @@ func TestCoarseCountsWidenTheBounds(t *testing.T) {
 			}
 		}
 	}
-	if wider < 50 {
+	if wider < fewer(50) {
 		t.Errorf("only %d histories had an edge within a quarter: this proves little", wider)
 	}
 }
@@ -189,7 +197,7 @@ func TestCoarseCountsWidenTheBounds(t *testing.T) {
 func TestPercentNeverFlatters(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(6, 7))
-	for range 50_000 {
+	for range fewer(50_000) {
 		den := 1 + random.Uint64N(1+random.Uint64N(1<<random.IntN(60)))
 		r := Ratio{den - random.Uint64N(1+random.Uint64N(den)), den}
 		if random.IntN(2) == 0 {

@@ -38,8 +38,10 @@ func TestSilentProbersAreTakenOver(t *testing.T) {
 		}
 		staleBeat(t, r, "eu", "crashed")
 		onceDead(t, heir, clock)
-		heartbeat(t, alive, Heartbeat{Version: alive.name})
-		entries := gather(t, func(ctx context.Context) ([]Entry, error) { return heir.Reclaim(ctx, time.Hour, Room{250, 250}) })
+		entries := gather(t, func(ctx context.Context) ([]Entry, error) {
+			heartbeat(t, alive, Heartbeat{Version: alive.name})
+			return heir.Reclaim(ctx, time.Hour, Room{250, 250})
+		})
 		if len(entries) != 600 {
 			t.Fatalf("%d of 600", len(entries))
 		}

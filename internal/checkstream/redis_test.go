@@ -16,7 +16,7 @@ const silentChild = "CHECKSTREAM_ASK_NOBODY"
 // askNobody is a program that cannot reach Redis: through Open, or without it.
 func askNobody(how string) int {
 	const nobody = "redis://127.0.0.1:1"
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if how == "opened" {
 		r, err := Open(nobody)

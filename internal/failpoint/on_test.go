@@ -3,8 +3,10 @@
 package failpoint
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,20 +28,31 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// life runs the victim and gives what it printed and how it ended; one that does not
-// end is killed.
-func life(t *testing.T, armed string) (printed string, how syscall.WaitStatus) {
+// life runs the victim and gives what it printed and how it ended. One that is not to end by itself
+// is killed a while after its line number stay.
+func life(t *testing.T, armed string, stay int) (printed string, how syscall.WaitStatus) {
 	t.Helper()
-	victim := exec.Command(os.Args[0])
+	victim := exec.CommandContext(t.Context(), os.Args[0])
 	victim.Env = append(os.Environ(), asVictim+"=1", variable+"="+armed, "GODEBUG=asyncpreemptoff=1")
-	var out strings.Builder
-	victim.Stdout, victim.Stderr = &out, &out
+	reader, writer := io.Pipe()
+	victim.Stdout, victim.Stderr = writer, writer
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill := time.AfterFunc(3*time.Second, func() { _ = victim.Process.Kill() })
-	defer kill.Stop()
+	var out strings.Builder
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		lines := bufio.NewScanner(reader)
+		for n := 1; lines.Scan(); n++ {
+			if out.WriteString(lines.Text() + "\n"); n == stay {
+				time.AfterFunc(time.Second, func() { _ = victim.Process.Kill() }) // else it would go on
+			}
+		}
+	}()
 	_ = victim.Wait()
+	_ = writer.Close()
+	<-read
 	status, _ := victim.ProcessState.Sys().(syscall.WaitStatus)
 	return out.String(), status
 }
@@ -47,21 +60,25 @@ func life(t *testing.T, armed string) (printed string, how syscall.WaitStatus) {
 func TestTaggedActions(t *testing.T) {
 	t.Parallel()
 	for armed, want := range map[string]struct {
-		lines  int
-		killed bool
+		lines        int
+		killed, stay bool
 	}{
-		"":                        {5, false},
-		"acking.settled=kill":     {1, true},
-		"acking.settled=kill@3":   {3, true},
-		"acking.settled=kill@9":   {5, false},
-		"recording.stored=hang@2": {2, true},
-		"recording.stored=stop@2": {2, true},
-		"recording.stored=spin@4": {4, true},
-		"reading.waiting=kill@1,recording.stored=kill@5": {5, true},
+		"":                        {5, false, false},
+		"acking.settled=kill":     {1, true, false},
+		"acking.settled=kill@3":   {3, true, false},
+		"acking.settled=kill@9":   {5, false, false},
+		"recording.stored=hang@2": {2, true, true},
+		"recording.stored=stop@2": {2, true, true},
+		"recording.stored=spin@4": {4, true, true},
+		"reading.waiting=kill@1,recording.stored=kill@5": {5, true, false},
 	} {
 		t.Run(armed, func(t *testing.T) {
 			t.Parallel()
-			printed, how := life(t, armed)
+			stay := 0
+			if want.stay {
+				stay = want.lines
+			}
+			printed, how := life(t, armed, stay)
 			if lines := strings.Count(printed, "\n"); lines != want.lines || how.Signaled() != want.killed {
 				t.Errorf("%d lines, ended with %v\n%s", lines, how, printed)
 			}
@@ -76,7 +93,7 @@ func TestTaggedMistakesAreLoud(t *testing.T) {
 			t.Errorf("%q was accepted", armed)
 		}
 	}
-	if printed, how := life(t, "nothing=kill"); how.ExitStatus() != exitConfig || !strings.Contains(printed, variable) {
+	if printed, how := life(t, "nothing=kill", 0); how.ExitStatus() != exitConfig || !strings.Contains(printed, variable) {
 		t.Error(errors.New(printed), how)
 	}
 }

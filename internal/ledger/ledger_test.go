@@ -13,9 +13,17 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
+// fewer is how many of a property's cases are tried: a tenth of them in short runs.
+func fewer(all uint64) uint64 {
+	if testing.Short() {
+		return all / 10
+	}
+	return all
+}
+
 func TestPlanAgreesWithTheDefinition(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	for seed := range fewer(150) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		w := randomWorld(rng, 10*time.Minute)
 		from := epoch.Add(time.Duration(rng.IntN(300_000)) * time.Millisecond)
@@ -53,7 +61,7 @@ func TestPlanAgreesWithTheDefinition(t *testing.T) {
 
 func TestReportAddsUpAndHidesNoHole(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
+	for seed := range fewer(100) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		w := randomWorld(rng, 20*time.Minute)
 		from, to := epoch, epoch.Add(20*time.Minute)
@@ -178,7 +186,7 @@ func TestInFlightUntilASweepHasPassed(t *testing.T) {
 
 func TestSweepExplainsEverySlotOnce(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range fewer(40) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		w := randomWorld(rng, 30*time.Minute)
 		end := epoch.Add(30 * time.Minute)

@@ -105,7 +105,7 @@ func TestSweepWaitsSixHoursAtMost(t *testing.T) {
 // by the very next sweep.
 func TestSweepHoldsWhatIsOnDiskAndNothingElse(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
+	for seed := range fewer(100) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 11))

@@ -71,7 +71,7 @@ func follow(t *testing.T, r *checkstream.Redis, from string) (<-chan delivery, *
 
 func next(t *testing.T, got <-chan delivery) delivery {
 	t.Helper()
-	for deadline := time.After(15 * time.Second); ; {
+	for deadline := time.After(hang); ; {
 		select {
 		case d := <-got:
 			if d.results[0].TargetID != marker {
@@ -83,12 +83,14 @@ func next(t *testing.T, got <-chan delivery) delivery {
 	}
 }
 
+const hang = 2 * time.Minute // longer than anything that goes on takes
+
 const marker = 999 // the target of what shows that a follower has begun
 
 // ready announces until the follower, which begins at "now", has begun.
 func ready(t *testing.T, a *Announcer, got <-chan delivery) string {
 	t.Helper()
-	deadline := time.After(15 * time.Second)
+	deadline := time.After(hang)
 	first := samples(1)
 	first[0].TargetID = marker
 	for {
@@ -193,7 +195,7 @@ func TestFollowerSurvivesRestartAndLoss(t *testing.T) {
 
 // announceSoon announces as soon as the server is back.
 func announceSoon(ctx context.Context, a *Announcer) error {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, hang)
 	defer cancel()
 	for {
 		err := a.Announce(ctx, samples(1))
@@ -208,7 +210,7 @@ func TestChanges(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *checkstream.Redis) {
 		a, f := NewAnnouncer(r), NewFollower(r)
 		want := []Change{{TargetID: 7, Op: OpCreated, Seq: 1}, {TargetID: 7, Op: OpUpdated, Seq: 2}, {TargetID: 7, Op: OpDeleted, Seq: 1 << 52}}
-		for id := range int64(2 * readCount) { // more than one read finds
+		for id := range int64(readCount + 20) { // more than one read finds
 			want = append(want, Change{TargetID: 100 + id, Op: OpUpdated, Seq: 3 + id})
 		}
 		got := make(chan Change, 1000)
@@ -245,7 +247,7 @@ func TestChanges(t *testing.T) {
 				if c.TargetID != 1 {
 					all = append(all, c)
 				}
-			case <-time.After(15 * time.Second):
+			case <-time.After(hang):
 				t.Fatalf("only %v", all)
 			}
 		}

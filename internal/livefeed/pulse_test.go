@@ -34,7 +34,7 @@ func TestPulse(t *testing.T) {
 		select {
 		case n := <-pulses:
 			return n
-		case <-time.After(15 * time.Second):
+		case <-time.After(hang):
 			t.Fatal("no pulse")
 			return 0
 		}

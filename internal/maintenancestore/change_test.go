@@ -235,8 +235,13 @@ func TestWindowsAreWhatTheyWere(t *testing.T) {
 			spans map[int64][]verdict.Span
 		}
 		type since struct {
-			at    time.Time
-			terms maintenance.Window
+			at       time.Time
+			terms    maintenance.Window
+			schedule *maintenance.Schedule
+		}
+		from := func(at time.Time, terms maintenance.Window) since {
+			schedule, _ := maintenance.New(terms)
+			return since{at, terms, schedule}
 		}
 		known := func(id int64, at time.Time) (name string, spans map[int64][]verdict.Span) {
 			t.Helper()
@@ -256,13 +261,17 @@ func TestWindowsAreWhatTheyWere(t *testing.T) {
 			t.Fatalf("window %d was not known at %v", id, at)
 			return "", nil
 		}
-		for n := range 12 {
+		windows, look := 12, time.Minute
+		if testing.Short() {
+			windows, look = 6, 7*time.Minute
+		}
+		for n := range windows {
 			now := day.From
 			w, err := s.Create(t.Context(), "0", terms(), now)
 			if err != nil {
 				t.Fatal(err)
 			}
-			model, end, book := []since{{time.Time{}, w.Terms}}, time.Time{}, []said{}
+			model, end, book := []since{from(time.Time{}, w.Terms)}, time.Time{}, []said{}
 			for i := range 6 {
 				name, spans := known(w.ID, now)
 				book = append(book, said{w.ID, now, name, spans})
@@ -278,7 +287,7 @@ func TestWindowsAreWhatTheyWere(t *testing.T) {
 				if w, err = s.Update(t.Context(), w.ID, w.Version, now, func(w *maintenancestore.Window) error { w.Name, w.Terms = fmt.Sprint(i+1), next; return nil }); err != nil {
 					t.Fatal(err)
 				}
-				model = append(model, since{now, next})
+				model = append(model, from(now, next))
 			}
 			for _, b := range book {
 				name, spans := known(b.id, b.at)
@@ -292,18 +301,18 @@ func TestWindowsAreWhatTheyWere(t *testing.T) {
 			}
 			for _, id := range ids {
 				spans := all[n].Between(id, day.From, day.To)
-				for at := day.From.Add(30 * time.Second); at.Before(day.To); at = at.Add(time.Minute) {
-					then := model[0].terms
+				for at := day.From.Add(30 * time.Second); at.Before(day.To); at = at.Add(look) {
+					then := model[0]
 					for _, m := range model {
 						if !m.at.After(at) {
-							then = m.terms
+							then = m
 						}
 					}
-					schedule, _ := maintenance.New(then)
-					want := schedule.Active(at) && then.Names(id) && (end.IsZero() || at.Before(end))
-					for _, tag := range then.Tags {
+					active := then.schedule.Active(at)
+					want := active && then.terms.Names(id) && (end.IsZero() || at.Before(end))
+					for _, tag := range then.terms.Tags {
 						c := carries[id][tag]
-						want = want || schedule.Active(at) && !at.Before(c.From) && at.Before(c.To) && (end.IsZero() || at.Before(end))
+						want = want || active && !at.Before(c.From) && at.Before(c.To) && (end.IsZero() || at.Before(end))
 					}
 					got := false
 					for _, span := range spans {

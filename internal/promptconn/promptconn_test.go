@@ -25,7 +25,7 @@ func pair(t *testing.T) (prompt, other net.Conn) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	prompt, err = Dialer((&net.Dialer{}).DialContext, time.Second, nil)(t.Context(), "tcp", listener.Addr().String())
+	prompt, err = Dialer((&net.Dialer{}).DialContext, time.Minute, nil)(t.Context(), "tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestEncrypted(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
 	dial := func(config *tls.Config) error {
-		conn, err := Dialer((&net.Dialer{}).DialContext, time.Second, config)(t.Context(), "tcp", server.Listener.Addr().String())
+		conn, err := Dialer((&net.Dialer{}).DialContext, time.Minute, config)(t.Context(), "tcp", server.Listener.Addr().String())
 		if err == nil {
 			_ = conn.Close()
 		}

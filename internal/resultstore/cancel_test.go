@@ -37,12 +37,14 @@ func TestQuestionsEndWithTheirCaller(t *testing.T) {
 	s := openAt(t, url+"?max_block_size=1&function_sleep_max_microseconds_per_block=60000000")
 	watch := openAt(t, url)
 	now := time.Now().UTC()
+	var spread, together []uptime.Result // over the month, and in one hour
 	for i := range 30 {
-		at := now.Add(-time.Duration(i) * 20 * time.Hour).Truncate(time.Millisecond)
-		r := up(1, fmt.Sprint("r", i), at)
-		insert(t, s, batchOf(r))
-		recompute(t, s, Rollup{Bucket: at.Truncate(hour), Version: now})
+		at, region := now.Add(-time.Duration(i)*20*time.Hour).Truncate(time.Millisecond), fmt.Sprint("r", i)
+		spread = append(spread, up(1, region, at))
+		together = append(together, up(1, region, now.Truncate(hour).Add(-2*day)))
 	}
+	insert(t, s, batchOf(spread...), batchOf(together...))
+	recompute(t, s, Rollup{Bucket: together[0].ScheduledAt, Version: now})
 	slowly(t, s, "results", "total_us", "UInt32")
 	slowly(t, s, "results_latest", "total_us", "UInt32")
 	slowly(t, s, "rollup_1h", "dns_us_sum", "UInt64")

@@ -64,6 +64,9 @@ func monthRows(t *testing.T) []uptime.Result {
 // The month that was worked out by hand comes out of ClickHouse as it was worked out.
 func TestMonthWorkedOutByHand(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("make verify: 744 hours are computed; see TestMonthWorkedOutByHand of availability and TestCellsFromRollupsAreThoseOfResults")
+	}
 	s, _ := open(t)
 	if _, err := s.Keep(t.Context(), Retentions{Raw: 700 * day}); err != nil { // the month is long ago
 		t.Fatal(err)

@@ -117,6 +117,9 @@ func TestSeriesOfEveryTier(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	s.now = func() time.Time { return now }
 	start := now.Truncate(day).Add(-5 * day)
+	if testing.Short() {
+		start = start.Add(2 * day)
+	}
 	rows := seriesRows(random, start, now.Add(-time.Minute))
 	other := up(2, "eu", start.Add(hour))
 	insert(t, s, batchOf(rows[:len(rows)/2]...), batchOf(rows[len(rows)/2:]...), batchOf(other))

@@ -84,7 +84,7 @@ func count(t testing.TB, s *Store, sql string) uint64 {
 // eventually awaits a condition.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	deadline, tick := time.After(20*time.Second), time.NewTicker(10*time.Millisecond)
+	deadline, tick := time.After(2*time.Minute), time.NewTicker(50*time.Millisecond)
 	defer tick.Stop()
 	for !condition() {
 		select {

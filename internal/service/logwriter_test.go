@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -73,7 +74,7 @@ func childService(kind string) int {
 }
 
 // Nobody reads the pipe, or nobody is left who could: the service goes on, counts what it drops, and every way
-// out ends it within a second.
+// out ends it. (How soon: see TestLogQueueIsBoundedInBytes.)
 func TestNobodyReadsTheLog(t *testing.T) {
 	t.Parallel()
 	for kind, code := range map[string]int{"watchdog": ExitWatchdog, "exit": ExitWatchdog, "panic": 2, "error": ExitSpool, "term": ExitOK, "term, reader gone": ExitOK} {
@@ -116,7 +117,6 @@ func TestNobodyReadsTheLog(t *testing.T) {
 			if body := fetch(t, "http://"+address+"/metrics"); !strings.Contains(body, "probefleet_log_lines_dropped_total ") || strings.Contains(body, "probefleet_log_lines_dropped_total 0\n") {
 				t.Error("dropped lines are not counted")
 			}
-			asked := time.Now()
 			if strings.HasPrefix(kind, "term") {
 				_ = cmd.Process.Signal(syscall.SIGTERM)
 			} else { // the facts of two requests: enough work, whatever their order
@@ -126,11 +126,8 @@ func TestNobodyReadsTheLog(t *testing.T) {
 			}
 			select {
 			case <-ended:
-			case <-time.After(10 * time.Second):
+			case <-time.After(hang):
 				t.Fatal("does not end while nobody reads")
-			}
-			if took := time.Since(asked); took > 5*time.Second {
-				t.Errorf("took %v to end", took)
 			}
 			if got := cmd.ProcessState.ExitCode(); got != code {
 				t.Errorf("exits %d, want %d", got, code)
@@ -138,6 +135,8 @@ func TestNobodyReadsTheLog(t *testing.T) {
 		})
 	}
 }
+
+const hang = 2 * time.Minute // longer than anything that goes on takes
 
 func fetch(t *testing.T, url string) string {
 	t.Helper()
@@ -152,10 +151,10 @@ func fetch(t *testing.T, url string) string {
 
 func awaitTrue(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.After(20 * time.Second); !ok(); {
+	for deadline := time.After(hang); !ok(); {
 		select {
 		case <-deadline:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within %v: %s", hang, what)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -209,18 +208,21 @@ func TestReaderComesBack(t *testing.T) {
 
 func TestLogQueueIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	_, writer := io.Pipe() // nobody will ever read
-	lines := newLogWriter(writer)
-	long := make([]byte, 64<<10)
-	for range 100 {
-		_, _ = lines.Write(long)
-	}
-	if waiting, lost := lines.waiting.Load(), lines.dropped.Load(); waiting > logBytes || lost != 100-logBytes/int64(len(long)) {
-		t.Errorf("%d bytes wait, %d lines lost", waiting, lost)
-	}
-	started := time.Now()
-	lines.finish("the end\n")
-	if took := time.Since(started); took < logFlush || took > logFlush+time.Second {
-		t.Errorf("finish took %v", took)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		reader, writer := io.Pipe()
+		defer reader.Close() // until then nobody reads
+		lines := newLogWriter(writer)
+		long := make([]byte, 64<<10)
+		for range 100 {
+			_, _ = lines.Write(long)
+		}
+		if waiting, lost := lines.waiting.Load(), lines.dropped.Load(); waiting > logBytes || lost != 100-logBytes/int64(len(long)) {
+			t.Errorf("%d bytes wait, %d lines lost", waiting, lost)
+		}
+		started := time.Now()
+		lines.finish("the end\n")
+		if took := time.Since(started); took != logFlush {
+			t.Errorf("finish took %v", took)
+		}
+	})
 }

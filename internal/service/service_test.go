@@ -113,7 +113,7 @@ func TestSystemdHearsOfADrain(t *testing.T) {
 			return err
 		}
 		<-ctx.Done()
-		_ = systemd.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = systemd.SetReadDeadline(time.Now().Add(hang))
 		message := make([]byte, 100)
 		for range 5 { // the first may be from before
 			n, err := systemd.Read(message)

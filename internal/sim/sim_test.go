@@ -68,12 +68,16 @@ func check(t *testing.T, p plan, o outcome) {
 
 func TestFaultsOfOneRegion(t *testing.T) {
 	t.Parallel()
+	targets, runs := 100, 3
+	if testing.Short() {
+		targets, runs = 30, 1
+	}
 	for _, f := range faults() {
 		for _, interval := range []time.Duration{10 * time.Second, 30 * time.Second, time.Minute} {
 			for _, regions := range [][]string{three(), three()[:2], three()[:1]} {
 				t.Run(fmt.Sprint(f, " ", interval, " ", len(regions)), func(t *testing.T) {
-					p := plan{targets: 100, outages: 10, regions: regions, interval: interval, fault: f, slots: 12}
-					check(t, p, many(p, 3))
+					p := plan{targets: targets, outages: targets / 10, regions: regions, interval: interval, fault: f, slots: 12}
+					check(t, p, many(p, runs))
 				})
 			}
 		}
@@ -83,15 +87,19 @@ func TestFaultsOfOneRegion(t *testing.T) {
 // Packets that are lost are sent again, and a failure is looked at twice.
 func TestRandomLoss(t *testing.T) {
 	t.Parallel()
+	targets, runs := 200, 4
+	if testing.Short() {
+		targets, runs = 40, 1
+	}
 	for _, regions := range [][]string{three(), three()[:1]} {
-		p := plan{targets: 200, outages: 1, regions: regions, interval: 30 * time.Second, fault: noFault, lossEverywhere: 0.01, slots: 99}
-		check(t, p, many(p, 4))
+		p := plan{targets: targets, outages: 1, regions: regions, interval: 30 * time.Second, fault: noFault, lossEverywhere: 0.01, slots: 99}
+		check(t, p, many(p, runs))
 	}
 }
 
 func TestSameSeedSameRun(t *testing.T) {
 	t.Parallel()
-	p := plan{targets: 100, outages: 10, regions: three(), interval: 10 * time.Second, fault: loss, slots: 12}
+	p := plan{targets: 30, outages: 3, regions: three(), interval: 10 * time.Second, fault: loss, slots: 12}
 	if a, b := run(p, 7), run(p, 7); fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("%+v\n%+v", a, b)
 	}

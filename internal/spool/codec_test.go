@@ -189,6 +189,24 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestDamageIsFound: at every byte, whether it is missing or flipped.
+func TestDamageIsFound(t *testing.T) {
+	t.Parallel()
+	file := encoded(t, goldenBatch())
+	for at := range file {
+		if _, err := decode(file[:at], maxPayload); err == nil {
+			t.Errorf("cut off at %d, it is read", at)
+		}
+		for _, mask := range []byte{0x01, 0xff} {
+			bad := bytes.Clone(file)
+			bad[at] ^= mask
+			if _, err := decode(bad, maxPayload); err == nil {
+				t.Errorf("with byte %d flipped by %#x, it is read", at, mask)
+			}
+		}
+	}
+}
+
 // TestTooLargeToReadBack is refused when it is written, not when it is needed.
 func TestTooLargeToReadBack(t *testing.T) {
 	t.Parallel()

@@ -165,8 +165,8 @@ func TestHostsOfAnOlderReleaseAreWorkedOut(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
 		old := targetstore.New(db)
-		for i := range 1200 { // more than one statement takes
-			create(t, old, visit(fmt.Sprint("old ", i), fmt.Sprintf("https://host-%d.example/", i%400), time.Hour))
+		for i := range 600 { // more than one statement takes
+			create(t, old, visit(fmt.Sprint("old ", i), fmt.Sprintf("https://host-%d.example/", i%200), time.Hour))
 		}
 		moved := create(t, old, visit("moved", "https://elsewhere.example/", 10*time.Second))
 		for _, statement := range []string{

@@ -297,7 +297,7 @@ func TestIDIsNeverUsedAgain(t *testing.T) {
 func TestListsAndStreams(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {
-		const many = 600
+		const many = 510 // more than one statement takes
 		store := targetstore.New(db)
 		var group errgroup.Group
 		group.SetLimit(8)
@@ -322,7 +322,7 @@ func TestListsAndStreams(t *testing.T) {
 			"first page":        {targetstore.Filter{}, 100},
 			"active only":       {targetstore.Filter{Active: &active, Limit: 5000}, many/3*2 + 2},
 			"any case":          {targetstore.Filter{Search: "tArGeT-000", Limit: 1000}, 10},
-			"by URL":            {targetstore.Filter{Search: "COM/target-0599", Limit: 1000}, 1},
+			"by URL":            {targetstore.Filter{Search: "COM/target-0509", Limit: 1000}, 1},
 			"percent is a sign": {targetstore.Filter{Search: "100%"}, 1},
 			"so is underscore":  {targetstore.Filter{Search: "100_"}, 1},
 			"nothing":           {targetstore.Filter{Search: `\`}, 0},

@@ -96,10 +96,18 @@ func text(t *testing.T, v any) string {
 	return string(data)
 }
 
+// fewer is how many of a property's cases are tried: a tenth of them in short runs.
+func fewer(all uint64) uint64 {
+	if testing.Short() {
+		return all / 10
+	}
+	return all
+}
+
 func seeds(t *testing.T, n uint64, f func(t *testing.T, random *rand.Rand, name string)) {
 	t.Helper()
 	t.Parallel()
-	for seed := range n {
+	for seed := range fewer(n) {
 		f(t, rand.New(rand.NewPCG(11, seed)), fmt.Sprint("seed ", seed))
 	}
 }
@@ -248,7 +256,7 @@ func TestOnlyFreshFailuresOpen(t *testing.T) {
 			}
 		}
 	})
-	if late < 1000 || opened < 300 {
+	if late < int(fewer(1000)) || opened < int(fewer(300)) {
 		t.Errorf("%d late results, %d incidents: this proves little", late, opened)
 	}
 }
@@ -329,7 +337,7 @@ func TestNothingHappensBeforeTheDeadline(t *testing.T) {
 			}
 		}
 	})
-	if kept < 1000 {
+	if kept < int(fewer(1000)) {
 		t.Errorf("%d deadlines: this proves little", kept)
 	}
 }

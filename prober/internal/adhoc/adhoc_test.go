@@ -481,7 +481,7 @@ func TestLookThroughRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(30 * time.Second); len(wanted) > 0; {
+	for deadline := time.Now().Add(2 * time.Minute); len(wanted) > 0; {
 		outcomes, next, err := lane.Outcomes(t.Context(), at, time.Second)
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%d outcomes are missing: %v", len(wanted), err)

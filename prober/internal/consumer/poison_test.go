@@ -37,7 +37,7 @@ func TestPoison(t *testing.T) {
 		if id <= neighbours || id == killer {
 			chunk.Checks = append(chunk.Checks, uptime.Check{
 				TargetID: id, ScheduledAt: time.Unix(chunk.Second, 0).UTC(), Interval: 5 * time.Minute, SpecVersion: 1, Regions: []string{"eu"},
-				Kind: uptime.KindHTTP, URL: l.URL() + "/slow/20ms", Timeout: 5 * time.Second,
+				Kind: uptime.KindHTTP, URL: l.URL() + "/slow/20ms", Timeout: 30 * time.Second,
 			})
 		}
 	}

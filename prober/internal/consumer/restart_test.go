@@ -27,7 +27,7 @@ func TestRestartSettlesWhatTheKilledOneHad(t *testing.T) {
 	for id := int64(1); id <= left; id++ {
 		chunk.Checks = append(chunk.Checks, uptime.Check{
 			TargetID: id, ScheduledAt: time.Unix(chunk.Second, 0).UTC(), Interval: time.Minute, SpecVersion: 1, Regions: []string{"eu"},
-			Kind: uptime.KindHTTP, URL: l.URL() + "/ok", Timeout: 5 * time.Second,
+			Kind: uptime.KindHTTP, URL: l.URL() + "/ok", Timeout: 30 * time.Second,
 		})
 	}
 	if _, err := publisher.Publish(t.Context(), chunk); err != nil {

@@ -179,7 +179,7 @@ func TestKilledProberLosesNothing(t *testing.T) {
 			}
 			chunk.Checks = append(chunk.Checks, uptime.Check{
 				TargetID: id, ScheduledAt: at, Interval: time.Minute, SpecVersion: 1, Regions: []string{"eu"},
-				Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 5 * time.Second,
+				Kind: uptime.KindHTTP, URL: l.URL() + path, Timeout: 30 * time.Second,
 			})
 			planned[fmt.Sprintf("%d/%d", id, at.UnixMilli())] = true
 		}
@@ -246,7 +246,7 @@ func await(t *testing.T, what string, ready func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(40 * time.Second); !ready(); <-tick.C {
+	for limit := time.Now().Add(2 * time.Minute); !ready(); <-tick.C {
 		if time.Now().After(limit) {
 			t.Fatalf("waited in vain for %s", what)
 		}

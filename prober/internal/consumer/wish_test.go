@@ -176,7 +176,7 @@ func (w *world) publish(n int64, path string) {
 	for range n {
 		chunk.Checks = append(chunk.Checks, uptime.Check{
 			TargetID: w.targets, ScheduledAt: time.Unix(second, 0).UTC(), Interval: 10 * time.Minute, SpecVersion: 1, Regions: []string{"eu"},
-			Kind: uptime.KindHTTP, URL: w.lab.URL() + path, Timeout: 5 * time.Second,
+			Kind: uptime.KindHTTP, URL: w.lab.URL() + path, Timeout: 30 * time.Second,
 		})
 		w.targets++
 	}

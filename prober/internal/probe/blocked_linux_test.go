@@ -75,7 +75,7 @@ func (c *trap) empty(t *testing.T) {
 		_, _ = conn.Write([]byte("x"))
 		_ = conn.Close()
 	}
-	limit := time.Now().Add(5 * time.Second)
+	limit := time.Now().Add(hang)
 	for c.caught.Load() < 2 && time.Now().Before(limit) {
 		pause(t.Context(), time.Millisecond)
 	}
@@ -181,7 +181,7 @@ func TestRebindingNamesGetNoPacket(t *testing.T) {
 			t.Errorf("%s while it is public: %+v", name, o)
 		}
 		before := answered.Load()
-		limit := time.Now().Add(15 * time.Second)
+		limit := time.Now().Add(hang)
 		for o := e.Look(t.Context(), check); o.Reason != uptime.ReasonBlockedAddress; o = e.Look(t.Context(), check) { // the first answer is held for a second
 			if o.Status != uptime.StatusUp || time.Now().After(limit) {
 				t.Fatalf("%s: %+v", name, o)

@@ -234,7 +234,7 @@ func cancelled(t *testing.T, l *lab.Lab, e *Engine, check uptime.Check, path str
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	check.Timeout = time.Minute
+	check.Timeout = 2 * hang
 	ended := make(chan struct{})
 	go func() { defer close(ended); e.Look(ctx, check) }()
 	for l.RequestsTo(path) == 0 {
@@ -243,7 +243,7 @@ func cancelled(t *testing.T, l *lab.Lab, e *Engine, check uptime.Check, path str
 	cancel()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(hang):
 		t.Fatalf("the visit to %s outlived its context", check.URL)
 	}
 }

@@ -24,6 +24,9 @@ func TestManyFloodsAtOnceTakeLittleMemory(t *testing.T) {
 		return
 	}
 	t.Parallel()
+	if testing.Short() && racing == 1 {
+		t.Skip("make test runs it without the race detector, where the bounds are narrow")
+	}
 	l := startLab(t)
 	all := manyFloods(t, l)
 	maps.Copy(all, talkFloods(t, l))

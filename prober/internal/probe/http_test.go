@@ -253,7 +253,7 @@ func TestCancelledVisitEndsAtOnce(t *testing.T) {
 	e := New(options(l))
 	ctx, cancel := context.WithCancel(t.Context())
 	check := checkOf(l.URL() + "/hang")
-	check.Timeout = time.Minute
+	check.Timeout = 2 * hang
 	ended := make(chan struct{})
 	go func() { defer close(ended); e.Look(ctx, check) }()
 	for l.RequestsTo("/hang") == 0 {
@@ -262,7 +262,7 @@ func TestCancelledVisitEndsAtOnce(t *testing.T) {
 	cancel()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("the visit outlived its context")
 	}
 }

@@ -18,9 +18,12 @@ import (
 // slack is how far from its timeout a visit may end, on a machine that is not busy.
 const slack = 100 * time.Millisecond
 
+// longest is the timeout with which a visit is not tried again.
+const longest = 20 * time.Second
+
 // Whatever a target does to be waited for, the visit ends at its timeout, and says what it waited
-// for. Each is tried up to five times, with a little more time each: a machine that was busy at one
-// of them is no defect of ours, and what postpones the end of a visit does so every time.
+// for. Each is tried again, with twice the time, when a machine that was busy did not come so far.
+// How late the end may be is looked at in long runs only: what postpones it does so every time.
 func TestEveryVisitEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
@@ -29,19 +32,18 @@ func TestEveryVisitEndsAtItsTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			check := c.check
-			for try := 1; ; try++ {
-				check.Timeout = 300*time.Millisecond + time.Duration(try)*100*time.Millisecond
+			for check.Timeout = 400 * time.Millisecond; ; check.Timeout *= 2 {
 				start := time.Now()
 				o := e.Look(t.Context(), check)
 				took := time.Since(start)
 				if o.Status != uptime.StatusDown || took < check.Timeout {
 					t.Fatalf("after %v: %+v", took, o)
 				}
-				if took <= check.Timeout+slack && c.want.is(o) {
+				if (took <= check.Timeout+slack || testing.Short()) && c.want.is(o) {
 					return
 				}
-				if try == 5 {
-					t.Fatalf("after %v of %v, the fifth time: %s %q, want %+v", took, check.Timeout, o.Failure, o.Message, c.want)
+				if check.Timeout > longest {
+					t.Fatalf("after %v of %v, the last time: %s %q, want %+v", took, check.Timeout, o.Failure, o.Message, c.want)
 				}
 			}
 		})

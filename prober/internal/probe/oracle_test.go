@@ -450,7 +450,7 @@ func relayDNS(t *testing.T, to string) (host string) {
 					return
 				}
 				defer server.Close()
-				_ = server.SetDeadline(time.Now().Add(10 * time.Second))
+				_ = server.SetDeadline(time.Now().Add(hang))
 				_, _ = server.Write(question[:n])
 				answer := make([]byte, 4<<10)
 				if n, err := server.Read(answer); err == nil {
@@ -617,7 +617,7 @@ func startOracle(t *testing.T, l *lab.Lab, rows []string, by ...string) oracle {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	o := oracle{"http://" + address}
-	for deadline := time.After(time.Minute); ; {
+	for deadline := time.After(hang); ; {
 		if response, err := http.Get(o.url + "/-/healthy"); err == nil {
 			_ = response.Body.Close()
 			return o

@@ -82,7 +82,7 @@ func TestPlansShareWhatTheyDemand(t *testing.T) {
 		defer e.plans.demands.mu.Unlock()
 		return len(e.plans.demands.all)
 	}
-	for patience := time.Now().Add(10 * time.Second); known() != 1; runtime.Gosched() { // a cleanup runs some time after the collection
+	for patience := time.Now().Add(hang); known() != 1; runtime.Gosched() { // a cleanup runs some time after the collection
 		if time.Now().After(patience) {
 			t.Fatalf("%d are known", known())
 		}

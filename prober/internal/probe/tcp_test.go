@@ -175,10 +175,13 @@ func brief(c uptime.Check) uptime.Check {
 	return c
 }
 
-// inTime fails when a visit outlived its timeout by far more than it may on an idle machine.
+// hang is longer than anything takes that ends.
+const hang = 2 * time.Minute
+
+// endsInTime fails when a visit goes on after its timeout. How soon it ends: see TestEveryVisitEndsAtItsTimeout.
 func endsInTime(tb testing.TB, check uptime.Check, begin time.Time) {
 	tb.Helper()
-	if took := time.Since(begin); took > check.Timeout+10*time.Second {
+	if took := time.Since(begin); took > check.Timeout+hang {
 		tb.Errorf("a visit of at most %v took %v", check.Timeout, took)
 	}
 }
@@ -212,7 +215,7 @@ func TestSendingWithoutReader(t *testing.T) {
 	s := &sighting{}
 	s.begin(e.plans.of(&check), steady(check).Timeout)
 	bad := v.visit(t.Context(), s)
-	if s.end(); bad.failure != uptime.FailureTimeout || bad.message != "timed out sending" || s.TotalUS < 1_500_000 || s.TotalUS > 11_500_000 {
+	if s.end(); bad.failure != uptime.FailureTimeout || bad.message != "timed out sending" || s.TotalUS < 1_500_000 {
 		t.Errorf("%+v after %d µs", bad, s.TotalUS)
 	}
 }
@@ -241,7 +244,7 @@ func TestTCPVisitEndsWithItsContext(t *testing.T) {
 		"smtp-stalling": starts(uptime.StartTLSSMTP),
 	} {
 		check := tcpCheck(t, l, name, spec)
-		check.Timeout = time.Minute
+		check.Timeout = 2 * hang
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); e.Look(ctx, check) }()
@@ -251,7 +254,7 @@ func TestTCPVisitEndsWithItsContext(t *testing.T) {
 		cancel()
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(hang):
 			t.Fatalf("%s: the visit outlived its context", name)
 		}
 	}
@@ -276,7 +279,7 @@ func TestManyPiecesCostFewLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	s := &sighting{deadline: time.Now().Add(20 * time.Second)}
+	s := &sighting{deadline: time.Now().Add(hang)}
 	mark := time.Now()
 	r := &listener{tcpVisitor: v, conn: conn, s: s, hop: s.hop(""), mark: &mark}
 	if bad := r.listen(t.Context()); !bad.none() || !strings.HasSuffix(string(s.Received), "end\n") {

@@ -63,7 +63,8 @@ type Options struct {
 
 // Supervisor owns programs.
 type Supervisor struct {
-	o Options
+	o        Options
+	patience time.Duration // silentAfter, but in tests
 
 	mu       sync.Mutex
 	programs []*program
@@ -84,7 +85,7 @@ func New(o Options) *Supervisor {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	return &Supervisor{o: o}
+	return &Supervisor{o: o, patience: silentAfter}
 }
 
 // Start begins to keep a program running.
@@ -123,7 +124,7 @@ func (s *Supervisor) exitFile(name string) string { return filepath.Join(s.o.Run
 func (s *Supervisor) keep(p *program, out *os.File) {
 	var delays backoff
 	for {
-		d := p.live(out, s.o.Changed)
+		d := p.live(out, s.patience, s.o.Changed)
 		p.update(func(st *State) { st.PID, st.LastExit = 0, d.String() })
 		if err := d.record(time.Now()).Write(s.exitFile(p.Name)); err != nil {
 			s.o.Log.Warn("last exit was not written", "program", p.Name, "error", err)
@@ -152,7 +153,7 @@ func (s *Supervisor) keep(p *program, out *os.File) {
 }
 
 // live runs the program once, watched, until it has ended.
-func (p *program) live(out *os.File, changed func()) (d death) {
+func (p *program) live(out *os.File, patience time.Duration, changed func()) (d death) {
 	cmd := exec.Command(p.Path, p.Args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.Env, out, out
 	cmd.SysProcAttr = childAttributes()
@@ -168,7 +169,7 @@ func (p *program) live(out *os.File, changed func()) (d death) {
 	beside.Go(func() { p.askToEnd(over, cmd.Process) })
 	var eye *watch
 	if p.Health != "" {
-		eye = &watch{ask: asker(p.Health), kill: func(silent time.Duration) {
+		eye = &watch{ask: asker(p.Health), patience: patience, kill: func(silent time.Duration) {
 			d.silent = silent
 			_ = cmd.Process.Kill()
 		}}

@@ -10,18 +10,15 @@ import (
 	"time"
 )
 
+const hang = 2 * time.Minute // longer than anything that goes on takes
+
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	awaitFor(t, time.Minute, what, ok)
-}
-
-func awaitFor(t *testing.T, limit time.Duration, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.After(limit)
+	deadline := time.After(hang)
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within %v: %s", limit, what)
+			t.Fatalf("not within %v: %s", hang, what)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -23,9 +23,10 @@ const (
 // answered it may not be silent for silentAfter. Before, it is starting: that may
 // take startPatience, for programs listen before they do anything else.
 type watch struct {
-	ask   func(context.Context) bool
-	kill  func(silent time.Duration)
-	first atomic.Pointer[time.Time] // when it answered first
+	ask      func(context.Context) bool
+	kill     func(silent time.Duration)
+	patience time.Duration             // with a program that has answered: silentAfter
+	first    atomic.Pointer[time.Time] // when it answered first
 }
 
 // run looks until ctx ends or it has killed. Time in which this process itself did
@@ -44,7 +45,7 @@ func (w *watch) run(ctx context.Context) {
 		if ok && w.first.Load() == nil {
 			w.first.Store(&now)
 		}
-		patience := silentAfter
+		patience := w.patience
 		if w.first.Load() == nil {
 			patience = startPatience
 		}

@@ -37,7 +37,7 @@ func TestWatchKillsWhatWentSilent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start, n := time.Now(), -1
 				var killed time.Duration
-				w := &watch{kill: func(time.Duration) { killed = time.Since(start) }, ask: func(context.Context) bool {
+				w := &watch{patience: silentAfter, kill: func(time.Duration) { killed = time.Since(start) }, ask: func(context.Context) bool {
 					n = min(n+1, len(c.answers)-1)
 					time.Sleep(c.answers[n].took) // of the bubble's clock; deaf to its context, as a frozen process is
 					return c.answers[n].ok
