@@ -12,6 +12,7 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   openPage,
   settings,
   shoot,
@@ -166,7 +167,7 @@ test("a prober is drained, after what that means was said, and resumed", async (
   assert.equal(await phase(), "", "nothing was done yet");
   const url = `http://127.0.0.1:${slow.address().port}/slow`;
   const target = await must("POST", "/targets", { url, interval_s: 30, timeout_ms: 25_000, regions: [name] });
-  await until("a visit that waits", () => held.length > 0, { seconds: 60 });
+  await until("a visit that waits", () => held.length > 0);
   await drain.click();
   await page
     .locator("dialog")
@@ -251,7 +252,7 @@ test("dead letters: what lies there, and one is replayed", async () => {
   assert.equal(await row.getByRole("button").count(), 0);
   await page.getByRole("button", { name: `Replay ${good}` }).click();
   await page.getByText("1 dead letter is run again", { exact: false }).first().waitFor();
-  await until("replayed by a prober", async () => (await letters()).every((one) => one.id !== good), { seconds: 60 });
+  await until("replayed by a prober", async () => (await letters()).every((one) => one.id !== good));
   await page.getByText("the store refused this row").waitFor({ state: "detached" });
   assert.deepEqual(
     (await letters()).map((one) => one.id),
@@ -299,7 +300,7 @@ test("more dead letters than one page has are looked through", async () => {
 test("by keyboard: a silent region is retired, after what that means was said", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const card = page.getByRole("region", { name: `Region ${region}`, exact: true });
-  await card.getByText("silent").waitFor({ timeout: 90_000 });
+  await card.getByText("silent").waitFor();
   const retire = card.getByRole("button", { name: "Retire" });
   await retire.focus();
   await page.keyboard.press("Enter");
@@ -337,7 +338,7 @@ test("a prober that has ended is forgotten, after asking", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const { name } = await until("the prober of before", prober);
   const forget = page.getByRole("button", { name: `Forget ${name}` });
-  await forget.waitFor({ timeout: 90_000 });
+  await forget.waitFor();
   await forget.click();
   await page.getByText("If it is started again, it comes back.", { exact: false }).waitFor();
   assert.deepEqual(await axeViolations(page), []);
@@ -362,7 +363,7 @@ test("a new region: what the page says is run, its first prober appears, and che
   const site = createServer((_, response) => response.end("ok"));
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${site.address().port}/`;
-  const target = await must("POST", "/targets", { url, interval_s: 10 }); // without regions of its own
+  const target = await must("POST", "/targets", { url, ...often }); // without regions of its own
   await page.getByRole("button", { name: "Add a region" }).click();
   await page.getByLabel("Name of the region").fill("far-away");
   await page.getByText("Waiting for the first prober of far-away").first().waitFor();
@@ -389,7 +390,7 @@ test("a new region: what the page says is run, its first prober appears, and che
     await page.getByRole("region", { name: "Region far-away", exact: true }).waitFor();
     const results = `/targets/${target.id}/results?region=far-away`;
     const up = async () => (await must("GET", results)).items.some((one) => one.status === "up");
-    await until("a good result from there", up, { seconds: 40 });
+    await until("a good result from there", up);
   } finally {
     process.kill(-prober.pid, "SIGTERM");
     await ended;

@@ -14,6 +14,7 @@ import {
   startBrowser,
   tabTo,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -536,7 +537,7 @@ test("where nothing live gets through, the outcome is asked for", async () => {
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   slowMs = 1_000; // what comes more than half a second after a click moves by itself, as browsers count it
   const wrong = await inEveryMode(browser, state, [
     [

@@ -12,6 +12,7 @@ import {
   signIn,
   startBrowser,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -179,7 +180,7 @@ test("addresses are copied and pinged; pings show at once; a new address ends th
   await context.close();
 });
 
-test("its pages in every mode: no errors, no overflow, axe 0", async () => {
+test("its pages in every mode: no errors, no overflow, axe 0", verifyOnly, async () => {
   const pages = [
     ["heartbeat-target", `/targets/${job.id}`, async (page) => page.locator(".log-row").first().waitFor()],
     [

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import {
   inEveryMode,
   must,
+  often,
   overflow,
   settings,
   shifted,
@@ -14,6 +15,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -49,15 +51,15 @@ async function signedIn(path, prepare = async () => {}) {
 
 test("an incident comes to the open list by itself, with the count in the navigation", async () => {
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
-  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
+  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, ...often });
   const shows = async (word) =>
     (await must("GET", "/live/snapshot")).items.find((item) => item.id === watched.id)?.state === word;
-  await until("it is up", () => shows("up"), { seconds: 60 });
+  await until("it is up", () => shows("up"));
   const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}`);
   await page.getByRole("heading", { name: "Nothing is wrong" }).waitFor();
   status = 500;
   const row = page.locator("[data-incidents=open] .incidents .incident");
-  await row.waitFor({ timeout: 90_000 });
+  await row.waitFor();
   assert.match(await row.innerText(), new RegExp(`Shop ${run}`));
   incident = (await must("GET", `/incidents?target_id=${watched.id}`)).items[0];
   assert.match(await row.innerText(), /Down|Degraded/);
@@ -235,19 +237,17 @@ test("lists keep still under the pointer and the focus, and say how much has cha
       must("POST", "/targets", {
         url: `http://127.0.0.1:${site.address().port}/${name}`,
         name: `${name} ${run}`,
-        interval_s: 10,
+        ...often,
       }),
     ),
   );
   const fails = async ({ id, url }) => {
     failing.add(new URL(url).pathname);
-    await until("it is an incident", async () => (await must("GET", `/incidents?target_id=${id}`)).items.length > 0, {
-      seconds: 90,
-    });
+    await until("it is an incident", async () => (await must("GET", `/incidents?target_id=${id}`)).items.length > 0);
   };
   const up = async ({ id }) =>
     (await must("GET", "/live/snapshot")).items.find((item) => item.id === id)?.state === "up";
-  await until("both are up", async () => (await up(first)) && (await up(second)), { seconds: 60 });
+  await until("both are up", async () => (await up(first)) && (await up(second)));
   await fails(first);
   const { context, page, trouble } = await signedIn("/incidents");
   const open = page.locator("[data-incidents=open] .incident");
@@ -268,12 +268,12 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await page.mouse.move(0, 0);
   await open.filter({ hasText: first.name }).locator("a").focus();
   failing.clear();
-  await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor({ timeout: 90_000 });
+  await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor();
   await chip.waitFor();
   assert.deepEqual(await names(), [second.name, first.name], "who has the focus loses nothing");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), first.name);
   await page.evaluate(() => document.activeElement.blur());
-  await until("they go when nothing holds them", async () => (await names()).length === 0, { seconds: 30 });
+  await until("they go when nothing holds them", async () => (await names()).length === 0);
 
   await page.goto(new URL(`/targets/${first.id}`, settings.base).href);
   const log = page.locator("section", { has: page.locator("#checks") });
@@ -283,7 +283,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await log.locator(".chip.notice").waitFor();
   assert.equal(await newest(), top, "the newest waits");
   await page.mouse.move(0, 0);
-  await until("it comes when nothing holds the list", async () => (await newest()) !== top, { seconds: 20 });
+  await until("it comes when nothing holds the list", async () => (await newest()) !== top);
   assert.deepEqual(trouble, []);
   await context.close();
   await Promise.all([first, second].map(({ id }) => must("DELETE", `/targets/${id}`)));
@@ -453,7 +453,7 @@ test("by keyboard: maintenance of every target with a tag is planned, and the li
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const long = "a-tag-that-is-as-long-as-a-tag-may-be-"; // 40 characters with what follows
   await must("POST", "/maintenance-windows", {
     name: `Many racks ${run}`,

@@ -16,6 +16,7 @@ import {
   targetByUrl,
   unlessSignedOut,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -325,7 +326,7 @@ test("a page that does not come leaves the way to the others", async () => {
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   let deleted = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [
@@ -363,7 +364,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
   assert.deepEqual(found, []);
 });
 
-test("in every mode: two who change a target at once", async () => {
+test("in every mode: two who change a target at once", verifyOnly, async () => {
   let opened = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [

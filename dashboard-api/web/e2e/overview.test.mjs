@@ -3,7 +3,19 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { bar, drawn, inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, until } from "./harness.mjs";
+import {
+  bar,
+  drawn,
+  inEveryMode,
+  invited,
+  must,
+  often,
+  openPage,
+  signIn,
+  startBrowser,
+  startLab,
+  until,
+} from "./harness.mjs";
 
 let browser;
 let lab;
@@ -31,7 +43,7 @@ after(async () => {
 /** A target of this test, with a name of its own. */
 async function watch(name, status, regions) {
   const url = `${lab.url}/status/${status}?overview=${encodeURIComponent(name)}-${Date.now()}`;
-  const target = await must("POST", "/targets", { url, name, interval_s: 10, regions });
+  const target = await must("POST", "/targets", { url, name, ...often, regions });
   made.push(target.id);
   return target;
 }
@@ -47,7 +59,7 @@ test("open incidents stand above the list as they open, three at most", async ()
   });
   for (const [i, status] of [500, 503, 404, 410].entries()) await watch(`Broken ${i + 1}`, status);
   const lines = strip(page).locator("[data-incident]");
-  await until("four open incidents", async () => (await open()).length >= 4, { seconds: 120, everyMs: 1000 });
+  await until("four open incidents", async () => (await open()).length >= 4, { everyMs: 1000 });
   await strip(page).getByRole("link", { name: "All open incidents", exact: false }).waitFor();
   await until("the newest three", async () => {
     const newest = (await open()).slice(0, 3).map((incident) => String(incident.id));
@@ -141,7 +153,7 @@ test("rows show uptime as the target's page does, and how long certificates last
       const [one] = (await must("GET", `/targets:figures?ids=${mixed.id}`)).items;
       return one.last_24h.uptime === 6 / 7 && one.last_30d.uptime === 9 / 13;
     },
-    { seconds: 90, everyMs: 500 },
+    { everyMs: 500 },
   );
   const inDays = (days) => new Date(run + days * 24 * hour + hour).toISOString();
   const ends = new Map([
@@ -205,7 +217,7 @@ test("where there is no room for figures none are asked for, until there is", as
   await page.locator("[data-link=live]").waitFor();
   assert.equal(await page.locator(".fig:visible").count(), 0);
   // Three answers to other questions of the page have come since: it had the time to ask.
-  for (let n = 0; n < 3; n++) await page.waitForResponse(/\/api\/v1\//, { timeout: 30_000 });
+  for (let n = 0; n < 3; n++) await page.waitForResponse(/\/api\/v1\//);
   assert.deepEqual(asked, []);
   await page.setViewportSize({ width: 1280, height: 800 });
   await until("the figures", async () => Boolean((await figures(page, target))[0]));
@@ -287,9 +299,7 @@ test("the list is grouped by tag, walked and selected by keys, and kept in the a
 
   // The worst state of a group follows what it is.
   await must("PATCH", `/targets/${blog.id}`, { active: true });
-  await until("the group of what is checked again", async () => !(await lines())[0].endsWith("Paused"), {
-    seconds: 30,
-  });
+  await until("the group of what is checked again", async () => !(await lines())[0].endsWith("Paused"));
   assert.match((await lines())[3], /Paused$/);
   await must("PATCH", `/targets/${blog.id}`, { active: false });
 
@@ -351,14 +361,14 @@ test("a row that changes under the pointer or the focus flashes, its newest tick
   const [early, late] = await Promise.all(
     ["early", "late"].map(async (name) => {
       const url = `http://127.0.0.1:${site.address().port}/${name}-${run}`;
-      const target = await must("POST", "/targets", { url, name: `${name} ${run}`, interval_s: 10 });
+      const target = await must("POST", "/targets", { url, name: `${name} ${run}`, ...often });
       made.push(target.id);
       return target;
     }),
   );
   const is = async (state, target) =>
     (await must("GET", "/live/snapshot")).items.find(({ id }) => id === target.id)?.state === state;
-  await until("both are up", async () => (await is("up", early)) && (await is("up", late)), { seconds: 60 });
+  await until("both are up", async () => (await is("up", early)) && (await is("up", late)));
   const { context, page, trouble } = await openPage(browser, state, `/?q=${run}`);
   const still = await openPage(browser, state, `/?q=${run}`, { reducedMotion: "reduce" });
   const row = (target) => page.locator(`[data-row="${target.id}"]`);

@@ -7,6 +7,7 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   overflow,
   settings,
   shoot,
@@ -14,6 +15,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -33,8 +35,8 @@ before(async () => {
   browser = await startBrowser();
   state = await signIn(browser);
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
-  watched = await must("POST", "/targets", { url, name: `Shop front ${run}`, interval_s: 10 });
-  other = await must("POST", "/targets", { url: `${url}-api`, name: `Api gateway ${run}`, interval_s: 10 });
+  watched = await must("POST", "/targets", { url, name: `Shop front ${run}`, ...often });
+  other = await must("POST", "/targets", { url: `${url}-api`, name: `Api gateway ${run}`, ...often });
 });
 after(async () => {
   await browser?.close();
@@ -303,7 +305,7 @@ test("an announcement is edited, and deleted with its consequences named", async
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const [post] = (await must("GET", `/status-pages/${made.id}/posts`)).items;
   const found = await inEveryMode(browser, state, [
     ["pages", "/settings/pages", (page) => page.locator(".entry").first().waitFor()],

@@ -6,12 +6,14 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   openPage,
   shoot,
   signIn,
   startBrowser,
   startLab,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -26,7 +28,7 @@ before(async () => {
   [browser, lab] = await Promise.all([startBrowser(), startLab()]);
   state = await signIn(browser);
   const make = (name, more) =>
-    must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, interval_s: 10, ...more });
+    must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, ...often, ...more });
   router = await make("Router", { tags: [tag, "network"] });
   await make("Other", { tags: ["network"] });
 });
@@ -116,7 +118,7 @@ test("an edit of many adds a tag and takes one off, and can be taken back", asyn
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     ["overview-tags", `/?tag=${tag}`, (page) => row(page, shop).getByText("prod").waitFor()],
     [

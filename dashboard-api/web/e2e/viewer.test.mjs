@@ -1,7 +1,7 @@
 // What somebody who may only look is shown, in a real browser: nothing that the API would refuse.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab } from "./harness.mjs";
+import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, verifyOnly } from "./harness.mjs";
 
 let browser;
 let lab;
@@ -113,7 +113,7 @@ test("who may add no channel is not sent to add one", async () => {
   }
 });
 
-test("in every mode", async () => {
+test("in every mode", verifyOnly, async () => {
   const found = await inEveryMode(browser, viewer, [
     ["viewer-overview", "/", (page) => row(page).waitFor()],
     [
