@@ -37,8 +37,11 @@ func fromSetUpOn(t *testing.T) {
 	lab := labForPages(t)
 	s := newSystem(t, "--regions", "eu,us")
 	s.start()
-	s.browse(t, lab, "dashboard", "heartbeat", "settings", "tags", "greyscale", "form", "keyboard", "lost", "many",
-		"paste", "import", "overview", "viewer", "lists")
+	s.browse(t, lab, "dashboard", "heartbeat", "settings", "tags", "form", "keyboard", "lost", "many", "paste", "import",
+		"overview", "viewer")
+	if !testing.Short() {
+		s.browse(t, lab, "greyscale", "lists")
+	}
 
 	prober := s.prober("gone")
 	s.await(2*time.Minute, "the prober is heard", func() bool {

@@ -53,7 +53,7 @@ const card = (page, name) => page.getByRole("region", { name, exact: true });
 const alerts = (page) => card(page, "Alerts");
 const revisions = (page) => card(page, "Changes of its settings");
 
-test("where nobody would be told it is said, with the way to the rules", async () => {
+test("where nobody would be told it is said, with the way to the rules", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${quietly.id}`);
   const none = (route) => route.fulfill({ json: { items: [] } }); // others may have left some
   await page.route("**/api/v1/notification-rules:match", none);
@@ -136,7 +136,7 @@ test("what was changed of a target is told as it is changed, with who did it; se
   await context.close();
 });
 
-test("who may only look sees both", async () => {
+test("who may only look sees both", verifyOnly, async () => {
   const viewer = await invited(browser, `alerts-${run}@example.com`, "Vera", "viewer");
   const { context, page, trouble } = await openPage(browser, viewer, `/targets/${shop.id}`);
   await alerts(page).locator("[data-result]").first().waitFor();

@@ -345,7 +345,7 @@ test("the server's errors land on their fields, and nothing is stored", async ()
   await context.close();
 });
 
-test("search, filters and keys", async () => {
+test("search, filters and keys", verifyOnly, async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await page.locator("[data-row]").first().waitFor();

@@ -19,6 +19,7 @@ import {
   signIn,
   startBrowser,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const region = settings.goneRegion;
@@ -78,7 +79,7 @@ const letters = async () => (await must("GET", "/dead-letters")).items;
 const live = async () =>
   (await must("GET", "/fleet")).regions.find((one) => one.live && one.region !== region && one.probers.length > 0);
 
-test("how a prober itself is: its clock, its canaries, its start", async () => {
+test("how a prober itself is: its clock, its canaries, its start", verifyOnly, async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     const card = page.getByRole("region", { name: `Region ${name}`, exact: true });
@@ -101,7 +102,7 @@ test("how a prober itself is: its clock, its canaries, its start", async () => {
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
 });
 
-test("the database is beside the other stores, and says how soon it answers", async () => {
+test("the database is beside the other stores, and says how soon it answers", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const { engine, ok, latency_ms } = (await must("GET", "/fleet")).database;
   assert.ok(ok && latency_ms > 0, `${engine}: ${ok}, ${latency_ms}`);
@@ -112,7 +113,7 @@ test("the database is beside the other stores, and says how soon it answers", as
   await context.close();
 });
 
-test("the period of the ledger is in the address", async () => {
+test("the period of the ledger is in the address", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const period = page.getByLabel("Period");
   const asked = (hours) =>
@@ -199,7 +200,7 @@ test("a prober is drained, after what that means was said, and resumed", async (
   slow.close();
 });
 
-test("a new region: what to run there, its name judged, and one that is there already", async () => {
+test("a new region: what to run there, its name judged, and one that is there already", verifyOnly, async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     await page.getByRole("button", { name: "Add a region" }).click();
@@ -268,7 +269,7 @@ test("dead letters: what lies there, and one is replayed", async () => {
   await context.close();
 });
 
-test("more dead letters than one page has are looked through", async () => {
+test("more dead letters than one page has are looked through", verifyOnly, async () => {
   const MOST = 100; // of one page
   const { region: name } = await until("a region that lives", live);
   for (let n = 1; n <= MOST + 1; n++) {

@@ -102,7 +102,7 @@ test("a heartbeat is added: cron, zone by search, grace; mistakes land on their 
   await context.close();
 });
 
-test("an edit to a period is stored, and what is expected follows", async () => {
+test("an edit to a period is stored, and what is expected follows", verifyOnly, async () => {
   const { context, page } = await signedIn();
   await page.goto(new URL(`/targets/${job.id}`, settings.base).href);
   await page.getByRole("button", { name: "Edit" }).click();
@@ -118,7 +118,7 @@ test("an edit to a period is stored, and what is expected follows", async () => 
   await context.close();
 });
 
-test("when a ping is expected is told by the server's clock, not by one that is fast", async () => {
+test("when a ping is expected is told by the server's clock, not by one that is fast", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn();
   await page.addInitScript(() => {
     const now = Date.now;

@@ -98,7 +98,7 @@ test("a table is judged, imported, and changes nothing the second time", async (
   await context.close();
 });
 
-test("an export is a file that can be chosen again", async () => {
+test("an export is a file that can be chosen again", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/transfer");
   for (const [name, has] of [
     ["CSV", `,There ${run},http,`],

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { api, must, openPage, signIn, startBrowser, tabTo, until } from "./harness.mjs";
+import { api, must, openPage, signIn, startBrowser, tabTo, until, verifyOnly } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -96,7 +96,7 @@ test("without a mouse: add, test, save, incident, delete, undo", async () => {
   await context.close();
 });
 
-test("every key of the help does what it says, and none while somebody types", async () => {
+test("every key of the help does what it says, and none while somebody types", verifyOnly, async () => {
   status = 200;
   const site = `http://127.0.0.1:${server.address().port}`;
   const [one, two] = await Promise.all(

@@ -136,7 +136,7 @@ test("by keyboard: components come from targets, get names and an order, and are
   await context.close();
 });
 
-test("colours that cannot be read are refused, language and theme are in the preview", async () => {
+test("colours that cannot be read are refused, language and theme are in the preview", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const accent = page.getByLabel("Links, light theme", { exact: true });
   await accent.fill("#ffff00");
@@ -158,7 +158,7 @@ test("colours that cannot be read are refused, language and theme are in the pre
   await context.close();
 });
 
-test("changes of somebody else are not written over", async () => {
+test("changes of somebody else are not written over", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   await page.getByLabel("A sentence about it (optional)").fill("Mine.");
   await must("PATCH", `/status-pages/${made.id}`, { description: "Theirs." });
@@ -202,7 +202,7 @@ test("what is published is read by others", async () => {
   });
 });
 
-test("readers may subscribe once it is chosen; who does is listed, and can be removed", async () => {
+test("readers may subscribe once it is chosen; who does is listed, and can be removed", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const card = page.getByRole("region", { name: "Subscriptions" });
   await card.getByText("Nobody has subscribed yet.").waitFor();
@@ -284,7 +284,7 @@ test("a post and its updates come to who reads the page, without a reload, until
   await context.close();
 });
 
-test("an announcement is edited, and deleted with its consequences named", async () => {
+test("an announcement is edited, and deleted with its consequences named", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(`${editor()}/posts/new`);
   await page.getByRole("button", { name: "Announcement" }).click();
   await page.getByLabel("Title").fill(`We move ${run}`);

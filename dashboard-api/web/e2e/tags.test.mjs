@@ -97,7 +97,7 @@ test("tags are in the rows, narrow the list, are in the address and in the palet
   await context.close();
 });
 
-test("an edit of many adds a tag and takes one off, and can be taken back", async () => {
+test("an edit of many adds a tag and takes one off, and can be taken back", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/?tag=${tag}`);
   await page.getByRole("checkbox", { name: `Select Router ${run}` }).check();
   await page.getByRole("button", { name: "Select all 2 matching" }).click();
@@ -143,7 +143,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", ver
   assert.deepEqual(found, []);
 });
 
-test("the parent is taken off, and itself is never offered", async () => {
+test("the parent is taken off, and itself is never offered", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${router.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   const depends = page.getByRole("combobox", { name: "Depends on" });

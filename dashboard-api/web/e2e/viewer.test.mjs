@@ -96,7 +96,7 @@ test("a target and its rule", async () => {
   await context.close();
 });
 
-test("who may add no channel is not sent to add one", async () => {
+test("who may add no channel is not sent to add one", verifyOnly, async () => {
   for (const [who, ways] of [
     [viewer, 0],
     [owner, 1],
@@ -126,7 +126,7 @@ test("in every mode", verifyOnly, async () => {
   assert.deepEqual(found, []);
 });
 
-test("an owner is offered all of it", async () => {
+test("an owner is offered all of it", verifyOnly, async () => {
   const { context, page } = await openPage(browser, owner, "/");
   await row(page).waitFor();
   assert.deepEqual(await offered(page), ["Add target", "Actions for Seen by a viewer", "boxes"]);
