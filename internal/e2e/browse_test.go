@@ -17,8 +17,7 @@ import (
 // browserEvent is a line of dashboard-api/web/e2e/reporter.mjs.
 type browserEvent struct {
 	Is   string // begun, passed, failed, skipped or said
-	File string
-	Name string // "" is the file itself
+	Name string // of the test, and "" of the file itself
 	Why  string
 }
 
@@ -34,11 +33,15 @@ func (s *system) browse(t *testing.T, env []string, files ...string) {
 	if testing.Short() {
 		env = append(env, "SHORT=1")
 	}
-	args := []string{"--test", "--test-concurrency=1", "--test-reporter=./e2e/reporter.mjs"}
 	for _, name := range files {
-		args = append(args, "e2e/"+name+".test.mjs")
+		browseFile(t, name, env)
 	}
-	node := exec.Command("node", args...)
+}
+
+// browseFile runs one file; node itself would run several by the order of their names.
+func browseFile(t *testing.T, name string, env []string) {
+	t.Helper()
+	node := exec.Command("node", "--test", "--test-reporter=./e2e/reporter.mjs", "e2e/"+name+".test.mjs")
 	node.Dir = filepath.Join("..", "..", "dashboard-api", "web")
 	node.Env = append(os.Environ(), env...)
 	node.Stderr = os.Stderr
@@ -50,16 +53,17 @@ func (s *system) browse(t *testing.T, env []string, files ...string) {
 	if err := node.Start(); err != nil {
 		t.Fatal(err)
 	}
+	failed := t.Failed()
 	events := json.NewDecoder(out)
 	for event := range eventsOf(t, events) {
 		if event.Is == "begun" {
-			t.Run(event.File+": "+event.Name, func(t *testing.T) { followTest(t, events) })
+			t.Run(name+": "+event.Name, func(t *testing.T) { followTest(t, events) })
 		} else {
 			event.tell(t)
 		}
 	}
-	if err := node.Wait(); err != nil && !t.Failed() {
-		t.Errorf("node: %v", err)
+	if err := node.Wait(); err != nil && t.Failed() == failed {
+		t.Errorf("%s: node: %v", name, err)
 	}
 }
 
@@ -100,8 +104,8 @@ func eventsOf(t *testing.T, events *json.Decoder) func(yield func(browserEvent) 
 func (e browserEvent) tell(t *testing.T) {
 	switch {
 	case e.Is == "failed":
-		t.Errorf("%s: %s\n%s", e.File, e.Name, e.Why)
+		t.Errorf("%s\n%s", e.Name, e.Why)
 	case e.Why != "":
-		t.Logf("%s: %s", e.File, strings.TrimRight(e.Why, "\n"))
+		t.Log(strings.TrimRight(e.Why, "\n"))
 	}
 }

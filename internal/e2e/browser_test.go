@@ -20,7 +20,7 @@ func TestBrowser(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"pages", fromSetUpOn},
-		{"people", withProvider},
+		{"people", people},
 		{"scripts", nothingWrittenRuns},
 	} {
 		t.Run(part.name, func(t *testing.T) {
@@ -30,15 +30,16 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// fromSetUpOn looks at a fresh installation with two regions, and at how targets are written, found and
-// changed. Then a third region joins whose only prober is held up for a while, for the tests of open
-// pages, and then killed, for those of what to do about that.
+// fromSetUpOn looks at a fresh installation with two regions and a provider of single sign-on, and at
+// how targets are written, found and changed. Then a third region joins whose only prober is held up
+// for a while, for the tests of open pages, and then killed, for those of what to do about that.
 func fromSetUpOn(t *testing.T) {
 	lab := labForPages(t)
 	s := newSystem(t, "--regions", "eu,us")
+	s.env = append(s.env, providerForPages(t, s.url)...)
 	s.start()
 	s.browse(t, lab, "dashboard", "heartbeat", "settings", "tags", "form", "keyboard", "lost", "many", "paste", "import",
-		"overview", "viewer")
+		"overview", "viewer", "provider")
 	if !testing.Short() {
 		s.browse(t, lab, "greyscale", "lists")
 	}
@@ -69,14 +70,12 @@ func fromSetUpOn(t *testing.T) {
 	s.browse(t, slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + programs}), "fleet")
 }
 
-// withProvider looks at an installation where people may sign in by a provider, and at everything
-// else: people and their ways in, what went wrong, status pages and languages.
-func withProvider(t *testing.T) {
+// people looks at people and their ways in, at what went wrong, at status pages and at languages.
+func people(t *testing.T) {
 	s := newSystem(t, "--regions", "eu,us")
-	s.env = append(s.env, providerForPages(t, s.url)...)
 	s.start()
-	s.browse(t, labForPages(t), "provider", "signon", "people", "account", "passkeys", "keys", "rule", "incidents", "past",
-		"evidence", "alerts", "pages", "public", "appearance", "languages")
+	s.browse(t, labForPages(t), "signon", "people", "account", "passkeys", "keys", "rule", "incidents", "past", "evidence",
+		"alerts", "pages", "public", "appearance", "languages")
 }
 
 // labForPages starts what pages have watched, and gives it as the browser tests' environment.

@@ -218,11 +218,12 @@ test("cut off, no page says that all is well: of when it is stands there, and gr
   const main = page.locator("main");
   const old = main.getByText("could not be refreshed").first();
   const pages = [
+    // What probers said last is believed for half a minute.
     ["fleet", "/fleet", () => main.getByText("reporting", { exact: true }).first()],
     ["incidents", `/incidents?target=${watched.id}`, () => main.getByText("Nothing is wrong")],
     ["overview", "/", () => main.locator(".open-incidents:not(:has(.as-of))")],
   ];
-  for (const [name, path, fine] of pages) {
+  for (const [name, path, fine] of short ? pages.slice(1) : pages) {
     await page.goto(new URL(path, proxy.url).href);
     await pill(page, "live");
     await fine().waitFor();
