@@ -55,8 +55,8 @@ test: deps ## everything: formatting, unit, integration, end to end and browser 
 test-unit: ## only what needs no server
 	$(GO) test $(RACE) -short ./internal/uptime/... ./internal/verdict/... ./internal/selfdoubt/... ./internal/sharedcause/... ./internal/maintenance/... ./internal/replay/... ./internal/sim/... ./internal/envconf/... ./internal/service/... ./internal/architecture/... ./publisher/internal/schedule/... ./dashboard-api/internal/live/... ./prober/internal/probe/...
 
-test-browser: build ## the pages in a real Chromium, against the real programs
-	PROBEFLEET_BIN=$(CURDIR)/bin $(GO) test -vet=off -count=1 -timeout 2h -tags browser ./internal/e2e/...
+test-browser: web ## the pages in a real Chromium, against the real programs
+	$(GO) test -vet=off -count=1 -timeout 2h -tags browser ./internal/e2e
 
 lint: ## golangci-lint and the dashboard's linter
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...

@@ -44,6 +44,7 @@ after(async () => {
   await browser?.close();
   await proxy?.close();
   await lab?.close();
+  if (watched) await must("DELETE", `/targets/${watched.id}`);
 });
 
 async function signedIn(options = {}) {

@@ -91,9 +91,13 @@ export async function api(method, path, body) {
   return { status: response.status, body: text ? JSON.parse(text) : null };
 }
 
+const watched = new Set(); // targets of this file
+
+/** The same, where it has to be done; what is to be deleted may be gone already. */
 export async function must(method, path, body) {
   const answer = await api(method, path, body);
-  if (answer.status >= 400) {
+  if (method === "POST" && path === "/targets" && answer.status === 201) watched.add(answer.body.id);
+  if (answer.status >= 400 && !(method === "DELETE" && answer.status === 404)) {
     const error = new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     throw Object.assign(error, { status: answer.status });
   }
@@ -175,8 +179,9 @@ const atRest = (page) =>
     while (document.getAnimations().some(moves) && performance.now() < deadline);
   });
 
-/** Accessibility violations of the page at rest, one line each. */
-export async function axeViolations(page) {
+/** Accessibility violations of the page at rest, one line each. In short only what is looked at always is looked at. */
+export async function axeViolations(page, { always = false } = {}) {
+  if (short && !always) return [];
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   await atRest(page);
   return page.evaluate(async () => {
@@ -247,7 +252,11 @@ const opened = [];
 // A test that fails says what there was to see then, in words: pictures stay on the machine it failed on. What
 // measures is no test, and prints nothing but its figures.
 if (process.env.NODE_TEST_CONTEXT) {
-  const { afterEach } = await import("node:test");
+  const { after, afterEach } = await import("node:test");
+  // What the file does not delete itself would be checked on and on.
+  after(async () => {
+    for (const id of watched) await must("DELETE", `/targets/${id}`);
+  });
   afterEach(async ({ name, passed }) => {
     for (const { page, trouble } of opened.splice(0)) {
       if (passed || page.isClosed()) continue;

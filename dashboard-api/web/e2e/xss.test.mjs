@@ -124,7 +124,6 @@ async function tab(storageState) {
     );
   });
   const opened = await context.newPage();
-  opened.setDefaultTimeout(60_000);
   opened.on("dialog", (dialog) => {
     found.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
