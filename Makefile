@@ -51,6 +51,9 @@ verify: deps ## what takes long by nature, for releases: every test in full, fuz
 stress: deps ## tests of the packages changed since a commit, 20 times beside busy loops and on one core (PKG=./folder/... or SINCE=commit)
 	@$(GO) run ./internal/testsuite stress
 
+test-browser: web ## the pages in a real Chromium, against the real programs
+	$(GO) test -vet=off -count=1 -timeout 2h -tags browser ./internal/e2e
+
 lint: ## golangci-lint and the dashboard's linter
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 	@cd $(WEB) && npm run --silent lint

@@ -6,59 +6,46 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
-// lanes is how many installations are looked at at once: two cores carry no more.
-const lanes = 3
-
-// TestBrowser runs the browser tests of the dashboard against the real programs. What takes longest
-// comes first: at the end it would run alone.
+// TestBrowser runs the browser tests of the dashboard against the real programs, on two installations
+// at a time. In short each promise is looked at once; the rest is for `make verify`.
 func TestBrowser(t *testing.T) {
-	type part struct {
+	for _, part := range []struct {
 		name string
 		run  func(*testing.T)
-	}
-	parts := []part{
-		{"pages", fromSetUpOn},               // the dashboard from its set-up on, and the fleet
-		{"targets", anew("e2e:targets")},     // where targets are written, found and changed
-		{"accounts", anew("e2e:accounts")},   // people, their ways in and their keys
-		{"incidents", anew("e2e:incidents")}, // what went wrong: rules, incidents, evidence, channels, the past
-		{"public", anew("e2e:public")},       // status pages: how they are written, and what readers see; and every language
+	}{
+		{"pages", fromSetUpOn},
+		{"people", people},
 		{"scripts", nothingWrittenRuns},
-		{"provider", peopleComeInByTheirProvider},
-	}
-	next := make(chan part, len(parts))
-	for _, one := range parts {
-		next <- one
-	}
-	close(next)
-	var running sync.WaitGroup
-	for range lanes {
-		running.Go(func() {
-			for one := range next {
-				t.Run(one.name, one.run)
-			}
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
+			part.run(t)
 		})
 	}
-	running.Wait()
 }
 
-// fromSetUpOn looks at a fresh installation with two regions. Then a third region joins whose only
-// prober is held up for a while, for the tests of open pages, and then killed, for those of what to
-// do about that.
+// fromSetUpOn looks at a fresh installation with two regions and a provider of single sign-on, and at
+// how targets are written, found and changed. Then a third region joins whose only prober is held up
+// for a while, for the tests of open pages, and then killed, for those of what to do about that.
 func fromSetUpOn(t *testing.T) {
 	lab := labForPages(t)
 	s := newSystem(t, "--regions", "eu,us")
+	s.env = append(s.env, providerForPages(t, s.url)...)
 	s.start()
-	s.browse("e2e:pages", lab...)
+	s.browse(t, lab, "dashboard", "heartbeat", "settings", "tags", "form", "keyboard", "many", "paste", "import",
+		"overview", "viewer", "provider")
+	if !testing.Short() {
+		s.browse(t, lab, "greyscale", "lists")
+	}
 
 	prober := s.prober("gone")
-	s.await(40*time.Second, "the prober is heard", func() bool {
+	s.await(2*time.Minute, "the prober is heard", func() bool {
 		var fleet struct {
 			Regions []struct {
 				Region  string
@@ -74,21 +61,23 @@ func fromSetUpOn(t *testing.T) {
 		return false
 	})
 	lab = append(lab, "GONE_REGION=gone")
-	s.browse("e2e/regions.test.mjs", append(lab, "PROBER_PID="+strconv.Itoa(prober.Process.Pid))...)
+	if !testing.Short() {
+		s.browse(t, append(lab, "PROBER_PID="+strconv.Itoa(prober.Process.Pid)), "regions")
+	}
 	if err := prober.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	s.browse("e2e:fleet", slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + testfleet.Programs(t, testfleet.Build{})})...)
+	programs := testfleet.Programs(t, testfleet.Build{Failpoints: true})
+	s.browse(t, slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + programs}), "fleet")
 }
 
-// anew runs scripts on an installation of their own.
-func anew(scripts string) func(*testing.T) {
-	return func(t *testing.T) {
-		s := newSystem(t, "--regions", "eu,us")
-		s.start()
-		s.browse(scripts, labForPages(t)...)
-	}
+// people looks at people and their ways in, at what went wrong, at status pages and at languages.
+func people(t *testing.T) {
+	s := newSystem(t, "--regions", "eu,us")
+	s.start()
+	s.browse(t, labForPages(t), "signon", "people", "account", "passkeys", "keys", "rule", "incidents", "past", "evidence",
+		"alerts", "pages", "public", "appearance", "languages", "lost")
 }
 
 // labForPages starts what pages have watched, and gives it as the browser tests' environment.

@@ -22,7 +22,7 @@ type publicPage struct {
 }
 
 // read asks for the page and its state, and fails when either is refused or when it says that all
-// is well by evidence that is older than a target of ten seconds may go without.
+// is well by evidence that is older than its target may go without.
 func (s *system) read(t *testing.T, slug string) (p publicPage) {
 	t.Helper()
 	for _, rest := range []string{"", "/state.json"} {
@@ -60,7 +60,7 @@ func TestStatusPageWithoutStores(t *testing.T) {
 	s := newSystem(t)
 	s.env = append(s.env, "CLICKHOUSE_URL="+clickhouse.URL(), "REDIS_URL="+redis.URL(), "DATABASE_URL="+postgres.URL())
 	s.start()
-	watched := s.create(target{Name: "Shop", URL: server.URL() + "/ok", IntervalS: 10})
+	watched := s.create(target{Name: "Shop", URL: server.URL() + "/ok", IntervalS: 2, TimeoutMS: 10_000})
 	component := map[string]any{"name": "Shop", "rule": "worst", "target_ids": []int64{watched.ID}}
 	page := map[string]any{"slug": "all", "title": "All", "published": true, "groups": []any{map[string]any{"name": "", "components": []any{component}}}}
 	if status, text := s.try("POST", "/api/v1/status-pages", page); status != http.StatusCreated {
@@ -71,7 +71,7 @@ func TestStatusPageWithoutStores(t *testing.T) {
 		p := s.read(t, "all")
 		return p.State == "up" && !strings.Contains(p.html, oldDays) && !strings.Contains(p.html, oldWords)
 	}
-	s.await(time.Minute, "the page is green", whole)
+	s.await(2*time.Minute, "the page is green", whole)
 	for _, c := range []struct {
 		name  string
 		store *testbackend.Server

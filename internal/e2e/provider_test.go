@@ -10,12 +10,11 @@ import (
 	"github.com/probefleet/probefleet/internal/testissuer"
 )
 
-// peopleComeInByTheirProvider signs people on in a real browser with a real provider: the first
-// time, to be where they wanted to go, and again to do what needs a fresh sign-in; or not at all.
-func peopleComeInByTheirProvider(t *testing.T) {
-	s := newSystem(t, "--regions", "eu")
+// providerForPages starts a provider of single sign-on that asks people who they are, and gives what the
+// API at an address needs of it. Ann may come in by it, and Bob may not.
+func providerForPages(t *testing.T, url string) []string {
 	pages := http.NewServeMux()
-	issuer := testissuer.Start(t, s.url+"/api/v1/session/provider/callback", func(provider http.Handler) http.Handler {
+	issuer := testissuer.Start(t, url+"/api/v1/session/provider/callback", func(provider http.Handler) http.Handler {
 		pages.Handle("/", provider)
 		return pages
 	})
@@ -33,8 +32,8 @@ func peopleComeInByTheirProvider(t *testing.T) {
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	})
-	s.env = append(s.env, "API_OIDC_ISSUER="+issuer.URL(), "API_OIDC_CLIENT_ID="+testissuer.ClientID, "API_OIDC_CLIENT_SECRET="+testissuer.ClientSecret,
-		"API_OIDC_LABEL=Example Ltd", "API_OIDC_DOMAINS=example.com", "API_OIDC_NEW_ROLE=editor", "API_OIDC_ALLOW_CIDRS=127.0.0.0/8")
-	s.start()
-	s.browse("e2e/provider.test.mjs")
+	return []string{
+		"API_OIDC_ISSUER=" + issuer.URL(), "API_OIDC_CLIENT_ID=" + testissuer.ClientID, "API_OIDC_CLIENT_SECRET=" + testissuer.ClientSecret,
+		"API_OIDC_LABEL=Example Ltd", "API_OIDC_DOMAINS=example.com", "API_OIDC_NEW_ROLE=editor", "API_OIDC_ALLOW_CIDRS=127.0.0.0/8",
+	}
 }

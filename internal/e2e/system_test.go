@@ -69,7 +69,7 @@ func newSystem(t testing.TB, args ...string) *system {
 // start runs `probefleet up` and waits until it has printed its URL and all.
 func (s *system) start() {
 	s.t.Helper()
-	bin := testfleet.Programs(s.t, testfleet.Build{})
+	bin := testfleet.Programs(s.t, testfleet.Build{Failpoints: true})
 	cmd := exec.Command(filepath.Join(bin, "probefleet"), append([]string{"up", "--dir", s.dir, "--port", fmt.Sprint(s.port)}, s.args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -173,7 +173,7 @@ func (s *system) proberEnv() []string {
 // program starts one with nothing but this environment. What it prints is logs/NAME.log.
 func (s *system) program(program, name string, env ...string) *exec.Cmd {
 	s.t.Helper()
-	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{}), program))
+	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{Failpoints: true}), program))
 	cmd.Dir, cmd.Env = s.t.TempDir(), append(env, "OPS_ADDR=127.0.0.1:0")
 	log, err := os.Create(filepath.Join(s.dir, "logs", name+".log"))
 	if err != nil {

@@ -17,6 +17,7 @@ import {
   shoot,
   startBrowser,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -112,7 +113,7 @@ test("signing in asks for a code: a wrong one is told, the app's and a recovery 
   await again.context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     [
       "account",

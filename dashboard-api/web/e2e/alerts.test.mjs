@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, invited, must, openPage, quiet, signIn, startBrowser } from "./harness.mjs";
+import { inEveryMode, invited, must, often, openPage, quiet, signIn, startBrowser, verifyOnly } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const secrets = { hook: `hook-${run}`, key: `signing-${run}`, header: `header-${run}`, changed: `changed-${run}` };
@@ -21,11 +21,11 @@ before(async () => {
   state = await signIn(browser);
   const url = `http://127.0.0.1:${server.address().port}`;
   const headers = [{ name: "X-Key", secret: secrets.header }];
-  quietly = await must("POST", "/targets", { url: `${url}/good`, name: `Quiet ${run}`, interval_s: 10 });
+  quietly = await must("POST", "/targets", { url: `${url}/good`, name: `Quiet ${run}`, ...often });
   shop = await must("POST", "/targets", {
     url: `${url}/${run}`,
     name: `Till ${run}`,
-    interval_s: 10,
+    ...often,
     http: { headers },
   });
   made.push(`/targets/${quietly.id}`, `/targets/${shop.id}`);
@@ -53,7 +53,7 @@ const card = (page, name) => page.getByRole("region", { name, exact: true });
 const alerts = (page) => card(page, "Alerts");
 const revisions = (page) => card(page, "Changes of its settings");
 
-test("where nobody would be told it is said, with the way to the rules", async () => {
+test("where nobody would be told it is said, with the way to the rules", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${quietly.id}`);
   const none = (route) => route.fulfill({ json: { items: [] } }); // others may have left some
   await page.route("**/api/v1/notification-rules:match", none);
@@ -77,7 +77,7 @@ test("who is told of an incident is on the target's page: what did not arrive an
     if (response.url().includes("/deliveries?")) answers.push(await response.text().catch(() => "")); // of a page that was left
   });
   const again = alerts(page).locator("[data-result=again]");
-  await again.waitFor({ timeout: 120_000 });
+  await again.waitFor();
   assert.match(await again.innerText(), /opened, incident \d+ · Not delivered yet, tried again \d/);
   assert.equal(await again.locator(".past-who").innerText(), `Desk ${run}`);
   const [told] = (await must("GET", `/targets/${shop.id}/deliveries`)).items.filter((one) => one.event === "opened");
@@ -106,7 +106,7 @@ test("what was changed of a target is told as it is changed, with who did it; se
   assert.equal(await entries.count(), 1);
   await must("PATCH", `/targets/${shop.id}`, { interval_s: 20, timeout_ms: 4000 });
   await entries.nth(1).waitFor();
-  assert.match(await entries.first().innerText(), /Interval\s+10 s\s+20 s\s+Timeout\s+5 s\s+4 s/);
+  assert.match(await entries.first().innerText(), /Interval\s+2 s\s+20 s\s+Timeout\s+10 s\s+4 s/);
   await page.getByRole("button", { name: "Pause", exact: true }).click();
   await entries.nth(2).waitFor();
   assert.match(await entries.first().innerText(), /^You[\s\S]*Checks\s+Running\s+Paused/);
@@ -136,7 +136,7 @@ test("what was changed of a target is told as it is changed, with who did it; se
   await context.close();
 });
 
-test("who may only look sees both", async () => {
+test("who may only look sees both", verifyOnly, async () => {
   const viewer = await invited(browser, `alerts-${run}@example.com`, "Vera", "viewer");
   const { context, page, trouble } = await openPage(browser, viewer, `/targets/${shop.id}`);
   await alerts(page).locator("[data-result]").first().waitFor();
@@ -146,7 +146,7 @@ test("who may only look sees both", async () => {
   await context.close();
 });
 
-test("both in every mode: nothing moves above them, nothing overflows", async () => {
+test("both in every mode: nothing moves above them, nothing overflows", verifyOnly, async () => {
   const ready = async (page) => {
     await alerts(page).locator("[data-result], .pad").first().waitFor();
     await revisions(page).locator("li").first().waitFor();

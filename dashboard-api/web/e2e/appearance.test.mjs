@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import {
   axeViolations,
   must,
+  often,
   openPage,
   overflow,
   settings,
@@ -13,7 +14,9 @@ import {
   signIn,
   startBrowser,
   startLab,
+  unlessSignedOut,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 import { filled, framed, go, leads, outside } from "./places.mjs";
 
@@ -34,7 +37,7 @@ before(async () => {
   target = await must("POST", "/targets", {
     url: `${lab.url}/status/503?appearance=${run}`,
     name: `Shop ${run}`,
-    interval_s: 10,
+    ...often,
   });
   shown = await must("POST", "/status-pages", {
     slug: `wide-${run}`,
@@ -56,7 +59,7 @@ before(async () => {
   incident = await until(
     "the incident",
     async () => (await must("GET", `/incidents?target_id=${target.id}`)).items[0],
-    { seconds: 90, everyMs: 500 },
+    { everyMs: 500 },
   );
   await must("POST", `/incidents/${incident.id}/notes`, { text: prose });
 });
@@ -109,7 +112,31 @@ test("the list of pages has every address that the dashboard has", async () => {
   assert.deepEqual(lost, []);
 });
 
-test("on wide screens: no overflow, nothing on the console, lines that can be read", async () => {
+test("every page: no overflow, no axe violation, nothing on the console", async () => {
+  const found = [];
+  const { context, page, trouble } = await openPage(browser, state, "/login");
+  const look = async (path) => {
+    if ((await overflow(page)) > 0) found.push(`${path} overflows by ${await overflow(page)} px`);
+    for (const violation of await axeViolations(page, { always: true })) found.push(`${path}: ${violation}`);
+    found.push(...trouble.splice(0).map((line) => `${path}: ${line}`));
+  };
+  await page.locator("h1").waitFor();
+  await look("/login");
+  for (const path of paths()) {
+    await go(page, path);
+    await look(path);
+  }
+  await context.clearCookies();
+  for (const path of [`/s/${shown.slug}`, ...Object.values(outside())]) {
+    await page.goto(new URL(path, settings.base).href);
+    await page.locator("h1").first().waitFor();
+    await look(path);
+  }
+  await context.close();
+  assert.deepEqual(found.filter(unlessSignedOut), []);
+});
+
+test("on wide screens: no overflow, nothing on the console, lines that can be read", verifyOnly, async () => {
   const found = [];
   const { context, page, trouble } = await openPage(browser, state, "/login");
   const look = async (path) => {
@@ -164,7 +191,11 @@ async function chosen(theme, system) {
   return found;
 }
 
-test("a theme that was chosen holds over a reload and on every page, whatever the system wants", async () => {
-  const found = await Promise.all([chosen("dark", "light"), chosen("light", "dark")]);
-  assert.deepEqual(found.flat(), []);
-});
+test(
+  "a theme that was chosen holds over a reload and on every page, whatever the system wants",
+  verifyOnly,
+  async () => {
+    const found = await Promise.all([chosen("dark", "light"), chosen("light", "dark")]);
+    assert.deepEqual(found.flat(), []);
+  },
+);

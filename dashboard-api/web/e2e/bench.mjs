@@ -273,7 +273,7 @@ async function changes() {
       say(`${n} changes`);
       return n >= wanted;
     },
-    { seconds: 60 + wanted * 2, everyMs: 10_000 },
+    { mostMs: (60 + wanted * 2) * 3_000, everyMs: 10_000 },
   );
   const { states: shown, tab } = await page.evaluate(() => ({ states: window.bench.states, tab: window.bench.tab }));
   const given = await answers();

@@ -10,16 +10,19 @@ import {
   inEveryMode,
   modes,
   must,
+  often,
   overflow,
   quiet,
   settings,
   shoot,
+  short,
   slotsOf,
   startBrowser,
   startLab,
   targetByUrl,
   unlessSignedOut,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 import { asAtFirst } from "./places.mjs";
@@ -32,6 +35,7 @@ let proxy;
 let state; // the signed-in browser's cookies
 let watched; // the target of the live tests
 const down = {};
+const cutMs = short ? 5_000 : 30_000;
 
 before(async () => {
   [browser, lab, proxy] = await Promise.all([startBrowser(), startLab(), startProxy(settings.base)]);
@@ -40,6 +44,7 @@ after(async () => {
   await browser?.close();
   await proxy?.close();
   await lab?.close();
+  if (watched) await must("DELETE", `/targets/${watched.id}`);
 });
 
 async function signedIn(options = {}) {
@@ -51,12 +56,8 @@ async function signedIn(options = {}) {
 const pill = (page, kind) => page.locator(`[data-link="${kind}"]`).first().waitFor();
 
 /** Time of the first tick in the row, as this machine's clock saw it. */
-async function firstTick(page, id, seconds) {
-  return until(`first tick of target ${id}`, async () => ((await bar(page, id))?.count > 0 ? Date.now() : 0), {
-    seconds,
-    everyMs: 50,
-  });
-}
+const firstTick = (page, id) =>
+  until(`first tick of target ${id}`, async () => ((await bar(page, id))?.count > 0 ? Date.now() : 0), { everyMs: 50 });
 
 test("set-up: the owner and the first addresses, three required fields", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
@@ -98,31 +99,27 @@ test("set-up: the owner and the first addresses, three required fields", async (
   await context.close();
 });
 
-test("keyboard only: c, URL, interval 10 s, Enter; the first live result within its slot + 2 s", async () => {
+test("keyboard only: c, URL, interval, Enter; the first live result comes by itself", async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await pill(page, "live");
-  // A machine that was busy at one of them is no defect of ours: what makes first results late does so each time.
-  for (let attempt = 1; ; attempt++) {
-    const url = `${lab.url}/n/live-${run}-${attempt}`;
-    await page.keyboard.press("c");
-    await page.locator("input[name=url]:focus").waitFor();
-    await page.keyboard.type(url);
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("ControlOrMeta+a");
-    await page.keyboard.type("10");
-    const saved = Date.now();
-    await page.keyboard.press("Enter");
-    await page.locator("dialog").waitFor({ state: "detached" });
-    watched = await until("the new target in the API", () => targetByUrl(url));
-    assert.equal(watched.interval_s, 10);
-    const seen = await firstTick(page, watched.id, 30);
-    const slot = (await bar(page, watched.id)).from;
-    console.log(`first result ${seen - slot} ms after its slot, ${((seen - saved) / 1000).toFixed(1)} s after saving`);
-    if (seen - slot <= 2_000 && slot - saved <= 15_000) break;
-    assert.ok(attempt < 3, `seen ${seen - slot} ms after its slot, which was ${slot - saved} ms after saving`);
-    await must("DELETE", `/targets/${watched.id}`);
-  }
+  const url = `${lab.url}/n/live-${run}`;
+  await page.keyboard.press("c");
+  await page.locator("input[name=url]:focus").waitFor();
+  await page.keyboard.type(url);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("2");
+  const saved = Date.now();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  watched = await until("the new target in the API", () => targetByUrl(url));
+  assert.equal(watched.interval_s, 2);
+  const seen = await firstTick(page, watched.id);
+  const slot = (await bar(page, watched.id)).from;
+  console.log(`first result ${seen - slot} ms after its slot, ${((seen - saved) / 1000).toFixed(1)} s after saving`);
+  // How late results are on a page is measured by `make bench-web`.
+  await must("PATCH", `/targets/${watched.id}`, often);
   await page.locator(`[data-row="${watched.id}"]`).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/targets/${watched.id}$`));
@@ -138,10 +135,10 @@ async function nothingMissing(page, id) {
       const slots = await slotsOf(id, shown.from, shown.to);
       return slots.at(-1) === shown.to ? slots : null;
     },
-    { seconds: 20, everyMs: 500 },
+    { everyMs: 500 },
   );
   assert.equal(shown.count, stored.length, `the bar has ${shown.count} slots, the API ${stored.length}`);
-  assert.equal((shown.to - shown.from) / 10_000 + 1, shown.count, "a slot every 10 s");
+  assert.equal((shown.to - shown.from) / (often.interval_s * 1000) + 1, shown.count, "every slot is there");
   return shown;
 }
 
@@ -153,11 +150,15 @@ test("who is signed in goes on with the set-up until something is watched; an ad
   await asAtFirst(page);
   await page.goto(new URL("/setup?token=used", settings.base).href);
   await page.getByRole("heading", { name: "What should be watched?" }).waitFor();
+  // The form has no interval: with that of others its first slot could be a minute away.
+  await page.route("**/api/v1/targets", (route) =>
+    route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), ...often }) }),
+  );
   const url = `${lab.url}/status/503?first=${run}`;
   await page.getByLabel("URLs").fill(url);
   await page.getByRole("button", { name: "Start watching" }).click();
   const card = page.locator("[data-first]");
-  await card.getByText("Down", { exact: true }).waitFor({ timeout: 120_000 });
+  await card.getByText("Down", { exact: true }).waitFor();
   assert.match(await card.innerText(), /503/, "why");
   await page.getByRole("status").filter({ hasText: "is now down" }).waitFor();
   await must("DELETE", `/targets/${(await targetByUrl(url)).id}`);
@@ -173,20 +174,19 @@ test("the network is cut: pill, resume, no missing tick", async () => {
   const { context, page } = await signedIn();
   await page.goto(proxy.url);
   await pill(page, "live");
-  await firstTick(page, watched.id, 30);
+  await firstTick(page, watched.id);
   const before = await bar(page, watched.id);
   proxy.cut();
   await pill(page, "reconnecting");
   const cutAt = Date.now();
-  await until("the cut to last", () => Date.now() - cutAt >= settings.cutSeconds * 1000, {
-    seconds: settings.cutSeconds + 1,
-  });
+  // Long enough that several results are missed, and a first try to come back fails.
+  await until("the cut to last", () => Date.now() - cutAt >= cutMs);
   assert.match(await page.locator("[data-link=reconnecting]").innerText(), /\d+ (s|min)/, "the pill says the age");
   await shoot(page, "reconnecting");
   proxy.restore();
   await tryNow(page);
   await pill(page, "live");
-  await until("a result after the cut", async () => (await bar(page, watched.id)).to > cutAt, { seconds: 20 });
+  await until("a result after the cut", async () => (await bar(page, watched.id)).to > cutAt);
   const shown = await nothingMissing(page, watched.id);
   assert.ok(shown.count > before.count || shown.count === 90, "the bar grew");
   await context.close();
@@ -196,16 +196,16 @@ test("only what is live is cut: a stream takes over, then polling, then it resum
   const { context, page } = await signedIn();
   await page.goto(proxy.url);
   await pill(page, "live");
-  await firstTick(page, watched.id, 30);
+  await firstTick(page, watched.id);
   proxy.cutSockets();
   const socketsAt = Date.now();
   await page.locator("[data-link=live][data-via=stream]").first().waitFor();
-  await until("a result by the stream", async () => (await bar(page, watched.id)).to > socketsAt, { seconds: 30 });
+  await until("a result by the stream", async () => (await bar(page, watched.id)).to > socketsAt);
   await shoot(page, "stream");
   proxy.cutLive();
   const cutAt = Date.now();
   await pill(page, "polling");
-  await until("a result while polling", async () => (await bar(page, watched.id)).to > cutAt, { seconds: 30 });
+  await until("a result while polling", async () => (await bar(page, watched.id)).to > cutAt);
   await shoot(page, "polling");
   proxy.restore();
   await tryNow(page);
@@ -219,11 +219,12 @@ test("cut off, no page says that all is well: of when it is stands there, and gr
   const main = page.locator("main");
   const old = main.getByText("could not be refreshed").first();
   const pages = [
+    // What probers said last is believed for half a minute.
     ["fleet", "/fleet", () => main.getByText("reporting", { exact: true }).first()],
     ["incidents", `/incidents?target=${watched.id}`, () => main.getByText("Nothing is wrong")],
     ["overview", "/", () => main.locator(".open-incidents:not(:has(.as-of))")],
   ];
-  for (const [name, path, fine] of pages) {
+  for (const [name, path, fine] of short ? pages.slice(1) : pages) {
     await page.goto(new URL(path, proxy.url).href);
     await pill(page, "live");
     await fine().waitFor();
@@ -236,7 +237,7 @@ test("cut off, no page says that all is well: of when it is stands there, and gr
       assert.equal(await main.getByText("No open incidents").count(), 0);
     } else {
       const green = main.locator(".s-up");
-      await until(`nothing to be green on ${name}`, async () => (await green.count()) === 0, { seconds: 60 });
+      await until(`nothing to be green on ${name}`, async () => (await green.count()) === 0);
     }
     await shoot(page, `cut-off-${name}-1280`);
     await page.setViewportSize({ width: 390, height: 844 });
@@ -255,7 +256,7 @@ test("cut off, no page says that all is well: of when it is stands there, and gr
 
 test("what failed while it was maintained stays told as such when that is over", async () => {
   const { context, page } = await signedIn();
-  const target = await must("POST", "/targets", { url: `${lab.url}/status/503?worked-on=${run}`, interval_s: 10 });
+  const target = await must("POST", "/targets", { url: `${lab.url}/status/503?worked-on=${run}`, ...often });
   const { id } = await must("POST", "/maintenance-windows", {
     name: `Work ${run}`,
     target_id: target.id,
@@ -266,13 +267,13 @@ test("what failed while it was maintained stays told as such when that is over",
   const ticks = page.locator("svg.ticks").first();
   const told = async (word) =>
     Number(new RegExp(`(\\d+) ${word}`).exec(await ticks.getAttribute("aria-label"))?.[1] ?? 0);
-  await until("two checks in maintenance", async () => (await told("in maintenance")) >= 2, { seconds: 60 });
+  await until("two checks in maintenance", async () => (await told("in maintenance")) >= 2);
   await must("DELETE", `/maintenance-windows/${id}`);
-  await until("a check after it", async () => (await told("down")) >= 1, { seconds: 40 });
+  await until("a check after it", async () => (await told("down")) >= 1);
   const worked = await told("in maintenance");
   assert.ok(worked >= 2, `${worked} checks in maintenance after it`);
   await page.reload();
-  await until("the same after a reload", async () => (await told("in maintenance")) === worked, { seconds: 20 });
+  await until("the same after a reload", async () => (await told("in maintenance")) === worked);
   await must("DELETE", `/targets/${target.id}`);
   await context.close();
 });
@@ -302,9 +303,7 @@ test("pause and resume; delete can be undone, and is done when it is not", async
 
   await choose("Delete");
   await row.waitFor({ state: "detached" });
-  await until("deleted in the API", async () => (await api("GET", `/targets/${target.id}`)).status === 404, {
-    seconds: 30,
-  });
+  await until("deleted in the API", async () => (await api("GET", `/targets/${target.id}`)).status === 404);
   await context.close();
 });
 
@@ -323,13 +322,13 @@ test("the server's errors land on their fields, and nothing is stored", async ()
   await page.getByRole("button", { name: "Start watching" }).click();
   assert.match(await describedBy("url"), /address/);
   await url.fill("http://10.0.0.1/admin");
-  await page.getByLabel("Check every").fill("3");
+  await page.getByLabel("Check every").fill("0");
   await page.getByRole("button", { name: /Name, timeout/ }).click();
   await page.getByLabel("Timeout").fill("90");
   await page.getByLabel("Expected status").fill("2xx");
   await page.getByLabel("Name", { exact: true }).fill("x".repeat(121));
   await page.getByRole("button", { name: "Start watching" }).click();
-  assert.match(await describedBy("interval_s"), /10/); // first: the address is still marked from before
+  assert.match(await describedBy("interval_s"), /from 1 to 86400 seconds/); // first: the address is still marked from before
   assert.match(await describedBy("url"), /private/);
   assert.match(await describedBy("timeout"), /30000|30 s/);
   assert.match(await describedBy("status"), /100 to 599/);
@@ -348,7 +347,7 @@ test("the server's errors land on their fields, and nothing is stored", async ()
   await context.close();
 });
 
-test("search, filters and keys", async () => {
+test("search, filters and keys", verifyOnly, async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
   await page.locator("[data-row]").first().waitFor();
@@ -387,11 +386,11 @@ test("names of other people run no script", async () => {
   await context.close();
 });
 
-test("every page in every mode: no errors, no overflow, axe 0", async () => {
+test("every page in every mode: no errors, no overflow, axe 0", verifyOnly, async () => {
   down.target = await must("POST", "/targets", {
     url: `${lab.url}/status/503?run=${run}`,
     name: `Failing shop ${run}`,
-    interval_s: 10,
+    ...often,
   });
   down.paused = await must("POST", "/targets", { url: `${lab.url}/n/paused-${run}`, active: false });
   down.long = await must("POST", "/targets", {
@@ -487,7 +486,7 @@ test("every page in every mode: no errors, no overflow, axe 0", async () => {
       const { body } = await api("GET", `/results/latest?ids=${down.target.id}&n=5`);
       return body.items[0]?.results.some((result) => result.status === "down");
     },
-    { seconds: 40, everyMs: 500 },
+    { everyMs: 500 },
   );
   await must("PATCH", `/targets/${watched.id}`, { interval_s: 3600 }); // a new row of the log moves those below
 
@@ -510,7 +509,7 @@ test("every page in every mode: no errors, no overflow, axe 0", async () => {
   await context.close();
 });
 
-test("every mode finds what is wrong with a page", async () => {
+test("every mode finds what is wrong with a page", verifyOnly, async () => {
   const seed = () => {
     const main = document.querySelector("main");
     main.insertAdjacentHTML("beforeend", "<button></button><p style='width:3000px'>wide</p>");

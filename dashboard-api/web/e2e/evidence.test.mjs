@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, openPage, shoot, signIn, startBrowser, until } from "./harness.mjs";
+import { inEveryMode, must, often, openPage, shoot, signIn, startBrowser, until, verifyOnly } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const secrets = { sent: `sent-${run}`, answered: `answered-${run}`, cookie: `cookie-${run}` };
@@ -39,7 +39,7 @@ before(async () => {
   shop = await must("POST", "/targets", {
     url: `${url}/`,
     name: `Shop ${run}`,
-    interval_s: 10,
+    ...often,
     expect: { status: ["100-599"] },
     http: { headers: [{ name: "X-Key", secret: secrets.sent }] },
     assertions: [
@@ -47,9 +47,9 @@ before(async () => {
       { source: "body", op: "contains", value: "All is well", severity: "degrade" },
     ],
   });
-  good = await must("POST", "/targets", { url: `${url}/good`, name: `Good ${run}`, interval_s: 10 });
+  good = await must("POST", "/targets", { url: `${url}/good`, name: `Good ${run}`, ...often });
   const stored = async (target) => (await must("GET", `/targets/${target.id}/results?limit=1`)).items.length > 0;
-  await until("both were checked", async () => (await stored(shop)) && (await stored(good)), { seconds: 60 });
+  await until("both were checked", async () => (await stored(shop)) && (await stored(good)));
 });
 after(async () => {
   await browser?.close();
@@ -69,7 +69,9 @@ test("a check that failed shows its hops, what failed, the answer and a command;
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const asked = [];
-  page.on("response", async (response) => response.url().includes("/evidence?") && asked.push(await response.text()));
+  page.on("response", async (response) => {
+    if (response.url().includes("/evidence?")) asked.push(await response.text().catch(() => "")); // of a page that was left
+  });
   await openCheck(page);
   const failed = part(page, "Failed assertions");
   await failed.getByText("Assertion 1, down").waitFor();
@@ -110,51 +112,55 @@ test("a check that failed shows its hops, what failed, the answer and a command;
   await context.close();
 });
 
-test("where nothing can be kept it is said, and nothing is asked for; what fails can be tried again", async () => {
-  const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
-  let asked = 0;
-  page.on("request", (request) => {
-    if (request.url().includes("/evidence?")) asked++;
-  });
-  await openCheck(page);
-  await page.getByText("What the visit saw is kept only of checks that were not up.").waitFor();
-  assert.equal(asked, 0);
+test(
+  "where nothing can be kept it is said, and nothing is asked for; what fails can be tried again",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("/evidence?")) asked++;
+    });
+    await openCheck(page);
+    await page.getByText("What the visit saw is kept only of checks that were not up.").waitFor();
+    assert.equal(asked, 0);
 
-  let broken = true;
-  const problem = { type: "about:blank", title: "There is no such slot", status: 404, detail: "it is gone" };
-  await page.route("**/evidence?*", (route) =>
-    broken
-      ? route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) })
-      : route.fallback(),
-  );
-  await page.goto(page.url().replace(`/${good.id}`, `/${shop.id}`));
-  await openCheck(page);
-  await page.locator(".log [data-problem]").getByText("it is gone").waitFor();
-  broken = false;
-  await page.locator(".log").getByRole("button", { name: "Try again" }).click();
-  await part(page, "Failed assertions").waitFor();
+    let broken = true;
+    const problem = { type: "about:blank", title: "There is no such slot", status: 404, detail: "it is gone" };
+    await page.route("**/evidence?*", (route) =>
+      broken
+        ? route.fulfill({ status: 404, contentType: "application/problem+json", body: JSON.stringify(problem) })
+        : route.fallback(),
+    );
+    await page.goto(page.url().replace(`/${good.id}`, `/${shop.id}`));
+    await openCheck(page);
+    await page.locator(".log [data-problem]").getByText("it is gone").waitFor();
+    broken = false;
+    await page.locator(".log").getByRole("button", { name: "Try again" }).click();
+    await part(page, "Failed assertions").waitFor();
 
-  await page.unroute("**/evidence?*");
-  await page.route("**/evidence?*", async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), evidence: null } });
-  });
-  await page.reload();
-  await openCheck(page);
-  await page.getByText("Nothing is stored of what the visit saw", { exact: false }).waitFor();
-  assert.deepEqual(
-    trouble.filter((line) => !/the server responded with a status of 404/.test(line)),
-    [],
-  );
-  await context.close();
-});
+    await page.unroute("**/evidence?*");
+    await page.route("**/evidence?*", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), evidence: null } });
+    });
+    await page.reload();
+    await openCheck(page);
+    await page.getByText("Nothing is stored of what the visit saw", { exact: false }).waitFor();
+    assert.deepEqual(
+      trouble.filter((line) => !/the server responded with a status of 404/.test(line)),
+      [],
+    );
+    await context.close();
+  },
+);
 
 test("uptime over 24 hours, 7, 30 and 90 days says how long it was down, and what it rests on", async () => {
   const uptime = async (days) => {
     const from = new Date(Date.now() - days * 86_400_000).toISOString();
     return must("GET", `/targets/${shop.id}/uptime?from=${from}`);
   };
-  await until("downtime is counted", async () => (await uptime(90)).downtime_minutes > 0, { seconds: 60 });
+  await until("downtime is counted", async () => (await uptime(90)).downtime_minutes > 0);
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`);
   for (const range of ["24 hours", "7 days", "30 days", "90 days"]) {
     const card = page.locator(".stat").filter({ has: page.getByRole("heading", { name: `Uptime, ${range}` }) });
@@ -247,48 +253,52 @@ test("a range that is dragged across the chart is in the address; the cards and 
   await context.close();
 });
 
-test("percentiles in place of phases, and the region of the histogram, are in the address and stay there", async () => {
-  const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
-  const performance = page.getByRole("region", { name: "Response time" });
-  await performance.getByText("Mean of each phase").waitFor();
-  await performance.getByRole("button", { name: "Percentiles" }).click();
-  await page.waitForURL((url) => url.search === "?view=percentiles");
-  await performance.getByText("How long most checks took").waitFor();
-  const all = ["p50", "p95", "p99"];
-  for (const one of all) await performance.locator(".legend").getByText(one, { exact: true }).waitFor();
-  const box = await plot(page);
-  await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
-  await until(
-    "the legend to have numbers",
-    async () => (await performance.locator(".legend b").count()) === all.length,
-  );
-  const region = page.getByLabel("Region of the histogram");
-  await region.selectOption({ index: 1 });
-  const chosen = await region.inputValue();
-  await page.waitForURL((url) => url.searchParams.get("region") === chosen);
-  await performance.getByRole("button", { name: "6 h", exact: true }).click();
-  await page.waitForURL((url) => url.searchParams.get("range") === "6h");
-  await page.reload();
-  await performance.getByText("How long most checks took").waitFor();
-  assert.equal(await region.inputValue(), chosen);
-  assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
-    range: "6h",
-    region: chosen,
-    view: "percentiles",
-  });
-  await performance.getByRole("button", { name: "Table", exact: true }).click();
-  for (const one of ["Median (p50)", "p95", "p99"])
-    await performance.getByRole("columnheader", { name: one, exact: true }).waitFor();
-  await performance.getByRole("button", { name: "Chart", exact: true }).click();
-  await performance.getByRole("button", { name: "Phases" }).click();
-  await region.selectOption("");
-  await page.waitForURL((url) => url.search === "?range=6h");
-  await performance.getByText("Mean of each phase").waitFor();
-  assert.deepEqual(trouble, []);
-  await context.close();
-});
+test(
+  "percentiles in place of phases, and the region of the histogram, are in the address and stay there",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await openPage(browser, state, `/targets/${good.id}`);
+    const performance = page.getByRole("region", { name: "Response time" });
+    await performance.getByText("Mean of each phase").waitFor();
+    await performance.getByRole("button", { name: "Percentiles" }).click();
+    await page.waitForURL((url) => url.search === "?view=percentiles");
+    await performance.getByText("How long most checks took").waitFor();
+    const all = ["p50", "p95", "p99"];
+    for (const one of all) await performance.locator(".legend").getByText(one, { exact: true }).waitFor();
+    const box = await plot(page);
+    await page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
+    await until(
+      "the legend to have numbers",
+      async () => (await performance.locator(".legend b").count()) === all.length,
+    );
+    const region = page.getByLabel("Region of the histogram");
+    await region.selectOption({ index: 1 });
+    const chosen = await region.inputValue();
+    await page.waitForURL((url) => url.searchParams.get("region") === chosen);
+    await performance.getByRole("button", { name: "6 h", exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get("range") === "6h");
+    await page.reload();
+    await performance.getByText("How long most checks took").waitFor();
+    assert.equal(await region.inputValue(), chosen);
+    assert.deepEqual(Object.fromEntries(new URL(page.url()).searchParams), {
+      range: "6h",
+      region: chosen,
+      view: "percentiles",
+    });
+    await performance.getByRole("button", { name: "Table", exact: true }).click();
+    for (const one of ["Median (p50)", "p95", "p99"])
+      await performance.getByRole("columnheader", { name: one, exact: true }).waitFor();
+    await performance.getByRole("button", { name: "Chart", exact: true }).click();
+    await performance.getByRole("button", { name: "Phases" }).click();
+    await region.selectOption("");
+    await page.waitForURL((url) => url.search === "?range=6h");
+    await performance.getByText("Mean of each phase").waitFor();
+    assert.deepEqual(trouble, []);
+    await context.close();
+  },
+);
 
-test("by keyboard: a range of two fields, and what cannot be shown is said", async () => {
+test("by keyboard: a range of two fields, and what cannot be shown is said", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}?range=6h`, {
     timezoneId: "UTC",
   });
@@ -323,36 +333,40 @@ test("by keyboard: a range of two fields, and what cannot be shown is said", asy
   await context.close();
 });
 
-test("regions over time: where there is no result yet it says what will be there, in as much room, and of no time", async () => {
-  const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/", name: `New ${run}`, active: false });
-  const teaches = (page) => page.getByText("Each region that checks this target has a row here").waitFor();
-  const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}`);
-  await teaches(page);
-  await page.getByRole("region", { name: "How long checks take" }).getByText("No check of this range").waitFor();
-  assert.doesNotMatch(await page.locator("main").innerText(), /1970/);
+test(
+  "regions over time: where there is no result yet it says what will be there, in as much room, and of no time",
+  verifyOnly,
+  async () => {
+    const target = await must("POST", "/targets", { url: "http://127.0.0.1:9/", name: `New ${run}`, active: false });
+    const teaches = (page) => page.getByText("Each region that checks this target has a row here").waitFor();
+    const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}`);
+    await teaches(page);
+    await page.getByRole("region", { name: "How long checks take" }).getByText("No check of this range").waitFor();
+    assert.doesNotMatch(await page.locator("main").innerText(), /1970/);
 
-  const matrix = page.getByRole("region", { name: "Regions over time" });
-  const height = async () => (await matrix.boundingBox()).height;
-  await page.route(/\/matrix\?/, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), x: [], items: [] } });
-  });
-  await page.goto(new URL(`/targets/${good.id}`, page.url()).href);
-  await teaches(page);
-  const room = await height();
-  await page.unroute(/\/matrix\?/);
-  await page.reload();
-  await matrix.locator("rect").first().waitFor({ state: "attached" });
-  await matrix.getByRole("img", { name: "none found it down", exact: false }).waitFor();
-  assert.equal(await height(), room);
-  assert.deepEqual(trouble, []);
-  await context.close();
-  const found = await inEveryMode(browser, state, [["target-new", `/targets/${target.id}`, teaches]]);
-  await must("DELETE", `/targets/${target.id}`);
-  assert.deepEqual(found, []);
-});
+    const matrix = page.getByRole("region", { name: "Regions over time" });
+    const height = async () => (await matrix.boundingBox()).height;
+    await page.route(/\/matrix\?/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), x: [], items: [] } });
+    });
+    await page.goto(new URL(`/targets/${good.id}`, page.url()).href);
+    await teaches(page);
+    const room = await height();
+    await page.unroute(/\/matrix\?/);
+    await page.reload();
+    await matrix.locator("rect").first().waitFor({ state: "attached" });
+    await matrix.getByRole("img", { name: "none found it down", exact: false }).waitFor();
+    assert.equal(await height(), room);
+    assert.deepEqual(trouble, []);
+    await context.close();
+    const found = await inEveryMode(browser, state, [["target-new", `/targets/${target.id}`, teaches]]);
+    await must("DELETE", `/targets/${target.id}`);
+    assert.deepEqual(found, []);
+  },
+);
 
-test("checks of another day have their date; the bar and the matrix go by the chosen zone", async () => {
+test("checks of another day have their date; the bar and the matrix go by the chosen zone", verifyOnly, async () => {
   const hour = new Date().getUTCHours();
   const { context, page, trouble } = await openPage(browser, state, "/settings", {
     timezoneId: `Etc/GMT${hour < 12 ? "" : "+"}${hour - 12}`, // it is noon: today lasts for the test
@@ -410,167 +424,175 @@ async function figures(figure) {
   };
 }
 
-test("the tables and files of the bar, of regions over time and of how long checks take say what the pictures show", async () => {
-  const from = Math.floor(Date.now() / 600_000) * 600_000 - 3_600_000;
-  const target = await must("POST", "/targets", {
-    url: `http://127.0.0.1:9/${run}`,
-    name: `Figures ${run}`,
-    active: false,
-  });
-  // By minute, of each region: what was found, and in how many milliseconds.
-  const sent = {
-    here: [["up", 12], ["up", 14], ["down", 900, "timeout"], null, ["degraded", 95], ["up", 12]],
-    there: [["up", 40], null, ["up", 41], ["down", 3, "connect_refused"], ["up", 40], ["up", 230]],
-  };
-  const items = Object.entries(sent).flatMap(([region, minutes]) =>
-    minutes.flatMap((one, minute) => {
-      if (!one) return [];
-      const [status, latency_ms, failure] = one;
-      const at = new Date(from + minute * 60_000 + 1_000).toISOString();
-      return [{ at, region, status, latency_ms, ...(failure && { failure }) }];
-    }),
-  );
-  await must("POST", `/targets/${target.id}/results`, { items });
-  const span = `from=${new Date(from).toISOString()}&to=${new Date(from + 600_000).toISOString()}`;
-  // What was down took as long as it took to fail: that is no response time.
-  const latencies = (...names) =>
-    names.flatMap((name) => sent[name].filter((one) => one && one[0] !== "down").map(([, ms]) => ms));
-  const all = latencies("here", "there");
-  const stored = async () => (await must("GET", `/targets/${target.id}/histogram?${span}`)).count === all.length;
-  await until("the results are stored", stored, { seconds: 60 });
-  const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}?${span}`);
+test(
+  "the tables and files of the bar, of regions over time and of how long checks take say what the pictures show",
+  verifyOnly,
+  async () => {
+    const from = Math.floor(Date.now() / 600_000) * 600_000 - 3_600_000;
+    const target = await must("POST", "/targets", {
+      url: `http://127.0.0.1:9/${run}`,
+      name: `Figures ${run}`,
+      active: false,
+    });
+    // By minute, of each region: what was found, and in how many milliseconds.
+    const sent = {
+      here: [["up", 12], ["up", 14], ["down", 900, "timeout"], null, ["degraded", 95], ["up", 12]],
+      there: [["up", 40], null, ["up", 41], ["down", 3, "connect_refused"], ["up", 40], ["up", 230]],
+    };
+    const items = Object.entries(sent).flatMap(([region, minutes]) =>
+      minutes.flatMap((one, minute) => {
+        if (!one) return [];
+        const [status, latency_ms, failure] = one;
+        const at = new Date(from + minute * 60_000 + 1_000).toISOString();
+        return [{ at, region, status, latency_ms, ...(failure && { failure }) }];
+      }),
+    );
+    await must("POST", `/targets/${target.id}/results`, { items });
+    const span = `from=${new Date(from).toISOString()}&to=${new Date(from + 600_000).toISOString()}`;
+    // What was down took as long as it took to fail: that is no response time.
+    const latencies = (...names) =>
+      names.flatMap((name) => sent[name].filter((one) => one && one[0] !== "down").map(([, ms]) => ms));
+    const all = latencies("here", "there");
+    const stored = async () => (await must("GET", `/targets/${target.id}/histogram?${span}`)).count === all.length;
+    await until("the results are stored", stored);
+    const { context, page, trouble } = await openPage(browser, state, `/targets/${target.id}?${span}`);
 
-  const matrix = page.getByRole("region", { name: "Regions over time" });
-  const rows = matrix.locator(".matrix-row", { has: page.locator("rect") });
-  await until("both regions", async () => (await rows.count()) === 2);
-  const drawn = Object.fromEntries(
-    await rows.evaluateAll((all) =>
-      all.map((row) => [
-        row.querySelector(".cut").textContent,
-        [...row.querySelectorAll("rect")].map((rect) => [
-          Math.floor(rect.x.baseVal.value / 10),
-          rect.getAttribute("class").slice("m-".length),
+    const matrix = page.getByRole("region", { name: "Regions over time" });
+    const rows = matrix.locator(".matrix-row", { has: page.locator("rect") });
+    await until("both regions", async () => (await rows.count()) === 2);
+    const drawn = Object.fromEntries(
+      await rows.evaluateAll((all) =>
+        all.map((row) => [
+          row.querySelector(".cut").textContent,
+          [...row.querySelectorAll("rect")].map((rect) => [
+            Math.floor(rect.x.baseVal.value / 10),
+            rect.getAttribute("class").slice("m-".length),
+          ]),
         ]),
-      ]),
-    ),
-  );
-  const regions = await figures(matrix);
-  const dash = (lines) => lines.slice(1).map((line) => line.map((cell) => cell || "–"));
-  assert.deepEqual(regions.table.slice(1), dash(regions.file), "the table and the file say the same");
-  assert.equal(regions.file[0].join(), "From (UTC),Region,Up,Degraded,Down,Unknown,Missed,Median ms,95th ms");
-  for (const [region, minutes] of Object.entries(sent)) {
-    const lines = regions.file.filter(([, name]) => name === `ext-${region}`);
-    const said = lines.flatMap(([, , up, degraded, down, unknown, missed], i) => {
-      const worst = Object.entries({ down, degraded, up, no_data: Number(unknown) + Number(missed) });
-      return worst
-        .filter(([, n]) => Number(n) > 0)
-        .map(([word]) => [i, word])
-        .slice(0, 1);
-    });
-    assert.deepEqual(drawn[`ext-${region}`], said, `the picture of ${region}`);
-    const measured = said.filter(([, word]) => word !== "no_data");
-    const wanted = minutes.flatMap((one, minute) => (one ? [[minute, one[0]]] : []));
-    assert.deepEqual(
-      measured.map(([i, word]) => [(Date.parse(lines[i][0]) - from) / 60_000, word]),
-      wanted,
-      `what was sent of ${region}`,
+      ),
     );
-    for (const [minute] of wanted) {
-      const line = lines.find(([at]) => Date.parse(at) === from + minute * 60_000);
-      const [status, ms] = minutes[minute];
-      const figure = status === "down" ? "" : String(ms);
-      assert.deepEqual(line.slice(7), [figure, figure], `${region}, minute ${minute}`);
-    }
-  }
-
-  const bar = page.getByRole("region", { name: "Last 90 checks", exact: true });
-  await bar.getByRole("img", { name: "Last 6 checks: 3 up, 2 degraded, 1 down", exact: true }).waitFor();
-  const checks = await figures(bar);
-  const said = { timeout: "No answer in time", connect_refused: "The connection was refused" };
-  const each = [5, 4, 3, 2, 1, 0].flatMap((minute) =>
-    Object.entries(sent).flatMap(([region, minutes]) => {
-      const [status, ms, failure = ""] = minutes[minute] ?? [];
-      const word = status && status[0].toUpperCase() + status.slice(1);
-      return status ? [{ at: from + minute * 60_000 + 1_000, region: `ext-${region}`, word, ms, failure }] : [];
-    }),
-  );
-  assert.deepEqual(checks.file, [
-    ["Scheduled (UTC)", "Region", "State", "Took ms", "Reason"],
-    ...each.map(({ at, region, word, ms, failure }) => [new Date(at).toISOString(), region, word, `${ms}`, failure]),
-  ]);
-  assert.deepEqual(
-    checks.table.slice(1).map((line) => line.slice(1)),
-    each.map(({ region, word, ms, failure }) => [
-      region,
-      word,
-      `${ms < 10 ? ms.toFixed(1) : ms} ms`,
-      said[failure] ?? "",
-    ]),
-  );
-  await bar.getByRole("button", { name: "Table of Last 90 checks" }).press("Enter");
-  await page.keyboard.press("Shift+Tab"); // the table stands before the button
-  await bar.locator("[aria-label='Last 90 checks as a table']:focus").waitFor();
-
-  const histogram = page.getByRole("region", { name: "How long checks take" });
-  const agree = async (times) => {
-    await until("the bars", async () => {
-      const bars = await histogram.locator("rect title").allTextContents();
-      return bars.reduce((sum, bar) => sum + Number(/: (\d+)$/.exec(bar)[1]), 0) === times.length;
-    });
-    const bars = await histogram
-      .locator(".histogram svg rect")
-      .evaluateAll((all) => all.map((bar) => [bar.height.baseVal.value, bar.querySelector("title").textContent]));
-    const { table, file } = await figures(histogram);
-    const [head, ...lines] = file;
-    assert.equal(head.join(), "From ms,To ms,Checks,Share");
-    assert.equal(lines.length, bars.length, "a line for each bar");
-    const most = Math.max(...lines.map(([, , n]) => Number(n)));
-    for (const [i, [least, limit, n, share]] of lines.entries()) {
-      const within = times.filter((ms) => ms >= Number(least) && ms < Number(limit)).length;
-      assert.equal(Number(n), within, `${least} to ${limit} ms`);
-      const [height, title] = bars[i];
-      assert.match(title, new RegExp(`: ${n}$`));
-      assert.ok(Math.abs(height - (within / most) * 120) < 0.01, `${within} of ${most} are ${height} high`);
-      assert.equal(
-        share,
-        `${within === times.length ? "100" : (Math.floor((within / times.length) * 1000) / 10).toFixed(1)}%`,
-      );
-    }
-    const told = (line) => line.map((cell) => (/^[\d.]+$/.test(cell) ? Number(cell) : Number.parseFloat(cell)));
-    assert.deepEqual(
-      table.slice(1).map(told),
-      lines.map((line) => told(line).map((n) => Math.round(n * 1000) / 1000)),
-      "the table and the file say the same",
-    );
-  };
-  await agree(all);
-  await histogram.getByLabel("Region of the histogram").selectOption("ext-there");
-  await agree(latencies("there"));
-  assert.deepEqual(trouble, []);
-  await context.close();
-  await must("DELETE", `/targets/${target.id}`);
-});
-
-test("where the system chooses the colours, the squares of the year are told apart, and how bad a day was", async () => {
-  const { context, page } = await openPage(browser, state, `/targets/${good.id}`, { forcedColors: "active" });
-  const keys = page.locator(".year-legend li");
-  await keys.first().waitFor();
-  const looks = await keys.evaluateAll((all) =>
-    all.map((key) => {
-      const shapes = [...key.querySelectorAll("rect, path")].map((shape) => {
-        const { fill, strokeDasharray } = getComputedStyle(shape);
-        return `${fill} ${strokeDasharray} ${shape.getAttribute("d") ?? shape.getAttribute("height")}`;
+    const regions = await figures(matrix);
+    const dash = (lines) => lines.slice(1).map((line) => line.map((cell) => cell || "–"));
+    assert.deepEqual(regions.table.slice(1), dash(regions.file), "the table and the file say the same");
+    assert.equal(regions.file[0].join(), "From (UTC),Region,Up,Degraded,Down,Unknown,Missed,Median ms,95th ms");
+    for (const [region, minutes] of Object.entries(sent)) {
+      const lines = regions.file.filter(([, name]) => name === `ext-${region}`);
+      const said = lines.flatMap(([, , up, degraded, down, unknown, missed], i) => {
+        const worst = Object.entries({ down, degraded, up, no_data: Number(unknown) + Number(missed) });
+        return worst
+          .filter(([, n]) => Number(n) > 0)
+          .map(([word]) => [i, word])
+          .slice(0, 1);
       });
-      return shapes.join(" and ");
-    }),
-  );
-  assert.equal(new Set(looks).size, 7, looks.join("; "));
-  await keys.first().scrollIntoViewIfNeeded();
-  await shoot(page, "year-legend-forced-colours");
-  await context.close();
-});
+      assert.deepEqual(drawn[`ext-${region}`], said, `the picture of ${region}`);
+      const measured = said.filter(([, word]) => word !== "no_data");
+      const wanted = minutes.flatMap((one, minute) => (one ? [[minute, one[0]]] : []));
+      assert.deepEqual(
+        measured.map(([i, word]) => [(Date.parse(lines[i][0]) - from) / 60_000, word]),
+        wanted,
+        `what was sent of ${region}`,
+      );
+      for (const [minute] of wanted) {
+        const line = lines.find(([at]) => Date.parse(at) === from + minute * 60_000);
+        const [status, ms] = minutes[minute];
+        const figure = status === "down" ? "" : String(ms);
+        assert.deepEqual(line.slice(7), [figure, figure], `${region}, minute ${minute}`);
+      }
+    }
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+    const bar = page.getByRole("region", { name: "Last 90 checks", exact: true });
+    await bar.getByRole("img", { name: "Last 6 checks: 3 up, 2 degraded, 1 down", exact: true }).waitFor();
+    const checks = await figures(bar);
+    const said = { timeout: "No answer in time", connect_refused: "The connection was refused" };
+    const each = [5, 4, 3, 2, 1, 0].flatMap((minute) =>
+      Object.entries(sent).flatMap(([region, minutes]) => {
+        const [status, ms, failure = ""] = minutes[minute] ?? [];
+        const word = status && status[0].toUpperCase() + status.slice(1);
+        return status ? [{ at: from + minute * 60_000 + 1_000, region: `ext-${region}`, word, ms, failure }] : [];
+      }),
+    );
+    assert.deepEqual(checks.file, [
+      ["Scheduled (UTC)", "Region", "State", "Took ms", "Reason"],
+      ...each.map(({ at, region, word, ms, failure }) => [new Date(at).toISOString(), region, word, `${ms}`, failure]),
+    ]);
+    assert.deepEqual(
+      checks.table.slice(1).map((line) => line.slice(1)),
+      each.map(({ region, word, ms, failure }) => [
+        region,
+        word,
+        `${ms < 10 ? ms.toFixed(1) : ms} ms`,
+        said[failure] ?? "",
+      ]),
+    );
+    await bar.getByRole("button", { name: "Table of Last 90 checks" }).press("Enter");
+    await page.keyboard.press("Shift+Tab"); // the table stands before the button
+    await bar.locator("[aria-label='Last 90 checks as a table']:focus").waitFor();
+
+    const histogram = page.getByRole("region", { name: "How long checks take" });
+    const agree = async (times) => {
+      await until("the bars", async () => {
+        const bars = await histogram.locator("rect title").allTextContents();
+        return bars.reduce((sum, bar) => sum + Number(/: (\d+)$/.exec(bar)[1]), 0) === times.length;
+      });
+      const bars = await histogram
+        .locator(".histogram svg rect")
+        .evaluateAll((all) => all.map((bar) => [bar.height.baseVal.value, bar.querySelector("title").textContent]));
+      const { table, file } = await figures(histogram);
+      const [head, ...lines] = file;
+      assert.equal(head.join(), "From ms,To ms,Checks,Share");
+      assert.equal(lines.length, bars.length, "a line for each bar");
+      const most = Math.max(...lines.map(([, , n]) => Number(n)));
+      for (const [i, [least, limit, n, share]] of lines.entries()) {
+        const within = times.filter((ms) => ms >= Number(least) && ms < Number(limit)).length;
+        assert.equal(Number(n), within, `${least} to ${limit} ms`);
+        const [height, title] = bars[i];
+        assert.match(title, new RegExp(`: ${n}$`));
+        assert.ok(Math.abs(height - (within / most) * 120) < 0.01, `${within} of ${most} are ${height} high`);
+        assert.equal(
+          share,
+          `${within === times.length ? "100" : (Math.floor((within / times.length) * 1000) / 10).toFixed(1)}%`,
+        );
+      }
+      const told = (line) => line.map((cell) => (/^[\d.]+$/.test(cell) ? Number(cell) : Number.parseFloat(cell)));
+      assert.deepEqual(
+        table.slice(1).map(told),
+        lines.map((line) => told(line).map((n) => Math.round(n * 1000) / 1000)),
+        "the table and the file say the same",
+      );
+    };
+    await agree(all);
+    await histogram.getByLabel("Region of the histogram").selectOption("ext-there");
+    await agree(latencies("there"));
+    assert.deepEqual(trouble, []);
+    await context.close();
+    await must("DELETE", `/targets/${target.id}`);
+  },
+);
+
+test(
+  "where the system chooses the colours, the squares of the year are told apart, and how bad a day was",
+  verifyOnly,
+  async () => {
+    const { context, page } = await openPage(browser, state, `/targets/${good.id}`, { forcedColors: "active" });
+    const keys = page.locator(".year-legend li");
+    await keys.first().waitFor();
+    const looks = await keys.evaluateAll((all) =>
+      all.map((key) => {
+        const shapes = [...key.querySelectorAll("rect, path")].map((shape) => {
+          const { fill, strokeDasharray } = getComputedStyle(shape);
+          return `${fill} ${strokeDasharray} ${shape.getAttribute("d") ?? shape.getAttribute("height")}`;
+        });
+        return shapes.join(" and ");
+      }),
+    );
+    assert.equal(new Set(looks).size, 7, looks.join("; "));
+    await keys.first().scrollIntoViewIfNeeded();
+    await shoot(page, "year-legend-forced-colours");
+    await context.close();
+  },
+);
+
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const name = (of) => `CN=${of},O=Example Trust Services and Sons Limited,C=AT`;
   const certificate = (of, issuer, not_after) => ({
     subject: name(of),

@@ -12,12 +12,14 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   openPage,
   settings,
   shoot,
   signIn,
   startBrowser,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const region = settings.goneRegion;
@@ -77,7 +79,7 @@ const letters = async () => (await must("GET", "/dead-letters")).items;
 const live = async () =>
   (await must("GET", "/fleet")).regions.find((one) => one.live && one.region !== region && one.probers.length > 0);
 
-test("how a prober itself is: its clock, its canaries, its start", async () => {
+test("how a prober itself is: its clock, its canaries, its start", verifyOnly, async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     const card = page.getByRole("region", { name: `Region ${name}`, exact: true });
@@ -100,7 +102,7 @@ test("how a prober itself is: its clock, its canaries, its start", async () => {
   assert.deepEqual(await inEveryMode(browser, state, [["fleet-prober", "/fleet", open]]), []);
 });
 
-test("the database is beside the other stores, and says how soon it answers", async () => {
+test("the database is beside the other stores, and says how soon it answers", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const { engine, ok, latency_ms } = (await must("GET", "/fleet")).database;
   assert.ok(ok && latency_ms > 0, `${engine}: ${ok}, ${latency_ms}`);
@@ -111,7 +113,7 @@ test("the database is beside the other stores, and says how soon it answers", as
   await context.close();
 });
 
-test("the period of the ledger is in the address", async () => {
+test("the period of the ledger is in the address", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const period = page.getByLabel("Period");
   const asked = (hours) =>
@@ -166,7 +168,7 @@ test("a prober is drained, after what that means was said, and resumed", async (
   assert.equal(await phase(), "", "nothing was done yet");
   const url = `http://127.0.0.1:${slow.address().port}/slow`;
   const target = await must("POST", "/targets", { url, interval_s: 30, timeout_ms: 25_000, regions: [name] });
-  await until("a visit that waits", () => held.length > 0, { seconds: 60 });
+  await until("a visit that waits", () => held.length > 0);
   await drain.click();
   await page
     .locator("dialog")
@@ -198,7 +200,7 @@ test("a prober is drained, after what that means was said, and resumed", async (
   slow.close();
 });
 
-test("a new region: what to run there, its name judged, and one that is there already", async () => {
+test("a new region: what to run there, its name judged, and one that is there already", verifyOnly, async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const open = async (page) => {
     await page.getByRole("button", { name: "Add a region" }).click();
@@ -251,7 +253,7 @@ test("dead letters: what lies there, and one is replayed", async () => {
   assert.equal(await row.getByRole("button").count(), 0);
   await page.getByRole("button", { name: `Replay ${good}` }).click();
   await page.getByText("1 dead letter is run again", { exact: false }).first().waitFor();
-  await until("replayed by a prober", async () => (await letters()).every((one) => one.id !== good), { seconds: 60 });
+  await until("replayed by a prober", async () => (await letters()).every((one) => one.id !== good));
   await page.getByText("the store refused this row").waitFor({ state: "detached" });
   assert.deepEqual(
     (await letters()).map((one) => one.id),
@@ -267,7 +269,7 @@ test("dead letters: what lies there, and one is replayed", async () => {
   await context.close();
 });
 
-test("more dead letters than one page has are looked through", async () => {
+test("more dead letters than one page has are looked through", verifyOnly, async () => {
   const MOST = 100; // of one page
   const { region: name } = await until("a region that lives", live);
   for (let n = 1; n <= MOST + 1; n++) {
@@ -299,7 +301,7 @@ test("more dead letters than one page has are looked through", async () => {
 test("by keyboard: a silent region is retired, after what that means was said", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const card = page.getByRole("region", { name: `Region ${region}`, exact: true });
-  await card.getByText("silent").waitFor({ timeout: 90_000 });
+  await card.getByText("silent").waitFor();
   const retire = card.getByRole("button", { name: "Retire" });
   await retire.focus();
   await page.keyboard.press("Enter");
@@ -337,7 +339,7 @@ test("a prober that has ended is forgotten, after asking", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/fleet");
   const { name } = await until("the prober of before", prober);
   const forget = page.getByRole("button", { name: `Forget ${name}` });
-  await forget.waitFor({ timeout: 90_000 });
+  await forget.waitFor();
   await forget.click();
   await page.getByText("If it is started again, it comes back.", { exact: false }).waitFor();
   assert.deepEqual(await axeViolations(page), []);
@@ -362,7 +364,7 @@ test("a new region: what the page says is run, its first prober appears, and che
   const site = createServer((_, response) => response.end("ok"));
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${site.address().port}/`;
-  const target = await must("POST", "/targets", { url, interval_s: 10 }); // without regions of its own
+  const target = await must("POST", "/targets", { url, ...often }); // without regions of its own
   await page.getByRole("button", { name: "Add a region" }).click();
   await page.getByLabel("Name of the region").fill("far-away");
   await page.getByText("Waiting for the first prober of far-away").first().waitFor();
@@ -389,7 +391,7 @@ test("a new region: what the page says is run, its first prober appears, and che
     await page.getByRole("region", { name: "Region far-away", exact: true }).waitFor();
     const results = `/targets/${target.id}/results?region=far-away`;
     const up = async () => (await must("GET", results)).items.some((one) => one.status === "up");
-    await until("a good result from there", up, { seconds: 40 });
+    await until("a good result from there", up);
   } finally {
     process.kill(-prober.pid, "SIGTERM");
     await ended;

@@ -14,6 +14,7 @@ import {
   startBrowser,
   tabTo,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -157,7 +158,7 @@ test("by keyboard: a saved target gets an assertion that fails, the test shows i
   await context.close();
 });
 
-test("mistakes stand at their assertion; what was not touched stays as it was", async () => {
+test("mistakes stand at their assertion; what was not touched stays as it was", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${added.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   const dialog = page.getByRole("dialog", { name: "Edit target" });
@@ -189,30 +190,34 @@ test("mistakes stand at their assertion; what was not touched stays as it was", 
   await context.close();
 });
 
-test("what the server has against a test stands at its field, and a visit that fails says why", async () => {
-  const { context, page, trouble } = await openPage(browser, state, "/");
-  await page.getByRole("button", { name: "Add target" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "Add target" });
-  await dialog.getByRole("button", { name: "Test now" }).click();
-  await dialog.getByText("Enter the address to watch.").waitFor();
-  await dialog.getByLabel("URL").fill("http://user:secret@example.com/");
-  await dialog.getByRole("button", { name: "Test now" }).click();
-  await page.locator("input[name=url][aria-invalid=true]:focus").waitFor();
-  assert.equal(await panel(page).count(), 0);
-  await dialog.getByLabel("URL").fill(`${site.url}/secret-${run}`);
-  await dialog.getByRole("button", { name: "Name, timeout, regions, expected status" }).click();
-  await dialog.getByRole("checkbox", { name: "us" }).check();
-  await dialog.getByRole("button", { name: "Test now" }).click();
-  await ended(page);
-  assert.equal(await page.locator("dialog details").count(), 1, "only from the region that was chosen");
-  assert.equal(await seen(page, "us").getAttribute("data-status"), "down");
-  await seen(page, "us").getByText("answered 401 Unauthorized, expected 200-399").waitFor();
-  assert.deepEqual(
-    trouble.filter((line) => !/status of 422/.test(line)),
-    [],
-  );
-  await context.close();
-});
+test(
+  "what the server has against a test stands at its field, and a visit that fails says why",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await openPage(browser, state, "/");
+    await page.getByRole("button", { name: "Add target" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Add target" });
+    await dialog.getByRole("button", { name: "Test now" }).click();
+    await dialog.getByText("Enter the address to watch.").waitFor();
+    await dialog.getByLabel("URL").fill("http://user:secret@example.com/");
+    await dialog.getByRole("button", { name: "Test now" }).click();
+    await page.locator("input[name=url][aria-invalid=true]:focus").waitFor();
+    assert.equal(await panel(page).count(), 0);
+    await dialog.getByLabel("URL").fill(`${site.url}/secret-${run}`);
+    await dialog.getByRole("button", { name: "Name, timeout, regions, expected status" }).click();
+    await dialog.getByRole("checkbox", { name: "us" }).check();
+    await dialog.getByRole("button", { name: "Test now" }).click();
+    await ended(page);
+    assert.equal(await page.locator("dialog details").count(), 1, "only from the region that was chosen");
+    assert.equal(await seen(page, "us").getAttribute("data-status"), "down");
+    await seen(page, "us").getByText("answered 401 Unauthorized, expected 200-399").waitFor();
+    assert.deepEqual(
+      trouble.filter((line) => !/status of 422/.test(line)),
+      [],
+    );
+    await context.close();
+  },
+);
 
 test("a saved target is tested with its stored secrets, from its page and from the form", async () => {
   const target = await must("POST", "/targets", {
@@ -261,12 +266,12 @@ test("a saved target is tested with its stored secrets, from its page and from t
 });
 
 const { LAB_SMTP: smtp, LAB_DNS: dns } = process.env;
-const without = (server) => (server ? {} : { skip: "the lab is not there" });
+const needs = (server) => ({ skip: verifyOnly.skip || (!server && "the lab is not there") });
 const fold = (dialog, name) => dialog.getByRole("button", { name, exact: true });
 const unverified = "The certificate is not verified: whoever answers is believed.";
 
 test("by keyboard: a mail server with STARTTLS is tested, saved and edited; that nobody verifies it is said", {
-  ...without(smtp),
+  ...needs(smtp),
 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).first().waitFor();
@@ -371,7 +376,7 @@ test("by keyboard: a mail server with STARTTLS is tested, saved and edited; that
 });
 
 test("a question of DNS is put together by fields, tested, saved and edited; its rule is set with it", {
-  ...without(dns),
+  ...needs(dns),
 }, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/");
   await page.getByRole("button", { name: "Add target" }).first().click();
@@ -435,91 +440,97 @@ test("a question of DNS is put together by fields, tested, saved and edited; its
 const comeBack = (page) =>
   page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
 
-test("whom a target would tell is said as its form stands: by its tags, its rule, or that it is nobody", async () => {
-  const rules = "/notification-rules";
-  // Others may have left some that tell everything.
-  const others = (await must("POST", `${rules}:match`, {})).items.map((one) => one.rule.id);
-  for (const id of others) await must("PATCH", `${rules}/${id}`, { enabled: false });
-  const desk = await must("POST", "/channels", {
-    name: `Desk ${run}`,
-    webhook: { url: "http://127.0.0.1:9/hook", secret: `signing-key-${run}` },
-  });
-  const tag = `form-${run}`;
-  const tagged = await must("POST", rules, {
-    name: `Tagged ${run}`,
-    tags: [tag],
-    channel_ids: [desk.id],
-    escalations: [{ after_minutes: 15, channel_ids: [desk.id] }],
-  });
-  const { context, page, trouble } = await openPage(browser, state, "/");
-  await page.getByRole("button", { name: "Add target" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "Add target" });
-  const told = dialog.getByRole("region", { name: "Alerts", exact: true });
-  const nobody = told.getByText("Nobody is told when this target fails");
-  await nobody.waitFor();
-  const tags = dialog.getByRole("combobox", { name: "Tags" });
-  await tags.fill(tag);
-  await tags.press("Enter");
-  await told
-    .getByText(`Every incident of targets tagged ${tag} to Desk ${run}. Not acknowledged after 15 min: Desk ${run}.`)
-    .waitFor();
-  assert.equal(await nobody.count(), 0);
-  const degraded = told.getByText("While it is only degraded nobody is told: see “Tell people when it is”.");
-  await degraded.waitFor();
-  await fold(dialog, "Rule: quorum, confirmation, when people are told").click();
-  await dialog.getByRole("button", { name: "Degraded too" }).click();
-  await degraded.waitFor({ state: "detached" });
-  assert.deepEqual(await axeViolations(page), []);
-  await told.scrollIntoViewIfNeeded();
-  await shoot(page, "form-alerts-1280-light");
+test(
+  "whom a target would tell is said as its form stands: by its tags, its rule, or that it is nobody",
+  verifyOnly,
+  async () => {
+    const rules = "/notification-rules";
+    // Others may have left some that tell everything.
+    const others = (await must("POST", `${rules}:match`, {})).items.map((one) => one.rule.id);
+    for (const id of others) await must("PATCH", `${rules}/${id}`, { enabled: false });
+    const desk = await must("POST", "/channels", {
+      name: `Desk ${run}`,
+      webhook: { url: "http://127.0.0.1:9/hook", secret: `signing-key-${run}` },
+    });
+    const tag = `form-${run}`;
+    const tagged = await must("POST", rules, {
+      name: `Tagged ${run}`,
+      tags: [tag],
+      channel_ids: [desk.id],
+      escalations: [{ after_minutes: 15, channel_ids: [desk.id] }],
+    });
+    const { context, page, trouble } = await openPage(browser, state, "/");
+    await page.getByRole("button", { name: "Add target" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "Add target" });
+    const told = dialog.getByRole("region", { name: "Alerts", exact: true });
+    const nobody = told.getByText("Nobody is told when this target fails");
+    await nobody.waitFor();
+    const tags = dialog.getByRole("combobox", { name: "Tags" });
+    await tags.fill(tag);
+    await tags.press("Enter");
+    await told
+      .getByText(`Every incident of targets tagged ${tag} to Desk ${run}. Not acknowledged after 15 min: Desk ${run}.`)
+      .waitFor();
+    assert.equal(await nobody.count(), 0);
+    const degraded = told.getByText("While it is only degraded nobody is told: see “Tell people when it is”.");
+    await degraded.waitFor();
+    await fold(dialog, "Rule: quorum, confirmation, when people are told").click();
+    await dialog.getByRole("button", { name: "Degraded too" }).click();
+    await degraded.waitFor({ state: "detached" });
+    assert.deepEqual(await axeViolations(page), []);
+    await told.scrollIntoViewIfNeeded();
+    await shoot(page, "form-alerts-1280-light");
 
-  await must("PATCH", `${rules}/${tagged.id}`, { severities: ["down"] });
-  await comeBack(page);
-  await told.getByText("None of them tells that it is degraded.").waitFor();
-  await told.getByText(`Incidents that are down of targets tagged ${tag} to Desk ${run}.`, { exact: false }).waitFor();
-  await dialog.getByRole("button", { name: `Remove ${tag}` }).click();
-  await nobody.waitFor();
+    await must("PATCH", `${rules}/${tagged.id}`, { severities: ["down"] });
+    await comeBack(page);
+    await told.getByText("None of them tells that it is degraded.").waitFor();
+    await told
+      .getByText(`Incidents that are down of targets tagged ${tag} to Desk ${run}.`, { exact: false })
+      .waitFor();
+    await dialog.getByRole("button", { name: `Remove ${tag}` }).click();
+    await nobody.waitFor();
 
-  // Where nobody is, a rule is made beside the form, which then knows of it.
-  const [beside] = await Promise.all([
-    context.waitForEvent("page"),
-    told.getByRole("link", { name: "Add notification rule" }).click(),
-  ]);
-  const make = beside.getByRole("dialog", { name: "Add notification rule" });
-  await make.getByLabel("Name", { exact: true }).fill(`All ${run}`);
-  await make.getByRole("group", { name: "Tell", exact: true }).first().getByLabel(`Desk ${run}`).check();
-  await make.getByRole("button", { name: "Add rule" }).click();
-  await make.waitFor({ state: "detached" });
-  assert.equal(new URL(beside.url()).search, "", "going back does not ask again");
-  await beside.close();
-  await comeBack(page);
-  await told.getByText(`Every incident to Desk ${run}.`).waitFor();
-  const made = (await must("GET", rules)).items.find((one) => one.name === `All ${run}`);
+    // Where nobody is, a rule is made beside the form, which then knows of it.
+    const [beside] = await Promise.all([
+      context.waitForEvent("page"),
+      told.getByRole("link", { name: "Add notification rule" }).click(),
+    ]);
+    const make = beside.getByRole("dialog", { name: "Add notification rule" });
+    await make.getByLabel("Name", { exact: true }).fill(`All ${run}`);
+    await make.getByRole("group", { name: "Tell", exact: true }).first().getByLabel(`Desk ${run}`).check();
+    await make.getByRole("button", { name: "Add rule" }).click();
+    await make.waitFor({ state: "detached" });
+    assert.equal(new URL(beside.url()).search, "", "going back does not ask again");
+    await beside.close();
+    await comeBack(page);
+    await told.getByText(`Every incident to Desk ${run}.`).waitFor();
+    const made = (await must("GET", rules)).items.find((one) => one.name === `All ${run}`);
 
-  assert.deepEqual(trouble, []);
-  await context.close();
+    assert.deepEqual(trouble, []);
+    await context.close();
 
-  // Of a saved target also those that name it, and nobody on a channel that is off.
-  await must("PATCH", `${rules}/${made.id}`, { target_ids: [added.id] });
-  const saved = async (text, page) => {
-    await page.getByRole("button", { name: "Edit" }).click();
-    const found = page.getByRole("dialog", { name: "Edit target" }).getByText(text);
-    await found.waitFor();
-    await drawn(page);
-    await found.scrollIntoViewIfNeeded();
-  };
-  const looks = (name, text) => [name, `/targets/${added.id}`, (page) => saved(text, page)];
-  const one = looks("form-alerts", `Every incident of 1 target to Desk ${run}.`);
-  assert.deepEqual(await inEveryMode(browser, state, [one]), []);
-  await must("PATCH", `/channels/${desk.id}`, { enabled: false });
-  const none = looks("form-alerts-none", "Nobody is told when this target fails");
-  assert.deepEqual(await inEveryMode(browser, state, [none]), []);
-  for (const id of [made.id, tagged.id]) await must("DELETE", `${rules}/${id}`);
-  await must("DELETE", `/channels/${desk.id}`);
-  for (const id of others) await must("PATCH", `${rules}/${id}`, { enabled: true });
-});
+    // Of a saved target also those that name it, and nobody on a channel that is off.
+    await must("PATCH", `${rules}/${made.id}`, { target_ids: [added.id] });
+    const saved = async (text, page) => {
+      await page.getByRole("button", { name: "Edit" }).click();
+      const found = page.getByRole("dialog", { name: "Edit target" }).getByText(text);
+      await found.waitFor();
+      await drawn(page);
+      await found.scrollIntoViewIfNeeded();
+    };
+    const looks = (name, text) => [name, `/targets/${added.id}`, (page) => saved(text, page)];
+    const one = looks("form-alerts", `Every incident of 1 target to Desk ${run}.`);
+    assert.deepEqual(await inEveryMode(browser, state, [one]), []);
+    await must("PATCH", `/channels/${desk.id}`, { enabled: false });
+    const none = looks("form-alerts-none", "Nobody is told when this target fails");
+    assert.deepEqual(await inEveryMode(browser, state, [none]), []);
+    for (const id of [made.id, tagged.id]) await must("DELETE", `${rules}/${id}`);
+    await must("DELETE", `/channels/${desk.id}`);
+    for (const id of others) await must("PATCH", `${rules}/${id}`, { enabled: true });
+  },
+);
 
-test("where nothing live gets through, the outcome is asked for", async () => {
+test("where nothing live gets through, the outcome is asked for", verifyOnly, async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, storageState: state });
   const page = await context.newPage();
   await page.routeWebSocket(/\/api\/v1\/live/, (socket) => socket.close());
@@ -536,7 +547,7 @@ test("where nothing live gets through, the outcome is asked for", async () => {
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   slowMs = 1_000; // what comes more than half a second after a click moves by itself, as browsers count it
   const wrong = await inEveryMode(browser, state, [
     [

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { must, openPage, shoot, signIn, startBrowser, until } from "./harness.mjs";
+import { must, often, openPage, shoot, signIn, startBrowser, until } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const words = {
@@ -49,7 +49,7 @@ before(async () => {
     targets[name] = await must("POST", "/targets", {
       url: `http://127.0.0.1:${site.address().port}/${name}`,
       name: `Grey ${name} ${run}`,
-      interval_s: 10,
+      ...often,
       active: name !== "paused",
       assertions:
         name === "degraded" ? [{ source: "body", op: "contains", value: "All is well", severity: "degrade" }] : [],
@@ -169,84 +169,90 @@ const marks = async (page) => [
 ];
 
 for (const colorScheme of ["light", "dark"])
-  test(`the overview in greys, ${colorScheme}: each state has a shape of its own, and its word`, async () => {
-    const { context, page, trouble } = await openPage(browser, state, `/?q=${run}`, {
-      colorScheme,
-      deviceScaleFactor: 4,
-      reducedMotion: "reduce",
-    });
-    for (const [name, word] of Object.entries(words)) {
-      const said = row(page, name).locator(".word");
-      await until(`${name} to be said`, async () => (await said.innerText()) === word, { seconds: 120 });
-      if (name !== "paused") await row(page, name).locator("svg.ticks:not([data-count='0'])").waitFor();
-    }
-    const coloured = await shapes({ up: await row(page, "up").locator("> .state-icon").screenshot(still) }, [88, 88]);
-    assert.ok(coloured.up.colour > 60, "there are colours, before they are taken away");
-    await withoutColours(context, page);
-    await shoot(page, `grey-overview-${colorScheme}`);
-    const [icons, ticks] = await marks(page);
-    assert.deepEqual([...alike(icons, "icon"), ...alike(ticks, "tick")], []);
+  test(
+    `the overview in greys, ${colorScheme}: each state has a shape of its own, and its word`,
+    verifyOnly,
+    async () => {
+      const { context, page, trouble } = await openPage(browser, state, `/?q=${run}`, {
+        colorScheme,
+        deviceScaleFactor: 4,
+        reducedMotion: "reduce",
+      });
+      for (const [name, word] of Object.entries(words)) {
+        const said = row(page, name).locator(".word");
+        await until(`${name} to be said`, async () => (await said.innerText()) === word);
+        if (name !== "paused") await row(page, name).locator("svg.ticks:not([data-count='0'])").waitFor();
+      }
+      const coloured = await shapes({ up: await row(page, "up").locator("> .state-icon").screenshot(still) }, [88, 88]);
+      assert.ok(coloured.up.colour > 60, "there are colours, before they are taken away");
+      await withoutColours(context, page);
+      await shoot(page, `grey-overview-${colorScheme}`);
+      const [icons, ticks] = await marks(page);
+      assert.deepEqual([...alike(icons, "icon"), ...alike(ticks, "tick")], []);
 
-    // Beside its picture every mark is words: of the tiles that filter, of bars, and of the marks of regions.
-    for (const [name, word] of Object.entries(words)) {
-      assert.match(await page.locator(`.tile.s-${name}`).innerText(), new RegExp(word, "i"));
-      const bar = await row(page, name).locator("svg.ticks").getAttribute("aria-label");
-      const of = {
-        up: "up",
-        degraded: "degraded",
-        down: "down",
-        maintenance: "in maintenance",
-        no_data: "without data",
-      };
-      assert.match(bar, name === "paused" ? /No checks yet/ : new RegExp(`\\d ${of[name]}`), name);
-      for (const region of await row(page, name).locator(".dots li .sr").allInnerTexts())
-        assert.match(region, /: (Up|Degraded|Down|Maintenance|No data)$/);
-    }
+      // Beside its picture every mark is words: of the tiles that filter, of bars, and of the marks of regions.
+      for (const [name, word] of Object.entries(words)) {
+        assert.match(await page.locator(`.tile.s-${name}`).innerText(), new RegExp(word, "i"));
+        const bar = await row(page, name).locator("svg.ticks").getAttribute("aria-label");
+        const of = {
+          up: "up",
+          degraded: "degraded",
+          down: "down",
+          maintenance: "in maintenance",
+          no_data: "without data",
+        };
+        assert.match(bar, name === "paused" ? /No checks yet/ : new RegExp(`\\d ${of[name]}`), name);
+        for (const region of await row(page, name).locator(".dots li .sr").allInnerTexts())
+          assert.match(region, /: (Up|Degraded|Down|Maintenance|No data)$/);
+      }
 
-    // That two shapes are alike would be found. What is seeded stands in a copy: React goes on in the
-    // page it knows, and must find every node of it that it wants to take away.
-    await page.evaluate(() => document.body.replaceWith(document.body.cloneNode(true)));
-    await row(page, "down")
-      .locator("> .state-icon")
-      .evaluate((icon, from) => {
-        icon.innerHTML = document.querySelector(`li:has([data-row="${from}"]) > .state-icon`).innerHTML;
-      }, targets.up.id);
-    await row(page, "degraded")
-      .locator("svg.ticks")
-      .evaluate((bar, from) => {
-        bar.innerHTML = document.querySelector(`li:has([data-row="${from}"]) svg.ticks`).innerHTML;
-      }, targets.up.id);
-    const [seededIcons, seededTicks] = await marks(page);
-    assert.match(alike(seededIcons, "seeded icon").join(), /^seeded icon: up and down differ by \S+$/);
-    assert.match(alike(seededTicks, "seeded tick").join(), /^seeded tick: up and degraded differ by \S+$/);
-    assert.deepEqual(trouble, []);
-    await context.close();
-  });
+      // That two shapes are alike would be found. What is seeded stands in a copy: React goes on in the
+      // page it knows, and must find every node of it that it wants to take away.
+      await page.evaluate(() => document.body.replaceWith(document.body.cloneNode(true)));
+      await row(page, "down")
+        .locator("> .state-icon")
+        .evaluate((icon, from) => {
+          icon.innerHTML = document.querySelector(`li:has([data-row="${from}"]) > .state-icon`).innerHTML;
+        }, targets.up.id);
+      await row(page, "degraded")
+        .locator("svg.ticks")
+        .evaluate((bar, from) => {
+          bar.innerHTML = document.querySelector(`li:has([data-row="${from}"]) svg.ticks`).innerHTML;
+        }, targets.up.id);
+      const [seededIcons, seededTicks] = await marks(page);
+      assert.match(alike(seededIcons, "seeded icon").join(), /^seeded icon: up and down differ by \S+$/);
+      assert.match(alike(seededTicks, "seeded tick").join(), /^seeded tick: up and degraded differ by \S+$/);
+      assert.deepEqual(trouble, []);
+      await context.close();
+    },
+  );
 
 for (const colorScheme of ["light", "dark"])
-  test(`a status page in greys, ${colorScheme}: each state has a shape of its own, and its word`, async () => {
-    const { context, page, trouble } = await openPage(browser, undefined, `/s/${shown.slug}`, {
-      colorScheme,
-      deviceScaleFactor: 4,
-      reducedMotion: "reduce",
-    });
-    const [{ components }] = shown.groups;
-    const of = (name) => page.locator(`#c${components.find((one) => one.name === name).id} .state`);
-    for (const [name, word] of Object.entries(published))
-      await until(`${name} to be said`, async () => (await of(name).locator("b").innerText()) === word, {
-        seconds: 120,
+  test(
+    `a status page in greys, ${colorScheme}: each state has a shape of its own, and its word`,
+    verifyOnly,
+    async () => {
+      const { context, page, trouble } = await openPage(browser, undefined, `/s/${shown.slug}`, {
+        colorScheme,
+        deviceScaleFactor: 4,
+        reducedMotion: "reduce",
       });
-    await withoutColours(context, page);
-    await shoot(page, `grey-public-${colorScheme}`, true);
-    const names = Object.keys(published);
-    const icons = await each(names, (name) => pictureOf(of(name).locator("svg")));
-    const ticks = await each(names, (name) =>
-      pictureOf(page.locator(".legend span", { hasText: published[name] }).locator("svg")),
-    );
-    assert.deepEqual(
-      [...alike(await shapes(icons, [88, 88]), "icon"), ...alike(await shapes(ticks, [28, 136]), "tick")],
-      [],
-    );
-    assert.deepEqual(trouble, []);
-    await context.close();
-  });
+      const [{ components }] = shown.groups;
+      const of = (name) => page.locator(`#c${components.find((one) => one.name === name).id} .state`);
+      for (const [name, word] of Object.entries(published))
+        await until(`${name} to be said`, async () => (await of(name).locator("b").innerText()) === word);
+      await withoutColours(context, page);
+      await shoot(page, `grey-public-${colorScheme}`, true);
+      const names = Object.keys(published);
+      const icons = await each(names, (name) => pictureOf(of(name).locator("svg")));
+      const ticks = await each(names, (name) =>
+        pictureOf(page.locator(".legend span", { hasText: published[name] }).locator("svg")),
+      );
+      assert.deepEqual(
+        [...alike(await shapes(icons, [88, 88]), "icon"), ...alike(await shapes(ticks, [28, 136]), "tick")],
+        [],
+      );
+      assert.deepEqual(trouble, []);
+      await context.close();
+    },
+  );

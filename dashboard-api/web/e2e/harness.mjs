@@ -20,13 +20,19 @@ export const settings = {
   password: process.env.E2E_PASSWORD ?? "correct horse battery staple",
   redisURL: process.env.REDIS_URL ?? "",
   goneRegion: process.env.GONE_REGION ?? "",
-  cutSeconds: Number(process.env.CUT_SECONDS ?? 30),
 };
 
-// How long things are waited for that come at once, and by how much every other wait is stretched: two cores that may
-// be slow are shared by two installations and their browsers. What is late is found out by what measures, not here.
-const patienceMs = 90_000;
-const patience = 3;
+/** SHORT=1: each promise once. What is long by nature is left to `make verify`, which runs without it. */
+export const short = process.env.SHORT === "1";
+
+/** Options of a test that only `make verify` runs. */
+export const verifyOnly = { skip: short && "make verify" };
+
+/** A target that is checked as often as programs that are built for tests accept, and may answer late on a busy machine. */
+export const often = { interval_s: 2, timeout_ms: 10_000 };
+
+// What is waited for longer hangs. What is late is found out by what measures, not here.
+const hangMs = 180_000;
 
 const shots = fileURLToPath(new URL("./shots/", import.meta.url));
 const axe = readFileSync(fileURLToPath(new URL("../node_modules/axe-core/axe.min.js", import.meta.url)), "utf8");
@@ -44,7 +50,7 @@ export async function startBrowser() {
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
     const context = await newContext(options);
-    context.setDefaultTimeout(patienceMs);
+    context.setDefaultTimeout(hangMs);
     const close = context.close.bind(context);
     context.close = async () => {
       // What is fetched for a changed answer still would fail by itself, in no test.
@@ -56,8 +62,8 @@ export async function startBrowser() {
   return browser;
 }
 
-/** How every page is looked at; in the last one the system chooses the colours, and wants nothing to move. */
-export const modes = [
+/** How pages are looked at; in the last one the system chooses the colours, and wants nothing to move. */
+const everyMode = [
   { name: "1280-light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
   { name: "1280-dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
   { name: "390-light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
@@ -69,6 +75,7 @@ export const modes = [
     reducedMotion: "reduce",
   },
 ];
+export const modes = short ? everyMode.slice(0, 1) : everyMode;
 
 /** The API, with the key: what the page shows is compared with what it answers. */
 export async function api(method, path, body) {
@@ -84,9 +91,13 @@ export async function api(method, path, body) {
   return { status: response.status, body: text ? JSON.parse(text) : null };
 }
 
+const watched = new Set(); // targets of this file
+
+/** The same, where it has to be done; what is to be deleted may be gone already. */
 export async function must(method, path, body) {
   const answer = await api(method, path, body);
-  if (answer.status >= 400) {
+  if (method === "POST" && path === "/targets" && answer.status === 201) watched.add(answer.body.id);
+  if (answer.status >= 400 && !(method === "DELETE" && answer.status === 404)) {
     const error = new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     throw Object.assign(error, { status: answer.status });
   }
@@ -106,8 +117,8 @@ export async function targetByUrl(url) {
  * Waits until `check` gives something truthy; the message says what was awaited. An answer 503 asks to come again: a
  * store is slow.
  */
-export async function until(what, check, { seconds = 30, everyMs = 100 } = {}) {
-  const deadline = Date.now() + seconds * 1000 * patience;
+export async function until(what, check, { mostMs = hangMs, everyMs = 100 } = {}) {
+  const deadline = Date.now() + mostMs;
   for (;;) {
     let busy = "";
     try {
@@ -117,7 +128,7 @@ export async function until(what, check, { seconds = 30, everyMs = 100 } = {}) {
       if (error.status !== 503) throw error;
       busy = `, ${error.message}`;
     }
-    if (Date.now() > deadline) throw new Error(`waited ${seconds * patience} s for: ${what}${busy}`);
+    if (Date.now() > deadline) throw new Error(`waited ${mostMs / 1000} s for: ${what}${busy}`);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
@@ -156,10 +167,10 @@ export const unlessSignedOut = (line) => !/the server responded with a status of
 /** Leaves out what the browser says by itself of a form that was sent with a mistake in it. */
 export const unlessRefused = (line) => !/the server responded with a status of 422/.test(line);
 
-/** Waits until colours and places have changed, 2 s at most; what moves without an end is not waited for. */
+/** Waits until colours and places have changed, 20 s at most; what moves without an end is not waited for. */
 const atRest = (page) =>
   page.evaluate(async () => {
-    const deadline = performance.now() + 2_000;
+    const deadline = performance.now() + 20_000;
     const frame = () => new Promise(requestAnimationFrame);
     const moves = ({ playState, effect }) =>
       playState === "running" && Number.isFinite(effect.getComputedTiming().endTime);
@@ -168,8 +179,9 @@ const atRest = (page) =>
     while (document.getAnimations().some(moves) && performance.now() < deadline);
   });
 
-/** Accessibility violations of the page at rest, one line each. */
-export async function axeViolations(page) {
+/** Accessibility violations of the page at rest, one line each. In short only what is looked at always is looked at. */
+export async function axeViolations(page, { always = false } = {}) {
+  if (short && !always) return [];
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   await atRest(page);
   return page.evaluate(async () => {
@@ -240,7 +252,14 @@ const opened = [];
 // A test that fails says what there was to see then, in words: pictures stay on the machine it failed on. What
 // measures is no test, and prints nothing but its figures.
 if (process.env.NODE_TEST_CONTEXT) {
-  const { afterEach } = await import("node:test");
+  const { after, afterEach } = await import("node:test");
+  // What the file does not delete itself would be checked on and on.
+  after(async () => {
+    for (const id of watched) {
+      const { status } = await api("DELETE", `/targets/${id}`);
+      if (status === 409) await must("PATCH", `/targets/${id}`, { active: false }); // others depend on it
+    }
+  });
   afterEach(async ({ name, passed }) => {
     for (const { page, trouble } of opened.splice(0)) {
       if (passed || page.isClosed()) continue;
@@ -302,8 +321,8 @@ export async function slotsOf(id, from, to) {
   return [...slots].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
 }
 
-/** Waits until nothing was asked for during half a second: charts have their data. */
-export const quiet = (page) => page.waitForLoadState("networkidle", { timeout: 1_500 }).catch(() => {});
+/** Waits until nothing stands in for what was asked for: charts have their data. */
+export const quiet = (page) => page.waitForFunction(() => !document.querySelector("main .skeleton"));
 
 /** Walks with Tab until what has the focus is what is meant: so everything there is can be reached. */
 export async function tabTo(page, what, most = 60) {
@@ -353,21 +372,24 @@ const moving = () =>
 
 /** The modes that one load serves: how a page is loaded depends on its size, and not on its colours. */
 const loads = [
-  modes.filter(({ viewport }) => viewport.width >= 400),
-  modes.filter(({ viewport }) => viewport.width < 400),
+  everyMode.filter(({ viewport }) => viewport.width >= 400),
+  everyMode.filter(({ viewport }) => viewport.width < 400),
 ];
 
 /**
  * Opens pages in every mode, and gives what is wrong with them. A page is a name, a path, and what to wait for or do
  * before it is looked at. Both sizes are gone through at once: a page waits for its programs as long as it works.
+ * In short nothing is looked at: appearance.test.mjs has every page once.
  */
 export async function inEveryMode(browser, storageState, pages) {
+  if (short) return [];
   return (await Promise.all(loads.map((all) => inModes(browser, storageState, pages, all)))).flat();
 }
 
-/** What is wrong with a page as it is now, in every mode: one load serves all of them. */
+/** What is wrong with a page as it is now, in every mode: one load serves all of them. In short it is not looked at. */
 export async function asItIs(page, name) {
   const found = [];
+  if (short) return found;
   for (const { name: mode, viewport, colorScheme, forcedColors = "none", reducedMotion = "no-preference" } of modes) {
     const say = (what) => found.push(`${name} ${mode}: ${what}`);
     await page.emulateMedia({ colorScheme, forcedColors, reducedMotion });
@@ -387,7 +409,7 @@ async function inModes(browser, storageState, pages, all) {
   const context = await browser.newContext({ viewport, colorScheme, storageState });
   for (const [name, path, ready] of pages) {
     const page = await context.newPage();
-    page.setDefaultTimeout(patienceMs);
+    page.setDefaultTimeout(hangMs);
     const trouble = watchPage(page);
     const say = (what, modes = all) => found.push(...modes.map((mode) => `${name} ${mode.name}: ${what}`));
     try {
@@ -405,7 +427,7 @@ async function inModes(browser, storageState, pages, all) {
       }
       if (viewport.width < 400) {
         await page.setViewportSize({ ...viewport, width: 360 });
-        await until("charts to follow the width", async () => (await overflow(page)) <= 0, { seconds: 7 }).catch(
+        await until("charts to follow the width", async () => (await overflow(page)) <= 0, { mostMs: 20_000 }).catch(
           async () => say(`overflows at 360 by ${await overflow(page)} px: ${await furthest(page)}`),
         );
       }

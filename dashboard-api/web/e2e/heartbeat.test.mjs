@@ -12,6 +12,7 @@ import {
   signIn,
   startBrowser,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -101,7 +102,7 @@ test("a heartbeat is added: cron, zone by search, grace; mistakes land on their 
   await context.close();
 });
 
-test("an edit to a period is stored, and what is expected follows", async () => {
+test("an edit to a period is stored, and what is expected follows", verifyOnly, async () => {
   const { context, page } = await signedIn();
   await page.goto(new URL(`/targets/${job.id}`, settings.base).href);
   await page.getByRole("button", { name: "Edit" }).click();
@@ -117,7 +118,7 @@ test("an edit to a period is stored, and what is expected follows", async () => 
   await context.close();
 });
 
-test("when a ping is expected is told by the server's clock, not by one that is fast", async () => {
+test("when a ping is expected is told by the server's clock, not by one that is fast", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn();
   await page.addInitScript(() => {
     const now = Date.now;
@@ -179,7 +180,7 @@ test("addresses are copied and pinged; pings show at once; a new address ends th
   await context.close();
 });
 
-test("its pages in every mode: no errors, no overflow, axe 0", async () => {
+test("its pages in every mode: no errors, no overflow, axe 0", verifyOnly, async () => {
   const pages = [
     ["heartbeat-target", `/targets/${job.id}`, async (page) => page.locator(".log-row").first().waitFor()],
     [

@@ -14,6 +14,7 @@ import {
   startBrowser,
   startLab,
   targetByUrl,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -97,7 +98,7 @@ test("a table is judged, imported, and changes nothing the second time", async (
   await context.close();
 });
 
-test("an export is a file that can be chosen again", async () => {
+test("an export is a file that can be chosen again", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/transfer");
   for (const [name, has] of [
     ["CSV", `,There ${run},http,`],
@@ -123,7 +124,7 @@ test("an export is a file that can be chosen again", async () => {
   await context.close();
 });
 
-test("in every mode: nothing overflows, no violation", async () => {
+test("in every mode: nothing overflows, no violation", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     ["transfer", "/settings/transfer", (page) => page.getByRole("heading", { name: "Import", exact: true }).waitFor()],
     [

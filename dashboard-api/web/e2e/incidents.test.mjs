@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import {
   inEveryMode,
   must,
+  often,
   overflow,
   settings,
   shifted,
@@ -14,6 +15,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -49,15 +51,15 @@ async function signedIn(path, prepare = async () => {}) {
 
 test("an incident comes to the open list by itself, with the count in the navigation", async () => {
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
-  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, interval_s: 10 });
+  watched = await must("POST", "/targets", { url, name: `Shop ${run}`, ...often });
   const shows = async (word) =>
     (await must("GET", "/live/snapshot")).items.find((item) => item.id === watched.id)?.state === word;
-  await until("it is up", () => shows("up"), { seconds: 60 });
+  await until("it is up", () => shows("up"));
   const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}`);
   await page.getByRole("heading", { name: "Nothing is wrong" }).waitFor();
   status = 500;
   const row = page.locator("[data-incidents=open] .incidents .incident");
-  await row.waitFor({ timeout: 90_000 });
+  await row.waitFor();
   assert.match(await row.innerText(), new RegExp(`Shop ${run}`));
   incident = (await must("GET", `/incidents?target_id=${watched.id}`)).items[0];
   assert.match(await row.innerText(), /Down|Degraded/);
@@ -102,7 +104,7 @@ test("by keyboard: j to the incident, a note, and acknowledged", async () => {
   await context.close();
 });
 
-test("what changed comes late, and is much: the timeline and its form stay where they are", async () => {
+test("what changed comes late, and is much: the timeline and its form stay where they are", verifyOnly, async () => {
   let show;
   const shown = new Promise((resolve) => {
     show = resolve;
@@ -177,7 +179,7 @@ test("readers of a status page are told of it, and its timeline says what, where
   await context.close();
 });
 
-test("by keyboard: a post that is there already tells of the incident, and then of none", async () => {
+test("by keyboard: a post that is there already tells of the incident, and then of none", verifyOnly, async () => {
   const update = `Written before anybody looked, ${run}.`;
   later = await must("POST", `/status-pages/${told.id}/posts`, {
     title: `Slow ${run}`,
@@ -215,7 +217,7 @@ test("by keyboard: a post that is there already tells of the incident, and then 
   await context.close();
 });
 
-test("the target's page tells of its incidents", async () => {
+test("the target's page tells of its incidents", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(`/targets/${watched.id}`);
   const section = page.getByRole("region", { name: "Incidents", exact: true });
   await section.locator(`[data-incident="${incident.id}"]`).waitFor();
@@ -226,7 +228,7 @@ test("the target's page tells of its incidents", async () => {
   await context.close();
 });
 
-test("lists keep still under the pointer and the focus, and say how much has changed", async () => {
+test("lists keep still under the pointer and the focus, and say how much has changed", verifyOnly, async () => {
   const failing = new Set();
   const site = createServer((request, response) => response.writeHead(failing.has(request.url) ? 500 : 200).end("ok"));
   await new Promise((resolve) => site.listen(0, "127.0.0.1", resolve));
@@ -235,19 +237,17 @@ test("lists keep still under the pointer and the focus, and say how much has cha
       must("POST", "/targets", {
         url: `http://127.0.0.1:${site.address().port}/${name}`,
         name: `${name} ${run}`,
-        interval_s: 10,
+        ...often,
       }),
     ),
   );
   const fails = async ({ id, url }) => {
     failing.add(new URL(url).pathname);
-    await until("it is an incident", async () => (await must("GET", `/incidents?target_id=${id}`)).items.length > 0, {
-      seconds: 90,
-    });
+    await until("it is an incident", async () => (await must("GET", `/incidents?target_id=${id}`)).items.length > 0);
   };
   const up = async ({ id }) =>
     (await must("GET", "/live/snapshot")).items.find((item) => item.id === id)?.state === "up";
-  await until("both are up", async () => (await up(first)) && (await up(second)), { seconds: 60 });
+  await until("both are up", async () => (await up(first)) && (await up(second)));
   await fails(first);
   const { context, page, trouble } = await signedIn("/incidents");
   const open = page.locator("[data-incidents=open] .incident");
@@ -268,12 +268,12 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await page.mouse.move(0, 0);
   await open.filter({ hasText: first.name }).locator("a").focus();
   failing.clear();
-  await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor({ timeout: 90_000 });
+  await open.filter({ hasText: first.name }).getByText("Resolved, was").waitFor();
   await chip.waitFor();
   assert.deepEqual(await names(), [second.name, first.name], "who has the focus loses nothing");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), first.name);
   await page.evaluate(() => document.activeElement.blur());
-  await until("they go when nothing holds them", async () => (await names()).length === 0, { seconds: 30 });
+  await until("they go when nothing holds them", async () => (await names()).length === 0);
 
   await page.goto(new URL(`/targets/${first.id}`, settings.base).href);
   const log = page.locator("section", { has: page.locator("#checks") });
@@ -283,7 +283,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await log.locator(".chip.notice").waitFor();
   assert.equal(await newest(), top, "the newest waits");
   await page.mouse.move(0, 0);
-  await until("it comes when nothing holds the list", async () => (await newest()) !== top, { seconds: 20 });
+  await until("it comes when nothing holds the list", async () => (await newest()) !== top);
   assert.deepEqual(trouble, []);
   await context.close();
   await Promise.all([first, second].map(({ id }) => must("DELETE", `/targets/${id}`)));
@@ -291,7 +291,7 @@ test("lists keep still under the pointer and the focus, and say how much has cha
   await new Promise((resolve) => site.close(resolve));
 });
 
-test("on paper an incident, its target and the overview have no navigation and no buttons", async () => {
+test("on paper an incident, its target and the overview have no navigation and no buttons", verifyOnly, async () => {
   const screenOnly = () =>
     [...document.querySelectorAll("nav, button:not(.log-row, .tile), .btn, .back, textarea, form, .toolbar")]
       .filter((node) => node.checkVisibility())
@@ -362,98 +362,106 @@ test("by keyboard: maintenance is planned, shown before it is saved, removed and
   await context.close();
 });
 
-test("by keyboard: maintenance is edited, and not over what somebody else made of it meanwhile", async () => {
-  const name = `Upgrade ${run}`;
-  const planned = async () =>
-    (await must("GET", "/maintenance-windows?limit=1000")).items.find((one) => one.target_id === watched.id);
-  const before = await planned();
-  const { context, page, trouble } = await signedIn("/maintenance");
-  const row = page.locator("[data-windows=upcoming] .window", { hasText: run });
-  const open = async () => {
-    await row.getByRole("button", { name: `Edit ${name}` }).focus();
+test(
+  "by keyboard: maintenance is edited, and not over what somebody else made of it meanwhile",
+  verifyOnly,
+  async () => {
+    const name = `Upgrade ${run}`;
+    const planned = async () =>
+      (await must("GET", "/maintenance-windows?limit=1000")).items.find((one) => one.target_id === watched.id);
+    const before = await planned();
+    const { context, page, trouble } = await signedIn("/maintenance");
+    const row = page.locator("[data-windows=upcoming] .window", { hasText: run });
+    const open = async () => {
+      await row.getByRole("button", { name: `Edit ${name}` }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Edit maintenance" }).waitFor();
+    };
+    const save = async () => {
+      await page.getByRole("button", { name: "Save changes" }).focus();
+      await page.keyboard.press("Enter");
+    };
+    const gone = () => page.locator("dialog").waitFor({ state: "detached" });
+    await open();
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), name);
+    assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).inputValue(), `Shop ${run}`);
+    assert.equal(await page.getByLabel("Comes again").inputValue(), "weekly");
+    await save(); // nothing is changed
+    await gone();
+    assert.equal((await planned()).version, before.version);
+    await open();
+    await page.getByLabel("Lasts (hours)").fill("2.5");
+    await page.getByLabel("Comes again").selectOption("daily");
+    assert.match(await page.locator(".next-times li").first().innerText(), /2 h 30 min/);
+    await save();
+    await gone();
+    await page.getByText(`${name} saved.`).waitFor();
+    await row.getByText("Every day").waitFor();
+    const after = await planned();
+    assert.deepEqual(
+      { ...after, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
+      { ...before, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
+    );
+    assert.deepEqual([after.duration_s, after.rrule, after.version], [9000, "FREQ=DAILY", before.version + 1]);
+
+    await open();
+    await page.getByLabel("Lasts (hours)").fill("3");
+    await must("PATCH", `/maintenance-windows/${after.id}`, { name: `Theirs ${run}` });
+    await save();
+    await page.getByText("Somebody else changed this maintenance. Close and open it again.").waitFor();
+    assert.deepEqual([(await planned()).duration_s, (await planned()).name], [9000, `Theirs ${run}`]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Discard" }).click();
+    await gone();
+    await row.getByRole("button", { name: `Edit Theirs ${run}` }).click(); // it begins with what it is now
+    assert.equal(await page.getByLabel("Lasts (hours)").inputValue(), "2.5");
+    await page.getByLabel("Lasts (hours)").fill("3");
+    await save();
+    await gone();
+    assert.deepEqual([(await planned()).duration_s, (await planned()).name], [10_800, `Theirs ${run}`]);
+    assert.deepEqual(
+      trouble.filter((line) => !/status of 412/.test(line)),
+      [],
+    );
+    await context.close();
+  },
+);
+
+test(
+  "by keyboard: maintenance of every target with a tag is planned, and the list says which tags",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await signedIn("/maintenance");
+    await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
+    await page.keyboard.press("c");
+    await page.getByLabel("Name", { exact: true }).waitFor();
+    await page.keyboard.type(`Racks ${run}`);
+    await page.getByRole("group", { name: "For" }).getByRole("button", { name: "Tags" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Edit maintenance" }).waitFor();
-  };
-  const save = async () => {
-    await page.getByRole("button", { name: "Save changes" }).focus();
+    assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).count(), 0);
+    await page.getByRole("button", { name: "Plan it" }).focus();
+    await page.keyboard.press("Enter"); // without a tag
+    await page.locator(".tag-input input[aria-invalid=true]:focus").waitFor();
+    await page.getByText("Enter at least one tag.").waitFor();
+    await page.keyboard.type(`rack-${run},db,`);
+    await page.getByRole("button", { name: "Plan it" }).focus();
     await page.keyboard.press("Enter");
-  };
-  const gone = () => page.locator("dialog").waitFor({ state: "detached" });
-  await open();
-  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), name);
-  assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).inputValue(), `Shop ${run}`);
-  assert.equal(await page.getByLabel("Comes again").inputValue(), "weekly");
-  await save(); // nothing is changed
-  await gone();
-  assert.equal((await planned()).version, before.version);
-  await open();
-  await page.getByLabel("Lasts (hours)").fill("2.5");
-  await page.getByLabel("Comes again").selectOption("daily");
-  assert.match(await page.locator(".next-times li").first().innerText(), /2 h 30 min/);
-  await save();
-  await gone();
-  await page.getByText(`${name} saved.`).waitFor();
-  await row.getByText("Every day").waitFor();
-  const after = await planned();
-  assert.deepEqual(
-    { ...after, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
-    { ...before, rrule: 0, duration_s: 0, version: 0, changed_at: 0, next_to: 0 },
-  );
-  assert.deepEqual([after.duration_s, after.rrule, after.version], [9000, "FREQ=DAILY", before.version + 1]);
+    await page.locator("dialog").waitFor({ state: "detached" });
+    const row = page.locator("[data-windows=upcoming] .window", { hasText: `Racks ${run}` });
+    await row.waitFor();
+    assert.match(await row.innerText(), new RegExp(`db\\s*rack-${run}`));
+    assert.doesNotMatch(await row.innerText(), /Nothing/);
+    const planned = (await must("GET", "/maintenance-windows?limit=1000")).items.find(
+      (one) => one.name === `Racks ${run}`,
+    );
+    assert.deepEqual(planned.tags, ["db", `rack-${run}`]);
+    assert.deepEqual([planned.everything, planned.target_id], [false, null]);
+    assert.deepEqual(trouble, []);
+    await context.close();
+  },
+);
 
-  await open();
-  await page.getByLabel("Lasts (hours)").fill("3");
-  await must("PATCH", `/maintenance-windows/${after.id}`, { name: `Theirs ${run}` });
-  await save();
-  await page.getByText("Somebody else changed this maintenance. Close and open it again.").waitFor();
-  assert.deepEqual([(await planned()).duration_s, (await planned()).name], [9000, `Theirs ${run}`]);
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Discard" }).click();
-  await gone();
-  await row.getByRole("button", { name: `Edit Theirs ${run}` }).click(); // it begins with what it is now
-  assert.equal(await page.getByLabel("Lasts (hours)").inputValue(), "2.5");
-  await page.getByLabel("Lasts (hours)").fill("3");
-  await save();
-  await gone();
-  assert.deepEqual([(await planned()).duration_s, (await planned()).name], [10_800, `Theirs ${run}`]);
-  assert.deepEqual(
-    trouble.filter((line) => !/status of 412/.test(line)),
-    [],
-  );
-  await context.close();
-});
-
-test("by keyboard: maintenance of every target with a tag is planned, and the list says which tags", async () => {
-  const { context, page, trouble } = await signedIn("/maintenance");
-  await page.getByRole("button", { name: "Plan maintenance" }).first().waitFor();
-  await page.keyboard.press("c");
-  await page.getByLabel("Name", { exact: true }).waitFor();
-  await page.keyboard.type(`Racks ${run}`);
-  await page.getByRole("group", { name: "For" }).getByRole("button", { name: "Tags" }).focus();
-  await page.keyboard.press("Enter");
-  assert.equal(await page.getByRole("combobox", { name: "Target", exact: true }).count(), 0);
-  await page.getByRole("button", { name: "Plan it" }).focus();
-  await page.keyboard.press("Enter"); // without a tag
-  await page.locator(".tag-input input[aria-invalid=true]:focus").waitFor();
-  await page.getByText("Enter at least one tag.").waitFor();
-  await page.keyboard.type(`rack-${run},db,`);
-  await page.getByRole("button", { name: "Plan it" }).focus();
-  await page.keyboard.press("Enter");
-  await page.locator("dialog").waitFor({ state: "detached" });
-  const row = page.locator("[data-windows=upcoming] .window", { hasText: `Racks ${run}` });
-  await row.waitFor();
-  assert.match(await row.innerText(), new RegExp(`db\\s*rack-${run}`));
-  assert.doesNotMatch(await row.innerText(), /Nothing/);
-  const planned = (await must("GET", "/maintenance-windows?limit=1000")).items.find(
-    (one) => one.name === `Racks ${run}`,
-  );
-  assert.deepEqual(planned.tags, ["db", `rack-${run}`]);
-  assert.deepEqual([planned.everything, planned.target_id], [false, null]);
-  assert.deepEqual(trouble, []);
-  await context.close();
-});
-
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const long = "a-tag-that-is-as-long-as-a-tag-may-be-"; // 40 characters with what follows
   await must("POST", "/maintenance-windows", {
     name: `Many racks ${run}`,

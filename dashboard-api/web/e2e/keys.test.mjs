@@ -12,6 +12,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -69,7 +70,7 @@ test("by keyboard: a key with two rights is made, shown once, and may just that"
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     ["keys", "/settings/keys", (page) => page.locator("[data-key]", { hasText: name }).waitFor()],
     [

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import {
   axeViolations,
   must,
+  often,
   openPage,
   overflow,
   settings,
@@ -14,6 +15,7 @@ import {
   startBrowser,
   startLab,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 import { filled, go } from "./places.mjs";
 
@@ -30,7 +32,7 @@ let target;
 before(async () => {
   [browser, lab] = await Promise.all([startBrowser(), startLab()]);
   state = await signIn(browser);
-  target = await must("POST", "/targets", { url: `${lab.url}/n/languages`, name: "Languages", interval_s: 10 });
+  target = await must("POST", "/targets", { url: `${lab.url}/n/languages`, name: "Languages", ...often });
 });
 after(async () => {
   await browser?.close();
@@ -61,7 +63,7 @@ const [wide, narrow] = [
 ];
 
 for (const code of codes) {
-  test(`${code}: every page speaks it and fits`, async () => {
+  test(`${code}: every page speaks it and fits`, verifyOnly, async () => {
     const { context, page, trouble } = await openPage(browser, state, "/settings/transfer", {
       locale: code,
       viewport: wide,

@@ -2,7 +2,7 @@
 // words, with a way on, in every mode. By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { asItIs, must, openPage, settings, signIn, startBrowser, startLab, until } from "./harness.mjs";
+import { asItIs, must, openPage, settings, signIn, startBrowser, startLab, until, verifyOnly } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 let browser;
@@ -167,7 +167,7 @@ async function walk({ name, path, before: prepare, asks, empty = () => nothing, 
   return found;
 }
 
-test("refused, filtered to nothing and empty: each list says which, and has a way on", async () => {
+test("refused, filtered to nothing and empty: each list says which, and has a way on", verifyOnly, async () => {
   const left = [...lists];
   const lane = async () => {
     const found = [];
@@ -177,33 +177,37 @@ test("refused, filtered to nothing and empty: each list says which, and has a wa
   assert.deepEqual((await Promise.all([lane(), lane()])).flat(), []);
 });
 
-test("of many cards that fail for one reason it is heard once, from the one voice of the page", async () => {
-  const { context, page, trouble } = await openPage(browser, state, "/settings");
-  await page.getByRole("heading", { name: "Appearance" }).waitFor();
-  await page.evaluate(() => {
-    window.heard = [];
-    const voice = document.querySelector(".said");
-    new MutationObserver(() => voice.textContent && window.heard.push(voice.textContent)).observe(voice, {
-      childList: true,
+test(
+  "of many cards that fail for one reason it is heard once, from the one voice of the page",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await openPage(browser, state, "/settings");
+    await page.getByRole("heading", { name: "Appearance" }).waitFor();
+    await page.evaluate(() => {
+      window.heard = [];
+      const voice = document.querySelector(".said");
+      new MutationObserver(() => voice.textContent && window.heard.push(voice.textContent)).observe(voice, {
+        childList: true,
+      });
     });
-  });
-  await page.route(/\/api\/v1\/(targets\/\d+\/|incidents\?)/, (route) =>
-    route.fulfill({
-      status: 429,
-      contentType: "application/problem+json",
-      body: JSON.stringify({ type: "about:blank", status: 429, ...refusal }),
-    }),
-  );
-  await page.evaluate((to) => history.pushState(null, "", to), `/targets/${target.id}`);
-  const failed = page.locator("[data-problem]");
-  await until("several cards to have failed", async () => (await failed.count()) >= 3);
-  await until("it to be heard", () => page.evaluate(() => window.heard.length > 0));
-  const said = await page.evaluate(() => window.heard.join(" "));
-  assert.equal(said.split(refusal.title).length - 1, 1, said);
-  assert.equal(await page.locator("[role=alert]").count(), 0, "nothing else is announced");
-  assert.deepEqual(
-    trouble.filter((line) => !/status of 429/.test(line)),
-    [],
-  );
-  await context.close();
-});
+    await page.route(/\/api\/v1\/(targets\/\d+\/|incidents\?)/, (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: "application/problem+json",
+        body: JSON.stringify({ type: "about:blank", status: 429, ...refusal }),
+      }),
+    );
+    await page.evaluate((to) => history.pushState(null, "", to), `/targets/${target.id}`);
+    const failed = page.locator("[data-problem]");
+    await until("several cards to have failed", async () => (await failed.count()) >= 3);
+    await until("it to be heard", () => page.evaluate(() => window.heard.length > 0));
+    const said = await page.evaluate(() => window.heard.join(" "));
+    assert.equal(said.split(refusal.title).length - 1, 1, said);
+    assert.equal(await page.locator("[role=alert]").count(), 0, "nothing else is announced");
+    assert.deepEqual(
+      trouble.filter((line) => !/status of 429/.test(line)),
+      [],
+    );
+    await context.close();
+  },
+);

@@ -16,6 +16,7 @@ import {
   targetByUrl,
   unlessSignedOut,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -104,7 +105,7 @@ test("by keyboard: a dialog in which something was entered asks first, one witho
   await context.close();
 });
 
-test("so do those of channels, rules and maintenance", async () => {
+test("so do those of channels, rules and maintenance", verifyOnly, async () => {
   const channel = await must("POST", "/channels", {
     name: `Lost ${run}`,
     webhook: { url: "http://127.0.0.1:9/lost", secret: `a signing key ${run}` },
@@ -169,43 +170,47 @@ test("what somebody else changed meanwhile is shown, and saved over with what th
   await context.close();
 });
 
-test("many lines that are being added: Escape asks, and what was not added is told afterwards", async () => {
-  const { context, page, trouble } = await openPage(browser, state, "/");
-  await page.getByRole("button", { name: "Add target" }).first().click();
-  await page.getByRole("button", { name: "Many addresses" }).click();
-  await page.locator("textarea").fill(Array.from({ length: 8 }, (_, i) => `${lab.url}/many${i}-${run}`).join("\n"));
-  await page.getByText("Can be added: 8.", { exact: false }).first().waitFor();
-  await page.keyboard.press("Escape");
-  await focused(page, "Keep editing");
-  await page.keyboard.press("Enter");
+test(
+  "many lines that are being added: Escape asks, and what was not added is told afterwards",
+  verifyOnly,
+  async () => {
+    const { context, page, trouble } = await openPage(browser, state, "/");
+    await page.getByRole("button", { name: "Add target" }).first().click();
+    await page.getByRole("button", { name: "Many addresses" }).click();
+    await page.locator("textarea").fill(Array.from({ length: 8 }, (_, i) => `${lab.url}/many${i}-${run}`).join("\n"));
+    await page.getByText("Can be added: 8.", { exact: false }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await focused(page, "Keep editing");
+    await page.keyboard.press("Enter");
 
-  const { release, asked } = await holdAfter(page, "**/api/v1/targets", "POST", 2);
-  await page.getByRole("button", { name: "Start watching" }).click();
-  await page.getByText("Added: 2.", { exact: false }).waitFor();
-  await page.keyboard.press("Escape");
-  await focused(page, "Go on");
-  await question(page, "Stop adding?").getByText("Added so far, and staying: 2. Not added: 6.").waitFor();
-  assert.deepEqual(await axeViolations(page), []);
-  await shoot(page, "paste-stop-1280-light");
-  await page.keyboard.press("Escape");
-  await gone(question(page, "Stop adding?"));
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Stop and close" }).click();
-  await gone(page.locator("dialog"));
-  await until("four are under way", () => asked() === 6);
-  release();
-  await page.locator(".toast", { hasText: "Added: 6. Not added: 2." }).waitFor();
-  assert.equal(
-    (await must("GET", `/targets?search=${run}&limit=100`)).items.filter((one) => /many/.test(one.url)).length,
-    6,
-  );
-  await page.keyboard.press("z");
-  await page.locator(".toast", { hasText: "6 targets deleted." }).waitFor();
-  assert.deepEqual(trouble, []);
-  await context.close();
-});
+    const { release, asked } = await holdAfter(page, "**/api/v1/targets", "POST", 2);
+    await page.getByRole("button", { name: "Start watching" }).click();
+    await page.getByText("Added: 2.", { exact: false }).waitFor();
+    await page.keyboard.press("Escape");
+    await focused(page, "Go on");
+    await question(page, "Stop adding?").getByText("Added so far, and staying: 2. Not added: 6.").waitFor();
+    assert.deepEqual(await axeViolations(page), []);
+    await shoot(page, "paste-stop-1280-light");
+    await page.keyboard.press("Escape");
+    await gone(question(page, "Stop adding?"));
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Stop and close" }).click();
+    await gone(page.locator("dialog"));
+    await until("four are under way", () => asked() === 6);
+    release();
+    await page.locator(".toast", { hasText: "Added: 6. Not added: 2." }).waitFor();
+    assert.equal(
+      (await must("GET", `/targets?search=${run}&limit=100`)).items.filter((one) => /many/.test(one.url)).length,
+      6,
+    );
+    await page.keyboard.press("z");
+    await page.locator(".toast", { hasText: "6 targets deleted." }).waitFor();
+    assert.deepEqual(trouble, []);
+    await context.close();
+  },
+);
 
-test("an import that runs is not left without being asked", async () => {
+test("an import that runs is not left without being asked", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/transfer");
   await page.getByLabel("Or paste it").fill(`url,active\n${lab.url}/imported-${run},false`);
   await page.getByRole("button", { name: "See what would change" }).click();
@@ -225,7 +230,7 @@ test("an import that runs is not left without being asked", async () => {
   await context.close();
 });
 
-test("a key that is shown once does not go with Escape alone", async () => {
+test("a key that is shown once does not go with Escape alone", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings/keys");
   await page.getByRole("button", { name: "Make a key" }).first().click();
   await page.locator("dialog").getByLabel("Name", { exact: true }).fill(`Lost ${run}`);
@@ -299,7 +304,7 @@ test("a message with a way back stays for ten seconds, and as long as the pointe
   await context.close();
 });
 
-test("who signs out within the seconds of a message has deleted what it says", async () => {
+test("who signs out within the seconds of a message has deleted what it says", verifyOnly, async () => {
   const own = await signIn(browser); // this session ends here
   const { context, page, trouble } = await openPage(browser, own, `/targets/${targets.Bee.id}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -312,7 +317,7 @@ test("who signs out within the seconds of a message has deleted what it says", a
   await context.close();
 });
 
-test("a page that does not come leaves the way to the others", async () => {
+test("a page that does not come leaves the way to the others", verifyOnly, async () => {
   const { context, page } = await openPage(browser, state, "/");
   await page.locator(`[data-row="${targets.Ant.id}"]`).waitFor();
   await page.route("**/assets/FleetPage*", (route) => route.abort());
@@ -325,7 +330,7 @@ test("a page that does not come leaves the way to the others", async () => {
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   let deleted = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [
@@ -363,7 +368,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
   assert.deepEqual(found, []);
 });
 
-test("in every mode: two who change a target at once", async () => {
+test("in every mode: two who change a target at once", verifyOnly, async () => {
   let opened = 0; // in each mode another one
   const found = await inEveryMode(browser, state, [
     [

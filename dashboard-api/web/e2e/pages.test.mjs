@@ -7,6 +7,7 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   overflow,
   settings,
   shoot,
@@ -14,6 +15,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
   watchPage,
 } from "./harness.mjs";
 
@@ -33,8 +35,8 @@ before(async () => {
   browser = await startBrowser();
   state = await signIn(browser);
   const url = `http://127.0.0.1:${server.address().port}/${run}`;
-  watched = await must("POST", "/targets", { url, name: `Shop front ${run}`, interval_s: 10 });
-  other = await must("POST", "/targets", { url: `${url}-api`, name: `Api gateway ${run}`, interval_s: 10 });
+  watched = await must("POST", "/targets", { url, name: `Shop front ${run}`, ...often });
+  other = await must("POST", "/targets", { url: `${url}-api`, name: `Api gateway ${run}`, ...often });
 });
 after(async () => {
   await browser?.close();
@@ -134,7 +136,7 @@ test("by keyboard: components come from targets, get names and an order, and are
   await context.close();
 });
 
-test("colours that cannot be read are refused, language and theme are in the preview", async () => {
+test("colours that cannot be read are refused, language and theme are in the preview", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const accent = page.getByLabel("Links, light theme", { exact: true });
   await accent.fill("#ffff00");
@@ -156,7 +158,7 @@ test("colours that cannot be read are refused, language and theme are in the pre
   await context.close();
 });
 
-test("changes of somebody else are not written over", async () => {
+test("changes of somebody else are not written over", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   await page.getByLabel("A sentence about it (optional)").fill("Mine.");
   await must("PATCH", `/status-pages/${made.id}`, { description: "Theirs." });
@@ -200,7 +202,7 @@ test("what is published is read by others", async () => {
   });
 });
 
-test("readers may subscribe once it is chosen; who does is listed, and can be removed", async () => {
+test("readers may subscribe once it is chosen; who does is listed, and can be removed", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(editor());
   const card = page.getByRole("region", { name: "Subscriptions" });
   await card.getByText("Nobody has subscribed yet.").waitFor();
@@ -282,7 +284,7 @@ test("a post and its updates come to who reads the page, without a reload, until
   await context.close();
 });
 
-test("an announcement is edited, and deleted with its consequences named", async () => {
+test("an announcement is edited, and deleted with its consequences named", verifyOnly, async () => {
   const { context, page, trouble } = await signedIn(`${editor()}/posts/new`);
   await page.getByRole("button", { name: "Announcement" }).click();
   await page.getByLabel("Title").fill(`We move ${run}`);
@@ -303,7 +305,7 @@ test("an announcement is edited, and deleted with its consequences named", async
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const [post] = (await must("GET", `/status-pages/${made.id}/posts`)).items;
   const found = await inEveryMode(browser, state, [
     ["pages", "/settings/pages", (page) => page.locator(".entry").first().waitFor()],

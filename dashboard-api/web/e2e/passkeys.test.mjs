@@ -2,7 +2,18 @@
 // registering one to signing in with it alone, and to a copy of it, which is blocked.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, enter, inEveryMode, invited, must, openPage, settings, startBrowser, until } from "./harness.mjs";
+import {
+  api,
+  enter,
+  inEveryMode,
+  invited,
+  must,
+  openPage,
+  settings,
+  startBrowser,
+  until,
+  verifyOnly,
+} from "./harness.mjs";
 
 const email = `pat-${Date.now().toString(36)}@example.com`;
 let browser;
@@ -101,7 +112,7 @@ test("a passkey: registered, signed in with, renamed, blocked when there is a co
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const account = async (page) => {
     await page.locator("[data-passkey]").getByText("The old laptop").waitFor();
     await page.locator("[data-session]").first().waitFor();

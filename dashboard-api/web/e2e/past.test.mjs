@@ -9,12 +9,14 @@ import {
   drawn,
   inEveryMode,
   must,
+  often,
   openPage,
   overflow,
   shoot,
   signIn,
   startBrowser,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -47,7 +49,7 @@ before(async () => {
   target = await must("POST", "/targets", {
     name: `Shop ${run}`,
     url: `http://127.0.0.1:${server.address().port}/`,
-    interval_s: 10,
+    ...often,
   });
   const made = await must("POST", "/status-pages", {
     slug: `past-${run}`,
@@ -57,16 +59,14 @@ before(async () => {
     groups: [{ name: "Web", components: [{ name: "Shop", target_ids: [target.id] }] }],
   });
   page = made.id;
-  await until("it is up", async () => (await live())?.state === "up", { seconds: 40 });
+  await until("it is up", async () => (await live())?.state === "up");
   await until("its first checks are recorded", async () => {
     good = new Date().toISOString();
     return (await known(good)).state === "up";
   });
   site = { status: 503, software: "caddy" };
-  incident = await until(
-    "the incident",
-    async () => (await must("GET", `/incidents?target_id=${target.id}`)).items.find((one) => one.severity === "down"),
-    { seconds: 60 },
+  incident = await until("the incident", async () =>
+    (await must("GET", `/incidents?target_id=${target.id}`)).items.find((one) => one.severity === "down"),
   );
   await until("that it is down is recorded", async () => {
     bad = new Date().toISOString();
@@ -74,7 +74,7 @@ before(async () => {
     return then.state === "down" && then.incidents.length > 0;
   });
   site = { status: 200, software: "caddy" };
-  await until("it is up again", async () => (await live())?.state === "up", { seconds: 40 });
+  await until("it is up again", async () => (await live())?.state === "up");
   await must("POST", `/status-pages/${page}/posts`, { title: "The shop was away", text: "It is back." });
 });
 after(async () => {
@@ -145,7 +145,7 @@ test("what changed: each region, the good check and the bad one, and the softwar
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     ["past-target", `/targets/${target.id}?at=${bad}`, (tab) => tab.locator(".verdict[data-state=down]").waitFor()],
     [

@@ -16,6 +16,7 @@ import {
   startBrowser,
   unlessRefused,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -201,7 +202,7 @@ test("who is disabled is signed out at once and cannot come in, until enabled ag
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   await must("POST", "/invitations", {
     role: "viewer",
     email: `a.very.long.address.of.somebody-${run}@a.long.domain.example.com`,

@@ -38,7 +38,7 @@ test("open pages say that a region fell silent, and that it is back, and nothing
   assert.equal(await banner.count(), 0);
 
   process.kill(prober, "SIGSTOP");
-  await banner.waitFor({ timeout: 90_000 });
+  await banner.waitFor();
   await silent(other.page).waitFor();
   assert.deepEqual([await top(page), await top(other.page)], before);
   assert.equal(await banner.count(), 1, "it is said once");
@@ -58,7 +58,7 @@ test("open pages say that a region fell silent, and that it is back, and nothing
   assert.deepEqual(await axeViolations(other.page), []);
 
   process.kill(prober, "SIGCONT");
-  await banner.waitFor({ state: "detached", timeout: 60_000 });
+  await banner.waitFor({ state: "detached" });
   assert.ok(await page.evaluate(() => window.sameDocument), "the page was never loaded again");
   await silent(other.page).waitFor({ state: "detached" });
   assert.deepEqual([...trouble, ...other.trouble], []);

@@ -2,7 +2,7 @@
 // By itself or after the others: it makes the account when there is none.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inEveryMode, must, openPage, signIn, startBrowser, unlessRefused, until } from "./harness.mjs";
+import { inEveryMode, must, openPage, signIn, startBrowser, unlessRefused, until, verifyOnly } from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const name = `Hook ${run}`;
@@ -99,7 +99,7 @@ test("a rule names the channel, is turned off, deleted, and taken back", async (
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     [
       "settings",

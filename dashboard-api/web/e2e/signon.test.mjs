@@ -2,7 +2,18 @@
 // and is sent to the login page once. Of somebody invited, who can be signed out elsewhere.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { api, enter, invited, must, openPage, settings, signIn, startBrowser, unlessSignedOut } from "./harness.mjs";
+import {
+  api,
+  enter,
+  invited,
+  must,
+  openPage,
+  settings,
+  signIn,
+  startBrowser,
+  unlessSignedOut,
+  verifyOnly,
+} from "./harness.mjs";
 
 const run = Date.now().toString(36);
 const email = `kim-${run}@example.com`;
@@ -53,7 +64,7 @@ test("a deep address, signed out: the login page once, and there in the end", as
   await context.close();
 });
 
-test("the overview needs no address to come back to", async () => {
+test("the overview needs no address to come back to", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   assert.equal(page.url(), new URL("/login", settings.base).href);

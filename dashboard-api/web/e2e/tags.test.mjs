@@ -6,12 +6,14 @@ import {
   axeViolations,
   inEveryMode,
   must,
+  often,
   openPage,
   shoot,
   signIn,
   startBrowser,
   startLab,
   until,
+  verifyOnly,
 } from "./harness.mjs";
 
 const run = Date.now().toString(36);
@@ -26,7 +28,7 @@ before(async () => {
   [browser, lab] = await Promise.all([startBrowser(), startLab()]);
   state = await signIn(browser);
   const make = (name, more) =>
-    must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, interval_s: 10, ...more });
+    must("POST", "/targets", { url: `${lab.url}/n/${name}-${run}`, name: `${name} ${run}`, ...often, ...more });
   router = await make("Router", { tags: [tag, "network"] });
   await make("Other", { tags: ["network"] });
 });
@@ -95,7 +97,7 @@ test("tags are in the rows, narrow the list, are in the address and in the palet
   await context.close();
 });
 
-test("an edit of many adds a tag and takes one off, and can be taken back", async () => {
+test("an edit of many adds a tag and takes one off, and can be taken back", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/?tag=${tag}`);
   await page.getByRole("checkbox", { name: `Select Router ${run}` }).check();
   await page.getByRole("button", { name: "Select all 2 matching" }).click();
@@ -116,7 +118,7 @@ test("an edit of many adds a tag and takes one off, and can be taken back", asyn
   await context.close();
 });
 
-test("in every mode: no overflow, no axe violation, nothing on the console", async () => {
+test("in every mode: no overflow, no axe violation, nothing on the console", verifyOnly, async () => {
   const found = await inEveryMode(browser, state, [
     ["overview-tags", `/?tag=${tag}`, (page) => row(page, shop).getByText("prod").waitFor()],
     [
@@ -141,7 +143,7 @@ test("in every mode: no overflow, no axe violation, nothing on the console", asy
   assert.deepEqual(found, []);
 });
 
-test("the parent is taken off, and itself is never offered", async () => {
+test("the parent is taken off, and itself is never offered", verifyOnly, async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${router.id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   const depends = page.getByRole("combobox", { name: "Depends on" });

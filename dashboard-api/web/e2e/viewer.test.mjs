@@ -1,7 +1,7 @@
 // What somebody who may only look is shown, in a real browser: nothing that the API would refuse.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab } from "./harness.mjs";
+import { inEveryMode, invited, must, openPage, signIn, startBrowser, startLab, verifyOnly } from "./harness.mjs";
 
 let browser;
 let lab;
@@ -96,7 +96,7 @@ test("a target and its rule", async () => {
   await context.close();
 });
 
-test("who may add no channel is not sent to add one", async () => {
+test("who may add no channel is not sent to add one", verifyOnly, async () => {
   for (const [who, ways] of [
     [viewer, 0],
     [owner, 1],
@@ -113,7 +113,7 @@ test("who may add no channel is not sent to add one", async () => {
   }
 });
 
-test("in every mode", async () => {
+test("in every mode", verifyOnly, async () => {
   const found = await inEveryMode(browser, viewer, [
     ["viewer-overview", "/", (page) => row(page).waitFor()],
     [
@@ -126,7 +126,7 @@ test("in every mode", async () => {
   assert.deepEqual(found, []);
 });
 
-test("an owner is offered all of it", async () => {
+test("an owner is offered all of it", verifyOnly, async () => {
   const { context, page } = await openPage(browser, owner, "/");
   await row(page).waitFor();
   assert.deepEqual(await offered(page), ["Add target", "Actions for Seen by a viewer", "boxes"]);

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { createServer as listen } from "node:net";
 import { after, before, test } from "node:test";
-import { must, settings, signIn, startBrowser, until } from "./harness.mjs";
+import { must, often, settings, signIn, startBrowser, until } from "./harness.mjs";
 
 const hit = "top.__ran=1";
 const handlers = [
@@ -124,7 +124,6 @@ async function tab(storageState) {
     );
   });
   const opened = await context.newPage();
-  opened.setDefaultTimeout(60_000);
   opened.on("dialog", (dialog) => {
     found.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
@@ -400,7 +399,7 @@ test("what servers answer, in the dashboard", async () => {
     targets.push(
       await must("POST", "/targets", {
         url,
-        interval_s: 10,
+        ...often,
         assertions: [{ source: "status", op: "in", value: "200" }],
       }),
     );
@@ -408,12 +407,9 @@ test("what servers answer, in the dashboard", async () => {
     const items = new Map((await must("GET", "/live/snapshot")).items.map((item) => [item.id, item.state]));
     return these.every(({ id }) => items.get(id) === state);
   };
-  await until("those that answer well are up", are("up", targets.slice(0, texts.length)), {
-    seconds: 60,
-    everyMs: 500,
-  });
+  await until("those that answer well are up", are("up", targets.slice(0, texts.length)), { everyMs: 500 });
   fine = false;
-  await until("all are down", are("down", targets), { seconds: 90, everyMs: 500 });
+  await until("all are down", are("down", targets), { everyMs: 500 });
   const incidents = await until("their incidents", async () => (await must("GET", "/incidents?state=open")).items);
   assert.ok(incidents.length > 0);
   for (const [i, { id }] of incidents.entries())
@@ -476,7 +472,7 @@ test("what jobs, other servers, other browsers and probers say, in the dashboard
     targets.push(
       await must("POST", "/targets", {
         url: `tcp://127.0.0.1:${server.address().port}`,
-        interval_s: 10,
+        ...often,
         assertions: [{ source: "received", op: "equals", value: `other than ${text}` }],
       }),
     );
@@ -487,7 +483,7 @@ test("what jobs, other servers, other browsers and probers say, in the dashboard
       const items = new Map((await must("GET", "/live/snapshot")).items.map((item) => [item.id, item.state]));
       return targets.every(({ id }) => items.get(id) === "down");
     },
-    { seconds: 90, everyMs: 500 },
+    { everyMs: 500 },
   );
   const stored = async ({ id }) => (await must("GET", `/targets/${id}/results?limit=1`)).items.length > 0;
   for (const one of targets) await until("it is stored", () => stored(one));

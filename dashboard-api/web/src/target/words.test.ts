@@ -1,9 +1,12 @@
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Series } from "../api/types";
-import { speak } from "../words/t";
 
-// What the modules say is fixed when they are loaded: so the language comes first.
-beforeAll(() => speak("de"));
+// What the modules say is fixed when they are loaded: so the language comes first, and other tests load their own.
+beforeAll(async () => {
+  vi.resetModules();
+  await (await import("../words/t")).speak("de");
+});
+afterAll(() => void vi.resetModules());
 
 test("a table is for people, and its file is the same in every language", async () => {
   const { filed, plain, share, shown } = await import("./words");
