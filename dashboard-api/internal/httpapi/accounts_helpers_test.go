@@ -13,7 +13,7 @@ import (
 func (b *bench) member(email string, role accountstore.Role) accountstore.User {
 	b.Helper()
 	store, token := b.options.Accounts.(*accountstore.Store), session.NewToken()
-	hash, err := session.NewHasher().Hash(b.Context(), "correct horse")
+	hash, err := hasher().Hash(b.Context(), "correct horse")
 	if err == nil {
 		_, err = store.Invite(b.Context(), accountstore.User{}, session.HashToken(token), email, role, b.actorOf(ownerKey), time.Now().Add(time.Hour))
 	}

@@ -15,6 +15,7 @@ import (
 type fakeRedis struct {
 	mu      sync.Mutex
 	hangs   bool
+	asked   int // while it hung
 	changes []livefeed.Change
 	buried  []int64
 }
@@ -29,6 +30,9 @@ func (f *fakeRedis) set(change func()) {
 func (f *fakeRedis) answer(ctx context.Context, note func()) error {
 	f.mu.Lock()
 	hangs := f.hangs
+	if hangs {
+		f.asked++
+	}
 	f.mu.Unlock()
 	if hangs {
 		<-ctx.Done()

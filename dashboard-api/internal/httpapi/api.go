@@ -127,14 +127,19 @@ type api struct {
 
 // New builds the handler of the API's port. It fails if a route has no policy.
 func New(options Options) (http.Handler, error) {
-	router, err := newAPI(options)
+	router, err := newAPI(options).router()
 	if err != nil {
 		return nil, err
 	}
+	return inFront(router, options), nil
+}
+
+// inFront is what a request passes before the API or the pages see it.
+func inFront(api http.Handler, options Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(apiPrefix, besidePages(router, options.Pages))
+	mux.Handle(apiPrefix, besidePages(api, options.Pages))
 	mux.Handle("/", options.Pages)
-	return withRequestID(withRecovery(options.Log, private(crossOrigin(onlyJSON(mux))))), nil
+	return withRequestID(withRecovery(options.Log, private(crossOrigin(onlyJSON(mux)))))
 }
 
 // besidePages leaves to public pages what they own of the API's paths, if they say so: on the host of
@@ -153,21 +158,25 @@ func besidePages(api, pages http.Handler) http.Handler {
 	})
 }
 
-func newAPI(options Options) (*router, error) {
+func newAPI(options Options) *api {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
 	if options.Copies == nil {
 		options.Copies = NewCopies()
 	}
-	a := &api{
+	return &api{
 		Options: options, metrics: newMetrics(options.Metrics), inFlight: newFlights(),
 		rate: ratelimit.New(perMinute, time.Minute/perMinute), previews: ratelimit.New(perMinute, time.Minute/perMinute), tests: ratelimit.New(perMinute, time.Minute/perMinute),
 		pings: ratelimit.New(burst, time.Second), begins: ratelimit.New(burst, time.Second),
 		hasher: sync.OnceValue(session.NewHasher), teller: sync.OnceValue(statuspage.NewTeller),
 		exporting: semaphore.NewWeighted(maxExports), replaying: semaphore.NewWeighted(maxReplays), recalling: semaphore.NewWeighted(maxRecalls), showing: semaphore.NewWeighted(maxSnapshots), importing: semaphore.NewWeighted(1),
 	}
-	r := newRouter(config(options.Version), a.guard, a.toProblem)
+}
+
+// router registers the routes. Their handlers see what a holds when they are called.
+func (a *api) router() (*router, error) {
+	r := newRouter(config(a.Version), a.guard, a.toProblem)
 	r.again = a.again
 	a.routes(r)
 	if err := r.finish(); err != nil {

@@ -78,7 +78,7 @@ func TestDeltasAreAsDescribed(t *testing.T) {
 			t.Fatal(err)
 		}
 		do()
-		for deadline := time.After(10 * time.Second); ; {
+		for deadline := time.After(hang); ; {
 			changed := hub.Changed()
 			if message := sub.Poll(); message != nil {
 				var v any

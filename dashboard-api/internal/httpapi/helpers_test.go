@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ import (
 )
 
 func TestMain(m *testing.M) { testbackend.Main(m) }
+
+// hang is how long something may take that takes no time: until then it is waited for.
+const hang = 2 * time.Minute
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -69,10 +73,11 @@ type bench struct {
 	tester      *fakeTester
 	notified    int
 
-	checks *jobs.Service // not running: what is accepted stays queued
-	now    time.Time
-	setup  string
-	log    *bytes.Buffer
+	checks   *jobs.Service // not running: what is accepted stays queued
+	now      time.Time
+	signedIn time.Time // what it is for sessions
+	setup    string
+	log      *bytes.Buffer
 }
 
 // Keys of the roles, as a bench makes them.
@@ -111,7 +116,8 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions := session.New(accounts, false, log).WithBox(box).WithPasskeys("https://pf.example")
+	b.signedIn = time.Now() // by the clock of sessions, which stands still: a code stays that of its step
+	sessions := session.New(accounts, false, log).WithHasher(hasher()).WithClock(func() time.Time { return b.signedIn }).WithBox(box).WithPasskeys("https://pf.example")
 	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -139,16 +145,62 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 	for _, f := range adjust {
 		f(b, &options)
 	}
-	if b.handler, err = New(options); err != nil {
-		t.Fatal(err)
-	}
-	options.Metrics = prometheus.NewRegistry()
-	if b.router, err = newAPI(options); err != nil {
-		t.Fatal(err)
-	}
+	made := newRoutedAPI(t, options)
+	b.router, b.handler = made.routes, inFront(made, options)
 	options.Metrics = prometheus.NewRegistry()
 	b.options = options
 	return b
+}
+
+// hasher has passwords cost next to nothing. All of them read what one writes.
+func hasher() *session.Hasher { return session.NewHasherAt(session.Cost{MemoryKiB: 8, Passes: 1}) }
+
+// idle are APIs whose tests are over.
+var idle struct {
+	sync.Mutex
+	apis []*routedAPI
+}
+
+// routedAPI is an API with its routes.
+type routedAPI struct {
+	*api
+	routes *router
+	inside atomic.Int32 // requests that are being served
+}
+
+func (a *routedAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.inside.Add(1)
+	defer a.inside.Add(-1)
+	a.routes.ServeHTTP(w, r)
+}
+
+// newRoutedAPI makes an API of the options. Registering the routes takes longer than most tests do, and is the
+// same for all: an API whose test is over is given these options, unless it still serves something.
+func newRoutedAPI(t *testing.T, options Options) *routedAPI {
+	t.Helper()
+	idle.Lock()
+	defer idle.Unlock()
+	a := newAPI(options)
+	a.hasher = hasher
+	var made *routedAPI
+	if last := len(idle.apis) - 1; last >= 0 {
+		made, idle.apis = idle.apis[last], idle.apis[:last]
+		*made.api = *a
+	} else {
+		routes, err := a.router()
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = &routedAPI{api: a, routes: routes}
+	}
+	t.Cleanup(func() {
+		if made.inside.Load() == 0 {
+			idle.Lock()
+			defer idle.Unlock()
+			idle.apis = append(idle.apis, made)
+		}
+	})
+	return made
 }
 
 type lockedWriter struct {

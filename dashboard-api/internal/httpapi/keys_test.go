@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/internal/accountstore"
 )
 
@@ -97,7 +96,7 @@ func TestKeysDoNoMoreThanTheirMaker(t *testing.T) {
 	if got := b.writes(made.Key); got != http.StatusUnauthorized {
 		t.Errorf("a key outlives its maker: %d", got)
 	}
-	if code := ends.ended(t, closedWithin); code != closedRevoked {
+	if code := ends.ended(t, hang); code != closedRevoked {
 		t.Errorf("the key's socket ended with %d", code)
 	}
 }
@@ -114,7 +113,7 @@ func TestKeysOfKeys(t *testing.T) {
 	if got := b.do("DELETE", fmt.Sprintf("/api/v1/keys/%d", parent.ID), "", as(ownerKey)); got.Code != http.StatusNoContent {
 		t.Fatalf("%d %s", got.Code, got.text)
 	}
-	if code := ends.ended(t, closedWithin); code != closedRevoked {
+	if code := ends.ended(t, hang); code != closedRevoked {
 		t.Errorf("a revoked key's socket ended with %d", code)
 	}
 	if got := b.do("GET", "/api/v1/targets", "", as(parent.Key)); got.Code != http.StatusUnauthorized {
@@ -201,7 +200,7 @@ func TestANewPasswordEndsKeysAndInvitations(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got.Code, c.want)
 		}
 	}
-	if code := ends.ended(t, closedWithin); code != closedRevoked {
+	if code := ends.ended(t, hang); code != closedRevoked {
 		t.Errorf("the key's socket ended with %d", code)
 	}
 	accept := func(made invitationJSON) reply {
@@ -254,7 +253,7 @@ func TestMakingWaysInNeedsThePassword(t *testing.T) {
 // again gives Ann her password back, and signs her in.
 func again(b *bench) option {
 	b.Helper()
-	hash, err := session.NewHasher().Hash(b.Context(), "correct horse")
+	hash, err := hasher().Hash(b.Context(), "correct horse")
 	if err != nil {
 		b.Fatal(err)
 	}

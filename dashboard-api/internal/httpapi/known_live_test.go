@@ -98,6 +98,7 @@ func (j *journey) join(region string, joins bool) {
 // begin makes a target, and a page that shows it.
 func (j *journey) begin(name string, interval time.Duration, policy verdict.Policy) {
 	j.Helper()
+	j.hub.Remove(j.target.ID) // the one before
 	j.until(j.now.Truncate(time.Minute).Add(10 * time.Minute))
 	target, err := j.targets.Create(j.Context(), uptime.Target{Name: name, URL: fmt.Sprintf("https://%s.example.com/", uuid.NewString()), Kind: uptime.KindHTTP, Interval: interval, Timeout: 5 * time.Second, Active: true, Policy: policy.Text()})
 	if err != nil {
@@ -512,7 +513,14 @@ func TestWhatIsKnownNowIsWhatIsLiveInEverySituation(t *testing.T) {
 		}
 		j.shown(s.state)
 	}
-	for _, s := range j.said {
+	every := 1
+	if testing.Short() {
+		every = 7
+	}
+	for i, s := range j.said {
+		if i%every > 0 {
+			continue
+		}
 		if got := j.known(s.target, s.at).learned(); got != s.text {
 			t.Errorf("target %d at %s: what was known changed:\n%s\nwas\n%s", s.target, moment(&s.at), got, s.text)
 		}

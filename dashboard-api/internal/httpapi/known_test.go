@@ -228,7 +228,7 @@ func TestWhatIsLearnedLaterChangesNoPast(t *testing.T) {
 		}
 	}
 	p.now = time.Now().UTC()
-	if paused := p.at(p.now); paused.State != "paused" || paused.Since == nil || time.Since(*paused.Since) > time.Minute {
+	if paused := p.at(p.now); paused.State != "paused" || paused.Since == nil || time.Since(*paused.Since) > hang {
 		t.Errorf("paused now: %+v", paused)
 	}
 }

@@ -102,6 +102,9 @@ func (a *api) overview(_ context.Context, in *struct {
 	return &overviewOutput{a.Hub.Overview(in.First)}, nil
 }
 
+func (a *api) socket(w http.ResponseWriter, r *http.Request) { a.Socket.ServeHTTP(w, r) }
+func (a *api) stream(w http.ResponseWriter, r *http.Request) { a.Stream.ServeHTTP(w, r) }
+
 // description serves the OpenAPI document, made once when it is first asked for:
 // by then every route is registered.
 func (a *api) description(r *router) http.Handler {

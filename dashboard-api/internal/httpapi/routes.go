@@ -54,8 +54,8 @@ func (a *api) routes(r *router) {
 
 	add(r, operation{"GET", "/api/v1/live/snapshot", Viewer, "getSnapshot", "The live state of everything", 0}, a.snapshot)
 	add(r, operation{"GET", "/api/v1/live/overview", Viewer, "getOverview", "How many targets are in each state, and those that come first, worst first", 0}, a.overview)
-	raw(r, operation{"GET", "/api/v1/live", Viewer, "live", "Websocket with the changes after a snapshot (sub-protocol probefleet.v1.json)", 0}, a.Socket)
-	raw(r, operation{"GET", "/api/v1/live/events", Viewer, "liveEvents", "The same as an event stream, where no websocket gets through (ch=CHANNEL for each, from=CHANNEL@EPOCH.SEQ or Last-Event-ID to go on)", 0}, a.Stream)
+	raw(r, operation{"GET", "/api/v1/live", Viewer, "live", "Websocket with the changes after a snapshot (sub-protocol probefleet.v1.json)", 0}, http.HandlerFunc(a.socket))
+	raw(r, operation{"GET", "/api/v1/live/events", Viewer, "liveEvents", "The same as an event stream, where no websocket gets through (ch=CHANNEL for each, from=CHANNEL@EPOCH.SEQ or Last-Event-ID to go on)", 0}, http.HandlerFunc(a.stream))
 	add(r, operation{"GET", "/api/v1/fleet", Viewer, "getFleet", "Probers, regions and stores", 0}, a.fleet)
 	add(r, operation{"GET", "/api/v1/regions", Viewer, "listRegions", "Every region there ever was, with whether anything is planned there", 0}, a.listRegions)
 	add(r, operation{"DELETE", "/api/v1/regions/{region}", Owner, "retireRegion", "End a region: nothing is planned there from the publisher's next tick on. History stays; a prober of it that is started later brings it back", http.StatusOK}, a.retireRegion)

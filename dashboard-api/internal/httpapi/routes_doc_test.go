@@ -67,7 +67,7 @@ func cast(b *bench) []identity {
 		all = append(all, identity{"key: " + scope, accountstore.Role(made.Role), []string{scope}, keyed(made.Key)})
 	}
 	expired := b.key(`{"name":"expired","role":"owner"}`, as(ownerKey))
-	if err := b.db.Write().Exec("UPDATE api_keys SET expires_at_ms = ? WHERE id = ?", time.Now().UnixMilli(), expired.ID).Error; err != nil {
+	if err := b.db.Write().Exec("UPDATE api_keys SET expires_at_ms = ? WHERE id = ?", b.signedIn.UnixMilli(), expired.ID).Error; err != nil {
 		b.Fatal(err)
 	}
 	const away accountstore.Role = "away"

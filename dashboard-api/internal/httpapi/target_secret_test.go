@@ -215,7 +215,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 		}
 	}
 	heard := ""
-	for deadline := time.After(10 * time.Second); strings.Count(heard, `"op":"upsert"`) < 3; {
+	for deadline := time.After(hang); strings.Count(heard, `"op":"upsert"`) < 3; {
 		changed := b.hub.Changed()
 		if heard += string(browser.Poll()); strings.Count(heard, `"op":"upsert"`) >= 3 {
 			break

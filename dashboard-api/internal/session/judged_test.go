@@ -90,7 +90,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 			secret, _ := activated(t, s, cookie)
 			challenge := second(t, s)
 			return func(right bool) error {
-				_, err := s.Verify(request(), challenge, map[bool]string{true: codeOf(t, secret, 0), false: "000000"}[right])
+				_, err := s.Verify(request(), challenge, map[bool]string{true: s.codeOf(t, secret, 0), false: "000000"}[right])
 				return err
 			}
 		},
@@ -105,7 +105,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 				t.Fatal(err)
 			}
 			return func(right bool) error {
-				_, _, err := s.Activate(request(cookie), identity, map[bool]string{true: codeOf(t, secret, 0), false: "000000"}[right])
+				_, _, err := s.Activate(request(cookie), identity, map[bool]string{true: s.codeOf(t, secret, 0), false: "000000"}[right])
 				return err
 			}
 		},
@@ -133,7 +133,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := cheap(t)
+			s := sealed(t)
 			store := &outage{Store: s.store.(*accountstore.Store)}
 			s.store = store
 			try := prepare(t, s)
@@ -153,7 +153,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 		})
 		t.Run(name+", wrong", func(t *testing.T) {
 			t.Parallel()
-			s := cheap(t)
+			s := sealed(t)
 			now := time.Now()
 			s.throttle = NewThrottle(func() time.Time { return now })
 			s.store = &outage{Store: s.store.(*accountstore.Store)}
@@ -173,7 +173,7 @@ func TestTriesThatWereNeverJudged(t *testing.T) {
 // A crowd of strangers takes all the slots that it may: who is known, or signed in, has another.
 func TestStrangersLeaveASlot(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	ann, cookie := owner(t, s)
 	identity, err := s.Identify(request(cookie))
 	if err != nil {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,17 +14,16 @@ import (
 	"github.com/probefleet/probefleet/internal/seal"
 )
 
-// cheap has passwords cost nothing, so that many can be tried.
-func cheap(t *testing.T) *Sessions {
+// sealed are sessions that can hold second factors. Their clock stands still: a code stays that of its step.
+func sealed(t *testing.T) *Sessions {
 	t.Helper()
 	s, _ := newSessions(t, false)
 	box, err := seal.New("the SECRET_KEY of this test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.hasher.encode = func(password string, salt []byte) string {
-		return costPrefix() + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString([]byte(password))
-	}
+	now := time.Now()
+	s.now = func() time.Time { return now }
 	return s.WithBox(box)
 }
 
@@ -45,7 +43,7 @@ func slowed(err error) bool {
 // nobody at all in a browser that the person uses.
 func TestGuessersHoldUpNobody(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	ann, _ := owner(t, s)
 	known := s.KnowBrowser(request(), ann)
 	const office = "192.0.2.1"
@@ -76,7 +74,7 @@ func TestGuessersHoldUpNobody(t *testing.T) {
 // browser that is known, and others not for good.
 func TestGuessesFromEverywhereAreBounded(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	now := time.Now()
 	s.throttle = NewThrottle(func() time.Time { return now })
 	ann, _ := owner(t, s)
@@ -104,7 +102,7 @@ func TestGuessesFromEverywhereAreBounded(t *testing.T) {
 // What makes a browser known is worth its own few tries, for a while, at one account.
 func TestKnownBrowsers(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	ann, _ := owner(t, s)
 	known := s.KnowBrowser(request(), ann)
 	if strings.Contains(known.Value, "ann") || !known.HttpOnly || known.SameSite != http.SameSiteLaxMode {
@@ -150,19 +148,16 @@ func activated(t *testing.T, s *Sessions, cookie *http.Cookie) (secret string, k
 	if secret, _, err = s.Enrol(request(cookie), identity, "correct horse"); err != nil {
 		t.Fatal(err)
 	}
-	if _, known, err = s.Activate(request(cookie), identity, codeOf(t, secret, -1)); err != nil {
+	if _, known, err = s.Activate(request(cookie), identity, s.codeOf(t, secret, -1)); err != nil {
 		t.Fatal(err)
 	}
 	return secret, known
 }
 
 // codeOf is the code of so many steps from now.
-func codeOf(t *testing.T, secret string, steps int) string {
+func (s *Sessions) codeOf(t *testing.T, secret string, steps int) string {
 	t.Helper()
-	if left := time.Until(time.Now().Truncate(stepLength).Add(stepLength)); left < stepLength/6 {
-		<-time.After(left) // else it would be of one step earlier when it is asked for
-	}
-	code, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*stepLength))
+	code, err := totp.GenerateCode(secret, s.now().Add(time.Duration(steps)*stepLength))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +179,7 @@ func second(t *testing.T, s *Sessions) (challenge string) {
 // factor is switched on, but in the browser where that was done, which stays signed in, too.
 func TestKnownBrowsersEndWithTheEpoch(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	ann, cookie := owner(t, s)
 	first := s.KnowBrowser(request(), ann)
 	_, other, err := s.LogIn(request(), ann.Email, "correct horse")
@@ -232,7 +227,7 @@ func TestKnownBrowsersEndWithTheEpoch(t *testing.T) {
 // of them; who has none of this epoch is counted with everybody else, and holds up none of them.
 func TestBankedBrowsersGuessFewCodes(t *testing.T) {
 	t.Parallel()
-	s := cheap(t)
+	s := sealed(t)
 	now := time.Now()
 	s.throttle = NewThrottle(func() time.Time { return now })
 	ann, cookie := owner(t, s)
@@ -269,11 +264,11 @@ func TestBankedBrowsersGuessFewCodes(t *testing.T) {
 		t.Errorf("%d codes were guessed in known browsers", got)
 	}
 	var wait *ThrottledError
-	if _, err := s.Verify(request(mine), challenge, codeOf(t, secret, 0)); !errors.As(err, &wait) || wait.Wait > codesEvery {
+	if _, err := s.Verify(request(mine), challenge, s.codeOf(t, secret, 0)); !errors.As(err, &wait) || wait.Wait > codesEvery {
 		t.Errorf("the own browser meanwhile: %v", err)
 	}
 	now = now.Add(codesEvery)
-	if _, err := s.Verify(request(mine), challenge, codeOf(t, secret, 0)); err != nil {
+	if _, err := s.Verify(request(mine), challenge, s.codeOf(t, secret, 0)); err != nil {
 		t.Errorf("the own browser, %v later: %v", codesEvery, err)
 	}
 }

@@ -14,15 +14,18 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Cost of a password hash (OWASP's argon2id floor): 19 MiB, two passes, one lane.
 const (
-	argonMemoryKiB = 19 * 1024
-	argonPasses    = 2
-	argonLanes     = 1
-	argonSalt      = 16
-	argonKey       = 32
-	hashPatience   = 5 * time.Second
+	argonLanes   = 1
+	argonSalt    = 16
+	argonKey     = 32
+	hashPatience = 5 * time.Second
 )
+
+// Cost is what a password hash takes, of argon2id.
+type Cost struct{ MemoryKiB, Passes uint32 }
+
+// owasp is OWASP's floor.
+var owasp = Cost{MemoryKiB: 19 * 1024, Passes: 2}
 
 // ErrBusy means that too many passwords are being checked at this moment.
 var ErrBusy = errors.New("too many sign-ins at this moment")
@@ -33,6 +36,7 @@ type Hasher struct {
 	slots  chan struct{}
 	kept   chan struct{} // one slot more
 	extra  chan struct{} // kept, for who may use it; else nil
+	cost   Cost
 	encode func(password string, salt []byte) string
 	decoy  string // checked for unknown accounts, so that they cost the same
 
@@ -40,10 +44,14 @@ type Hasher struct {
 }
 
 // NewHasher allows as many hashes at once as there are cores, and one that is kept for Reserved.
-func NewHasher() *Hasher {
-	h := &Hasher{slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), kept: make(chan struct{}, 1), encode: encodeHash, patience: hashPatience}
-	h.decoy = h.encode(rand.Text(), randomBytes(argonSalt))
-	return h
+func NewHasher() *Hasher { return NewHasherAt(owasp) }
+
+// NewHasherAt is NewHasher at another cost, for tests of something else. It reads no hashes of other costs.
+func NewHasherAt(cost Cost) *Hasher {
+	return &Hasher{
+		slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), kept: make(chan struct{}, 1), patience: hashPatience,
+		cost: cost, encode: cost.encode, decoy: cost.stored(randomBytes(argonSalt), randomBytes(argonKey)),
+	}
 }
 
 // Reserved is the same for who is known: when a crowd of strangers takes all the slots, one is left.
@@ -75,7 +83,7 @@ func (h *Hasher) Check(ctx context.Context, stored, password string) (bool, erro
 	if !known {
 		stored = h.decoy
 	}
-	salt, err := saltOf(stored)
+	salt, err := h.cost.saltOf(stored)
 	if err != nil {
 		return false, err
 	}
@@ -98,18 +106,21 @@ func (h *Hasher) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// encodeHash writes the PHC string; the cost is in it, so that raising it later can tell old hashes apart.
-func encodeHash(password string, salt []byte) string {
-	key := argon2.IDKey([]byte(password), salt, argonPasses, argonMemoryKiB, argonLanes, argonKey)
-	return costPrefix() + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
+func (c Cost) encode(password string, salt []byte) string {
+	return c.stored(salt, argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, argonLanes, argonKey))
 }
 
-func costPrefix() string {
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemoryKiB, argonPasses, argonLanes)
+// stored writes the PHC string; the cost is in it, so that raising it later can tell old hashes apart.
+func (c Cost) stored(salt, key []byte) string {
+	return c.prefix() + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
-func saltOf(stored string) ([]byte, error) {
-	rest, found := strings.CutPrefix(stored, costPrefix())
+func (c Cost) prefix() string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, c.MemoryKiB, c.Passes, argonLanes)
+}
+
+func (c Cost) saltOf(stored string) ([]byte, error) {
+	rest, found := strings.CutPrefix(stored, c.prefix())
 	text, _, cut := strings.Cut(rest, "$")
 	if !found || !cut {
 		return nil, errors.New("read password hash: not an argon2id hash of this cost")

@@ -86,6 +86,18 @@ func New(store Accounts, trustProxy bool, log *slog.Logger) *Sessions {
 	return &Sessions{store: store, hasher: NewHasher(), throttle: NewThrottle(time.Now), proxied: trustProxy, now: time.Now, log: log}
 }
 
+// WithHasher has passwords hashed by another hasher than NewHasher's.
+func (s *Sessions) WithHasher(h *Hasher) *Sessions {
+	s.hasher = h
+	return s
+}
+
+// WithClock has it be the time that now says, but for how long tries are slowed.
+func (s *Sessions) WithClock(now func() time.Time) *Sessions {
+	s.now = now
+	return s
+}
+
 // Identify says who sends a request: by an API key if it carries one, else by
 // the cookie. ErrAnonymous means nobody; other errors mean that the store could not say.
 func (s *Sessions) Identify(r *http.Request) (Identity, error) { return s.identify(r, true) }
