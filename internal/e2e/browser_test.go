@@ -68,7 +68,7 @@ func fromSetUpOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = prober.Wait()
-	programs := testfleet.Programs(t, testfleet.Build{Failpoints: true})
+	programs := testfleet.Programs(t, variant)
 	s.browse(t, slices.Concat(s.proberEnv(), lab, []string{"PROGRAMS=" + programs}), "fleet")
 }
 

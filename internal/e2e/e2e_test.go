@@ -35,6 +35,18 @@ func (s *system) results(id int64) []resultItem {
 	return page.Items
 }
 
+// regionsOf are those of which a target has a result with a status.
+func (s *system) regionsOf(id int64, status string) map[string]bool {
+	s.t.Helper()
+	regions := map[string]bool{}
+	for _, r := range s.results(id) {
+		if r.Status == status {
+			regions[r.Region] = true
+		}
+	}
+	return regions
+}
+
 // TestOneCommand is the way of a newcomer: up, add targets, see results from two
 // regions, crash each program, stop, start again.
 func TestOneCommand(t *testing.T) {
@@ -51,10 +63,10 @@ func TestOneCommand(t *testing.T) {
 	}
 
 	// The one that names a region is first: the regions of `up` are known as soon as it is ready.
-	bad := s.create(target{Name: "bad", URL: server.URL() + "/status/503", IntervalS: 10, Regions: []string{"eu"}})
-	good := s.create(target{Name: "good", URL: server.URL() + "/ok", IntervalS: 10})
+	bad := s.create(target{Name: "bad", URL: server.URL() + "/status/503", IntervalS: 1, Regions: []string{"eu"}})
+	good := s.create(target{Name: "good", URL: server.URL() + "/ok", IntervalS: 1})
 	start := time.Now()
-	s.await(30*time.Second, "results of both regions", func() bool {
+	s.await(hang, "results of both regions", func() bool {
 		regions := map[string]bool{}
 		for _, r := range s.results(good.ID) {
 			if r.Status == "up" && r.HTTPStatus == 200 && r.TotalUS > 0 && r.WaitUS > 0 {
@@ -70,7 +82,7 @@ func TestOneCommand(t *testing.T) {
 			State string `json:"state"`
 		} `json:"items"`
 	}
-	s.await(10*time.Second, "live states", func() bool {
+	s.await(hang, "live states", func() bool {
 		s.call("GET", "/api/v1/live/snapshot", nil, &snapshot)
 		states := map[int64]string{}
 		for _, item := range snapshot.Items {
@@ -81,10 +93,10 @@ func TestOneCommand(t *testing.T) {
 
 	for _, name := range []string{"publisher", "prober-eu", "prober-us", "dashboard-api"} {
 		old := s.signal(name, syscall.SIGKILL)
-		s.await(30*time.Second, name+" runs again", func() bool { pid := s.pid(name); return pid != 0 && pid != old })
+		s.await(hang, name+" runs again", func() bool { pid := s.pid(name); return pid != 0 && pid != old })
 	}
 	killed := time.Now()
-	s.await(60*time.Second, "results of both regions after the crashes", func() bool {
+	s.await(hang, "results of both regions after the crashes", func() bool {
 		if status, _ := s.try("GET", "/api/v1/session", nil); status != http.StatusOK {
 			return false
 		}
@@ -117,13 +129,13 @@ func TestOneCommand(t *testing.T) {
 		t.Errorf("%d results before the restart, %d after", before, got)
 	}
 	again := time.Now()
-	s.await(60*time.Second, "results after the restart", func() bool {
+	s.await(hang, "results after the restart", func() bool {
 		rs := s.results(good.ID)
 		return len(rs) > 0 && rs[0].ScheduledAt.After(again) && rs[0].Status == "up"
 	})
 	// Crashes and the restart lost nothing: every slot so far gets its row, once.
 	var a testfleet.Audit
-	s.await(2*time.Minute, "every slot before the restart has its row", func() bool {
+	s.await(hang, "every slot before the restart has its row", func() bool {
 		a = auditWindow(t, s, start, again)
 		return a.Missing == 0
 	})

@@ -19,7 +19,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/testfleet"
@@ -94,6 +93,7 @@ func (s *search) files(t *testing.T, place, dir string) {
 // TestSecretsAreNowhereInClear has a site fail that repeats whatever it is sent, and searches
 // all that an installation keeps, says and leaves behind for what it was sent in secret.
 func TestSecretsAreNowhereInClear(t *testing.T) {
+	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Server", r.Header.Get("X-Key"))
@@ -117,7 +117,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 	}
 	var ids []int64
 	for n, part := range parts {
-		body := map[string]any{"name": fmt.Sprint(shown, n), "url": url, "interval_s": 10}
+		body := map[string]any{"name": fmt.Sprint(shown, n), "url": url, "interval_s": 1}
 		maps.Copy(body, part)
 		status, answer := s.try("POST", "/api/v1/targets", body)
 		var made target
@@ -137,7 +137,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 		found.in("API", answer)
 	}
 	said("POST", fmt.Sprintf("/api/v1/channels/%d:test", channel.ID), map[string]any{})
-	said("POST", "/api/v1/targets", map[string]any{"name": "refused", "url": "http://ann:" + hidden("user-info") + "@" + strings.TrimPrefix(url, "http://") + "?x=" + shown, "interval_s": 10})
+	said("POST", "/api/v1/targets", map[string]any{"name": "refused", "url": "http://ann:" + hidden("user-info") + "@" + strings.TrimPrefix(url, "http://") + "?x=" + shown, "interval_s": 1})
 	said("POST", "/api/v1/checks", map[string]any{"url": url, "http": parts[0]["http"]})
 
 	run := s.run()
@@ -160,7 +160,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 		}
 		return n
 	}
-	s.await(time.Minute, "every target is down", func() bool { return down() == len(ids) })
+	s.await(hang, "every target is down", func() bool { return down() == len(ids) })
 
 	tables, err := results.Texts(t.Context(), "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine NOT LIKE '%View'")
 	if err != nil || len(tables) < 5 {
@@ -176,7 +176,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 
 	// While ClickHouse answers nobody rows wait on disk.
 	engine := s.signal("clickhouse", syscall.SIGSTOP)
-	s.await(time.Minute, "a row waits in the spool", func() bool {
+	s.await(hang, "a row waits in the spool", func() bool {
 		found.redis(t, redis)
 		found.files(t, "spool", filepath.Join(s.dir, "spool"))
 		return found.seen["spool"]
@@ -203,7 +203,7 @@ func TestSecretsAreNowhereInClear(t *testing.T) {
 	// What is printed as a program dies.
 	for _, name := range []string{"prober-local", "dashboard-api", "publisher"} {
 		before := s.signal(name, syscall.SIGQUIT)
-		s.await(time.Minute, name+" is started again", func() bool { pid := s.pid(name); return pid != 0 && pid != before })
+		s.await(hang, name+" is started again", func() bool { pid := s.pid(name); return pid != 0 && pid != before })
 	}
 	s.stop()
 	found.files(t, "files", s.dir)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 )
 
 const apiKey = "pf_e2e_key_of_a_throwaway_installation"
+
+// hang bounds every wait for something that promises no time: longer means that it never comes.
+const hang = 3 * time.Minute
 
 func TestMain(m *testing.M) { testfleet.Main(m) }
 
@@ -69,7 +73,7 @@ func newSystem(t testing.TB, args ...string) *system {
 // start runs `probefleet up` and waits until it has printed its URL and all.
 func (s *system) start() {
 	s.t.Helper()
-	bin := testfleet.Programs(s.t, testfleet.Build{Failpoints: true})
+	bin := testfleet.Programs(s.t, variant)
 	cmd := exec.Command(filepath.Join(bin, "probefleet"), append([]string{"up", "--dir", s.dir, "--port", fmt.Sprint(s.port)}, s.args...)...)
 	cmd.Env = s.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -102,10 +106,10 @@ func (s *system) start() {
 	case <-ready:
 	case err := <-s.exited:
 		s.t.Fatalf("probefleet up ended: %v\n%s", err, s.output.String())
-	case <-time.After(3 * time.Minute):
+	case <-time.After(hang):
 		s.t.Fatalf("probefleet up printed no URL:\n%s", s.output.String())
 	}
-	s.await(time.Minute, "the API knows what probers may visit", func() bool {
+	s.await(hang, "the API knows what probers may visit", func() bool {
 		status, fleet := s.try("GET", "/api/v1/fleet", nil)
 		return status == http.StatusOK && bytes.Contains(fleet, []byte(`"live":true`))
 	})
@@ -120,8 +124,8 @@ func (s *system) stop() {
 		if err != nil {
 			s.t.Errorf("probefleet up exits with %v:\n%s", err, s.output.String())
 		}
-	case <-time.After(90 * time.Second):
-		s.t.Errorf("probefleet up did not stop within 90 s")
+	case <-time.After(hang):
+		s.t.Error("probefleet up did not stop")
 		_ = s.cmd.Process.Kill()
 		<-s.exited
 	}
@@ -173,7 +177,7 @@ func (s *system) proberEnv() []string {
 // program starts one with nothing but this environment. What it prints is logs/NAME.log.
 func (s *system) program(program, name string, env ...string) *exec.Cmd {
 	s.t.Helper()
-	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, testfleet.Build{Failpoints: true}), program))
+	cmd := exec.Command(filepath.Join(testfleet.Programs(s.t, variant), program))
 	cmd.Dir, cmd.Env = s.t.TempDir(), append(env, "OPS_ADDR=127.0.0.1:0")
 	log, err := os.Create(filepath.Join(s.dir, "logs", name+".log"))
 	if err != nil {
@@ -187,6 +191,26 @@ func (s *system) program(program, name string, env ...string) *exec.Cmd {
 	}
 	s.t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd
+}
+
+// tool runs the operator's program on this installation.
+func (s *system) tool(args ...string) (code int, out, errOut string) {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), filepath.Join(testfleet.Programs(s.t, variant), "probefleet"), append(args, "--dir", s.dir)...)
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+// at is this installation for a part of a test: failures are those of that part.
+func (s *system) at(t *testing.T) *system {
+	part := *s
+	part.t = t
+	return &part
 }
 
 // pid of a program of this installation, 0 while it does not run.

@@ -1,44 +1,30 @@
+//go:build !load && !faults && !browser && !bench
+
 package e2e
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
-// What `probefleet export` writes brings the same targets back, and what cannot come back is told.
-func TestTargetsComeBackFromAFile(t *testing.T) {
-	t.Parallel()
-	s := newSystem(t)
-	s.start()
+// targetsComeBackFromAFile: what `probefleet export` writes brings the same targets back, and what cannot come
+// back is told. No other target exists meanwhile.
+func targetsComeBackFromAFile(t *testing.T, s *system) {
 	tool := func(want int, args ...string) (out, errOut string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(testfleet.Programs(t, testfleet.Build{}), "probefleet"), append(args, "--dir", s.dir)...)
-		var o, e strings.Builder
-		cmd.Stdout, cmd.Stderr = &o, &e
-		err := cmd.Run()
-		code := 0
-		if exit := new(exec.ExitError); errors.As(err, &exit) {
-			code = exit.ExitCode()
-		} else if err != nil {
-			t.Fatal(err)
-		}
+		code, out, errOut := s.tool(args...)
 		if code != want {
-			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, o.String(), e.String())
+			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, out, errOut)
 		}
-		return o.String(), e.String()
+		return out, errOut
 	}
 	var ids []int64
 	for _, body := range []string{
@@ -86,7 +72,7 @@ func TestTargetsComeBackFromAFile(t *testing.T) {
 		out, _ := tool(0, "export")
 		return len(targets([]byte(out))) == 0
 	}
-	s.await(10*time.Second, "all is deleted", empty)
+	s.await(hang, "all is deleted", empty)
 	const noSecret = "line 6 refused  Secret  https://four.example/: /http/password: "
 	if out, errOut := tool(1, "import", file, "--plan"); !strings.HasSuffix(out, "Would create 5, change 0, leave 0 as they are and refuse 1. Nothing was written.\n") || !strings.Contains(errOut, noSecret) {
 		t.Errorf("%s%s", out, errOut)
@@ -114,5 +100,12 @@ func TestTargetsComeBackFromAFile(t *testing.T) {
 	}
 	if diff := cmp.Diff(byName(targets(before)), byName(targets([]byte(after)))); diff != "" {
 		t.Errorf("other targets came back: %s", diff)
+	}
+	created := s.every("/api/v1/targets?limit=1000")
+	slices.SortFunc(created, func(a, b map[string]any) int { return int(b["id"].(float64) - a["id"].(float64)) }) // parents last
+	for _, one := range created {
+		if status := s.call("DELETE", fmt.Sprintf("/api/v1/targets/%v", one["id"]), nil, nil); status != http.StatusNoContent {
+			t.Errorf("deleting %v: %d", one["id"], status)
+		}
 	}
 }

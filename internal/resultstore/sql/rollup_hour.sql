@@ -1,5 +1,7 @@
 -- An hour's rows: those of regions, and those of targets as a whole (region ''), which are counts only.
 -- A row's version is the run's, but higher than that of the row before: it names the change of which that row was the end.
+-- Slots are compared with a DateTime64: ClickHouse 26.7 takes "< DateTime" for "<= a second before" when it chooses parts,
+-- and leaves out those that hold nothing but the last second of the hour.
 -- A slot's cell is its quarter of the hour x 8 + its status, so 1 to 5, 9 to 13, 17 to 21, 25 to 29.
 INSERT INTO rollup_1h (target_id, region, bucket, up, degraded, down, unknown, missed,
  "quarter.up", "quarter.degraded", "quarter.down", "quarter.unknown", "quarter.missed",
@@ -32,7 +34,7 @@ FROM
  (
   SELECT target_id, region, status <= 'degraded' AS timed, intDiv(toUInt32(toDateTime(scheduled_at, 'UTC')) % 3600, 900) * 8 + toUInt8(status) AS cell,
    dns_us AS dns, connect_us AS connect, tls_us AS tls, wait_us AS wait, transfer_us AS transfer, total_us AS total
-  FROM results FINAL WHERE scheduled_at >= {bucket:DateTime('UTC')} AND scheduled_at < {bucket:DateTime('UTC')} + {length:UInt32} AND /*targets*/
+  FROM results FINAL WHERE scheduled_at >= {bucket:DateTime('UTC')} AND scheduled_at < toDateTime64({bucket:DateTime('UTC')} + {length:UInt32}, 3, 'UTC') AND /*targets*/
  )
  GROUP BY target_id, region
  UNION ALL
@@ -47,7 +49,7 @@ FROM
  FROM
  (
   SELECT target_id, intDiv(toUInt32(toDateTime(scheduled_at, 'UTC')) % 3600, 900) * 8 + /*folded*/ AS cell
-  FROM results FINAL WHERE scheduled_at >= {bucket:DateTime('UTC')} AND scheduled_at < {bucket:DateTime('UTC')} + {length:UInt32} AND /*targets*/
+  FROM results FINAL WHERE scheduled_at >= {bucket:DateTime('UTC')} AND scheduled_at < toDateTime64({bucket:DateTime('UTC')} + {length:UInt32}, 3, 'UTC') AND /*targets*/
   GROUP BY target_id, scheduled_at
  )
  GROUP BY target_id

@@ -9,16 +9,21 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// The same results, sent in every way they can arrive, make the same figures, and three
+// The same results, sent in every way they can arrive, make the same figures, and more
 // runs of the job after each step change nothing that one has not.
 func TestEveryWayToArriveCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	k := &maker{rng: rand.New(rand.NewPCG(1, 1)), ingest: time.Now().Add(-time.Minute).Truncate(time.Millisecond)}
-	from := time.Now().UTC().Truncate(day).Add(-30 * hour) // across a day's end, long over
+	targets, hours, runs := int64(5), 9, 3
+	if testing.Short() {
+		targets, hours, runs = 2, 2, 2
+	}
+	minutes := hours * 60
+	from := time.Now().UTC().Truncate(day).Add(-day - time.Duration(hours/2)*hour) // across a day's end, long over
 	var rows []uptime.Result
-	for target := int64(1); target <= 5; target++ {
-		for minute := range 9 * 60 {
+	for target := int64(1); target <= targets; target++ {
+		for minute := range minutes {
 			for _, region := range []string{"ap", "eu", "us"} {
 				status := uptime.StatusUp
 				switch {
@@ -44,7 +49,7 @@ func TestEveryWayToArriveCountsOnce(t *testing.T) {
 		return changed
 	}
 	var lateMissed, lateMeasured []uptime.Result
-	for minute := 0; minute < 9*60; minute += 7 {
+	for minute := 0; minute < minutes; minute += 7 {
 		lateMissed = append(lateMissed, k.result(1, "us", from.Add(time.Duration(minute)*time.Minute), uptime.StatusMissed))
 	}
 	for i := 0; i < len(lateMissed); i += 2 {
@@ -70,7 +75,7 @@ func TestEveryWayToArriveCountsOnce(t *testing.T) {
 	} {
 		step.send()
 		before := len(r.corrections)
-		for n := range 3 {
+		for n := range runs {
 			r.run(t)
 			r.check(t, fmt.Sprintf("%s, run %d", step.what, n+1))
 		}

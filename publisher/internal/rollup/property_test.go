@@ -21,8 +21,6 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "the first seed: of the target with that id")
 )
 
-const steps = 8
-
 // Whatever arrives in whatever order, is deleted, fails half way and is done again: after
 // a run of the job the figures are those of the model.
 //
@@ -33,15 +31,15 @@ const steps = 8
 // which hour is a bad one, is not drawn: each step has its own.
 func TestAnyHistoryMakesTheModelsFigures(t *testing.T) {
 	t.Parallel()
-	n := *sequences
+	n, steps := *sequences, 8
 	if testing.Short() {
-		n = min(n, 50)
+		n, steps = min(n, 20), 2
 	}
 	h := newHistories(t, *firstSeed, n)
 	for step := range steps {
 		h.live(t, step)
 	}
-	h.end(t)
+	h.end(t, steps)
 }
 
 // history is what happens to a target, and what has to come of it.
@@ -253,7 +251,7 @@ func (h *histories) those(hold func(*history) bool) (of []*history) {
 }
 
 // end has everything computed, and once more by a rebuild of all there is, which changes nothing.
-func (h *histories) end(t *testing.T) {
+func (h *histories) end(t *testing.T, steps int) {
 	never, before := h.those(func(one *history) bool { return !one.ran }), h.those(func(one *history) bool { return one.ran })
 	h.runFor(t, never)
 	h.runFor(t, before)
