@@ -210,10 +210,10 @@ func writeSeconds(t *testing.T, kept string, content []byte, promises []promise)
 			}
 			continue
 		}
-		// A browser test is a subtest: TestBrowser/PART/FILE/NAME, with blanks as underscores.
-		end := "/" + strings.ReplaceAll(p.test, " ", "_")
+		// A browser test is a subtest: `TestBrowser/PART/FILE: NAME`, with blanks as underscores.
+		end := "/" + strings.TrimSuffix(path.Base(p.folder), ".test.mjs") + ":_" + strings.ReplaceAll(p.test, " ", "_")
 		for _, name := range slices.Sorted(maps.Keys(last.Tests["internal/e2e"])) {
-			if strings.Contains(name, strings.TrimSuffix(path.Base(p.folder), ".test.mjs")) && strings.HasSuffix(name, end) {
+			if strings.HasSuffix(name, end) {
 				keep(p.folder, p.test, last.Tests["internal/e2e"][name])
 			}
 		}
