@@ -18,13 +18,13 @@ import (
 // opened has none.
 func TestNodesHoldHostsToTheirRate(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisServer, clickHouseURL := testbackend.Postgres(t), testbackend.RedisServer(t), testbackend.ClickHouse(t)
+	databaseURL, redisURL, clickHouseURL := testbackend.Postgres(t), testbackend.Redis(t), testbackend.ClickHouse(t)
 	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	databasetest.Open(t, databaseURL)
-	nodes := []*node{start(t, databaseURL, redisServer.URL(), clickHouseURL), start(t, databaseURL, redisServer.URL(), clickHouseURL)}
-	redis, err := checkstream.Open(redisServer.URL())
+	nodes := []*node{start(t, databaseURL, redisURL, clickHouseURL), start(t, databaseURL, redisURL, clickHouseURL)}
+	redis, err := checkstream.Open(redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,9 @@ func TestMain(m *testing.M) { testbackend.Main(m) }
 
 const testKey = "pf_test_0123456789abcdef0123456789abcdef"
 
+// hang bounds every wait: longer means that it never comes.
+const hang = 2 * time.Minute
+
 // node is one running API.
 type node struct {
 	*testing.T
@@ -76,7 +79,7 @@ func startWith(t *testing.T, log *slog.Logger, extra map[string]string, database
 		select {
 		case err := <-ended:
 			return err
-		case <-time.After(20 * time.Second):
+		case <-time.After(hang):
 			return fmt.Errorf("does not stop")
 		}
 	}
@@ -123,7 +126,7 @@ func (n *node) await(what string, done func() bool) {
 	n.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(30 * time.Second); !done(); <-ticker.C {
+	for deadline := time.Now().Add(hang); !done(); <-ticker.C {
 		if time.Now().After(deadline) {
 			n.Fatalf("never: %s", what)
 		}
@@ -168,7 +171,7 @@ func redisVersion(t *testing.T, redis *checkstream.Redis) string {
 
 func TestTwoNodesShowTheSame(t *testing.T) {
 	t.Parallel()
-	databaseURL, redisServer, clickHouseURL := testbackend.SQLite(t), testbackend.RedisServer(t), testbackend.ClickHouse(t)
+	databaseURL, redisURL, clickHouseURL := testbackend.SQLite(t), testbackend.Redis(t), testbackend.ClickHouse(t)
 	if err := migrations.UpClickHouse(t.Context(), clickHouseURL, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +179,7 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	if _, err := schedulestore.New(db).AddRegion(t.Context(), "eu"); err != nil { // as a publisher does once a prober is heard
 		t.Fatal(err)
 	}
-	one, two := start(t, databaseURL, redisServer.URL(), clickHouseURL), start(t, databaseURL, redisServer.URL(), clickHouseURL)
+	one, two := start(t, databaseURL, redisURL, clickHouseURL), start(t, databaseURL, redisURL, clickHouseURL)
 
 	link, err := os.ReadFile(two.link)
 	if info, statErr := os.Stat(two.link); err != nil || statErr != nil || info.Mode().Perm() != 0o600 || !strings.Contains(string(link), "/setup?token=") {
@@ -193,7 +196,7 @@ func TestTwoNodesShowTheSame(t *testing.T) {
 	}
 	two.await("the other node hears of the target", func() bool { return two.state(target.ID) == "no_data" })
 
-	redis, err := checkstream.Open(redisServer.URL())
+	redis, err := checkstream.Open(redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}

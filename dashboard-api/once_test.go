@@ -31,13 +31,13 @@ func TestAPICountsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := resultstore.Open(t.Context(), site.clickHouse.URL())
+	store, err := resultstore.Open(t.Context(), site.clickHouseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	notes := rollupstore.New(db)
-	node := start(t, site.database, site.redis.URL(), site.clickHouse.URL())
+	node := start(t, site.database, site.redisURL, site.clickHouseURL)
 	h := testhistory.New(t, store, target.ID, func(path string) (int, string) { return node.call("GET", path, "") })
 	for _, step := range h.Steps() {
 		step.Send()

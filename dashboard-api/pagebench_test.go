@@ -50,7 +50,7 @@ func TestPageUnderLoad(t *testing.T) {
 		rows = append(rows, up(created.ID, time.Now()))
 		lines = append(lines, fmt.Sprintf(`{"name":"Component number %d","target_ids":[%d]}`, i, created.ID))
 	}
-	store, err := resultstore.Open(t.Context(), s.clickHouse.URL())
+	store, err := resultstore.Open(t.Context(), s.clickHouseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestPageUnderLoad(t *testing.T) {
 	if err := store.Insert(t.Context(), resultstore.Batch{Token: "bench", Prober: "p1", Region: "eu", Rows: rows}); err != nil {
 		t.Fatal(err)
 	}
-	n := start(t, s.database, s.redis.URL(), s.clickHouse.URL())
+	n := start(t, s.database, s.redisURL, s.clickHouseURL)
 	if code, text := n.call("POST", "/api/v1/status-pages", `{"slug":"main","title":"Acme","published":true,"groups":[{"components":[`+strings.Join(lines, ",")+`]}]}`); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, text)
 	}
@@ -66,7 +66,7 @@ func TestPageUnderLoad(t *testing.T) {
 		_, code, body, _ := n.get("/s/main")
 		return code == http.StatusOK && strings.Count(body, "% uptime") == benchComponents && strings.Contains(body, "All systems are operational")
 	})
-	announcer := livefeed.NewAnnouncer(openRedis(t, s.redis))
+	announcer := livefeed.NewAnnouncer(openRedis(t, s.redisURL))
 	stop := make(chan struct{})
 	var feeding sync.WaitGroup
 	feeding.Go(func() { // a result of each target in a minute, as fleets have them

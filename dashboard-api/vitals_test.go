@@ -117,8 +117,11 @@ func TestAlarmOutsideHearsWhatIsWrong(t *testing.T) {
 		if !strings.HasPrefix(got, "/wrong ") || !strings.Contains(got, "does not publish") {
 			t.Errorf("said %q", got)
 		}
-	case <-time.After(2 * time.Minute):
+	case <-time.After(hang):
 		t.Error("nothing was said")
+	}
+	if testing.Short() {
+		return // the incident comes a minute later: make verify; the rule is proven by dashboard-api/internal/troubles
 	}
 	incidents, look := incidentstore.New(db, nil), time.NewTicker(time.Second)
 	defer look.Stop()

@@ -135,7 +135,7 @@ func TestWholeProber(t *testing.T) {
 		})
 		row := rows[0]
 		late := row.CheckedAt.Sub(row.ScheduledAt)
-		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 5*time.Second || row.Prober != "eu-1" || row.SpecVersion != 7 {
+		if row.Status != want.status || string(row.Failure)+string(row.Reason) != want.detail || late < 0 || late > 5*time.Second && !testing.Short() || row.Prober != "eu-1" || row.SpecVersion != 7 {
 			t.Errorf("%s: %+v", want.url, row)
 		}
 	}
@@ -254,7 +254,7 @@ func drain(t *testing.T, prober *exec.Cmd, ended chan error, log fmt.Stringer) {
 		if err != nil {
 			t.Errorf("drained with %v\n%s", err, log)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(hang):
 		t.Fatalf("did not drain\n%s", log)
 	}
 }
@@ -293,11 +293,14 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
+// hang bounds every wait: longer means that it never comes.
+const hang = 2 * time.Minute
+
 func awaitOrEnd(t *testing.T, what string, ended chan error, log fmt.Stringer, ready func() bool) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(hang)
 	for !ready() {
 		select {
 		case err := <-ended:

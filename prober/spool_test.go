@@ -158,7 +158,7 @@ func TestBrokenSpoolEndsTheProber(t *testing.T) {
 		if !ok || exit.ExitCode() != service.ExitSpool || !strings.Contains(log.String(), "spool: create") {
 			t.Errorf("ended with %v\n%s", err, log)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(hang):
 		t.Fatalf("goes on with a broken disk\n%s", log)
 	}
 	if !r.unsettled(t, 7) {
@@ -187,7 +187,7 @@ func TestSpoolFolderIsJudgedAtStart(t *testing.T) {
 				if !ok || exit.ExitCode() != service.ExitConfig || !strings.Contains(log.String(), c.want) || !strings.Contains(log.String(), c.dir) {
 					t.Errorf("ended with %v\n%s", err, log)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(hang):
 				t.Fatalf("started\n%s", log)
 			}
 		})

@@ -146,7 +146,7 @@ func TestWhatChangedBeforeItFailed(t *testing.T) {
 	go func() { _ = rec.Run(t.Context()) }()
 	var turns []resultstore.Turn
 	arrived := func() bool { return len(turns) > 0 && turns[0].Good != nil && turns[0].Good.Print != nil } // prints follow their rows
-	for deadline := time.Now().Add(30 * time.Second); !arrived() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(hang); !arrived() && time.Now().Before(deadline); {
 		if turns, err = store.Turns(t.Context(), 1, began.Add(5*time.Minute), time.Now(), nil); err != nil {
 			t.Fatal(err)
 		}

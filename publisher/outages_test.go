@@ -53,15 +53,15 @@ func TestDeletedTargetLeavesNothing(t *testing.T) {
 		return found
 	}
 	// A row that was computed while it was removed goes with the look half a minute later.
-	eventually(t, "the removal", time.Minute, func() bool { return buried() && slices.Equal(left(), []int64{kept.ID}) })
-	eventually(t, "the note of it", 20*time.Second, func() bool {
+	eventually(t, "the removal", func() bool { return buried() && slices.Equal(left(), []int64{kept.ID}) })
+	eventually(t, "the note of it", func() bool {
 		d, err := s.targets.Deletion(t.Context(), gone.ID)
 		return err == nil && !d.Tombstoned.IsZero() && len(d.Steps) == len(deletion.Steps()) && !d.Effective.IsZero()
 	})
 	if err := s.redis.Commands().Del(t.Context(), "{pf}:tombstones").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a new tombstone", 15*time.Second, buried)
+	eventually(t, "a new tombstone", buried)
 }
 
 // beating has a prober in the region for as long as the test: a publisher that starts slowly hears of it, too.
@@ -106,7 +106,7 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 	}
 	s.beating(t)
 	stop, ended := s.launch(t, "a")
-	eventually(t, "rows on disk", 40*time.Second, func() bool {
+	eventually(t, "rows on disk", func() bool {
 		text := s.healthz(t, "a")
 		return strings.Contains(text, "rows wait on disk") && strings.Contains(text, `"status":"degraded"`)
 	})
@@ -116,7 +116,7 @@ func TestStartsWithClickHouseDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = results.Close() })
-	eventually(t, "the replay", 60*time.Second, func() bool { return !strings.Contains(s.healthz(t, "a"), "rows wait on disk") })
+	eventually(t, "the replay", func() bool { return !strings.Contains(s.healthz(t, "a"), "rows wait on disk") })
 	stop()
 	if err := <-ended; err != nil {
 		t.Fatalf("a drained publisher says %v", err)
@@ -147,7 +147,7 @@ func TestBrokenSpoolEndsThePublisher(t *testing.T) {
 	}
 	s.beating(t)
 	_, ended := s.launch(t, "a")
-	eventually(t, "rows on disk", 40*time.Second, func() bool { return strings.Contains(s.healthz(t, "a"), "rows wait on disk") })
+	eventually(t, "rows on disk", func() bool { return strings.Contains(s.healthz(t, "a"), "rows wait on disk") })
 	// Moved, as one step: removing file by file races with the publisher, which writes new ones.
 	if err := os.Rename(dir, dir+".gone"); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestBrokenSpoolEndsThePublisher(t *testing.T) {
 		if service.Code(err) != service.ExitSpool {
 			t.Errorf("ended with %d: %v", service.Code(err), err)
 		}
-	case <-time.After(40 * time.Second):
+	case <-time.After(hang):
 		t.Error("goes on without its spool")
 	}
 }
@@ -211,7 +211,7 @@ func TestBootRefusesWhatItCannotUse(t *testing.T) {
 			}
 			waited <- err
 		}()
-		eventually(t, "the wait", 10*time.Second, func() bool { return strings.Contains(healthz(t, f), "waiting at start") })
+		eventually(t, "the wait", func() bool { return strings.Contains(healthz(t, f), "waiting at start") })
 		if err := holder.Close(); err != nil {
 			t.Fatal(err)
 		}

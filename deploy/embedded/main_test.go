@@ -15,7 +15,8 @@ import (
 	"github.com/probefleet/probefleet/deploy/embedded"
 )
 
-const patience = 20 * time.Second
+// patience bounds every wait: longer means that it never comes.
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	if code, ran := embedded.MaybeRunChild(os.Args); ran {

@@ -128,7 +128,7 @@ func awaitText(t *testing.T, path, want string) string {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(20 * time.Second); ; <-ticker.C {
+	for deadline := time.Now().Add(2 * time.Minute); ; <-ticker.C {
 		content, _ := os.ReadFile(path)
 		if strings.Contains(string(content), want) {
 			return string(content)

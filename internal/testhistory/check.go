@@ -12,8 +12,8 @@ import (
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
-// settled is how long the API may take: answers may be kept for a moment.
-const settled = 30 * time.Second
+// settled bounds the wait for an answer that was kept for a moment: longer means that it never comes.
+const settled = 2 * time.Minute
 
 // Check compares every answer with the model.
 func (c *Chronicle) Check(what string) {

@@ -323,9 +323,13 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	}
 	calls := s.run(s.create("undisturbed"), 0, false)
 	const first = 40 // calls of the first pass, in which rows are removed
-	for at, every, n := 1, 12, 0; at <= calls; at, n = at+every, n+1 {
+	every, later := 12, 3
+	if testing.Short() {
+		every, later = 20, 1
+	}
+	for at, n := 1, 0; at <= calls; at, n = at+every, n+1 {
 		if at > first {
-			every = max(1, (calls-first)/3)
+			every = max(1, (calls-first)/later)
 		}
 		s.run(s.create(fmt.Sprint("killed ", at)), at, n%2 == 0)
 	}
