@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 )
 
 // pastHour is over for long.
-func pastHour() time.Time { return time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Hour) }
+var pastHour = sync.OnceValue(func() time.Time { return time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Hour) })
 
 func recompute(t testing.TB, s *Store, r Rollup) Recomputed {
 	t.Helper()

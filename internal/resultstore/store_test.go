@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,8 +41,8 @@ func openAt(t testing.TB, url string) *Store {
 	return s
 }
 
-// base is the slot most tests start from: recent, on a whole minute, in the past.
-func base() time.Time { return time.Now().UTC().Truncate(time.Minute).Add(-time.Hour) }
+// base is the slot most tests start from: recent, on a whole minute, in the past; the same whenever it is asked for.
+var base = sync.OnceValue(func() time.Time { return time.Now().UTC().Truncate(time.Minute).Add(-time.Hour) })
 
 func up(target int64, region string, slot time.Time) uptime.Result {
 	return uptime.Result{

@@ -231,7 +231,8 @@ func TestReadsWhileBehindAreWorthIt(t *testing.T) {
 			if n := len(r.visitor.at); n != all {
 				t.Errorf("%d of %d visited in five seconds", n, all)
 			}
-			if reads := len(r.stream.asked); reads > all/500 {
+			// About 30, and twice as many where goroutines take turns on one thread; a read each would be 16,000.
+			if reads := len(r.stream.asked); reads > all/200 {
 				t.Errorf("%d reads of %d checks, with room for %d", reads, all, places)
 			}
 		})
