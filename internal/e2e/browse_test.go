@@ -38,10 +38,11 @@ func (s *system) browse(t *testing.T, env []string, files ...string) {
 	}
 }
 
-// browseFile runs one file; node itself would run several by the order of their names.
+// browseFile runs one file; node itself would run several by the order of their names. It ends when
+// the tests have: what a hook that fails leaves open does not hold it.
 func browseFile(t *testing.T, name string, env []string) {
 	t.Helper()
-	node := exec.Command("node", "--test", "--test-reporter=./e2e/reporter.mjs", "e2e/"+name+".test.mjs")
+	node := exec.Command("node", "--test", "--test-force-exit", "--test-reporter=./e2e/reporter.mjs", "e2e/"+name+".test.mjs")
 	node.Dir = filepath.Join("..", "..", "dashboard-api", "web")
 	node.Env = append(os.Environ(), env...)
 	node.Stderr = os.Stderr

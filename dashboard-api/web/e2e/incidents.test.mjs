@@ -395,7 +395,7 @@ test(
     assert.match(await page.locator(".next-times li").first().innerText(), /2 h 30 min/);
     await save();
     await gone();
-    await page.getByText(`${name} saved.`).waitFor();
+    await page.getByText(`${name} saved.`).first().waitFor(); // it is said, too
     await row.getByText("Every day").waitFor();
     const after = await planned();
     assert.deepEqual(
