@@ -177,7 +177,7 @@ func (r *rig) await(what string, is func() bool) {
 		select {
 		case <-look.C:
 		case <-deadline:
-			r.Fatalf("waited a minute until %s", what)
+			r.Fatalf("it was never so that %s", what)
 		}
 	}
 }
