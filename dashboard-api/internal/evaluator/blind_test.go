@@ -82,7 +82,7 @@ const ms = time.Millisecond
 // is back by itself; people hear of both once.
 func TestBlindRegionIsNotAsked(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 3)
 		r.listener()
 		end := r.run()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/probefleet/probefleet/internal/checkstream"
 	"github.com/probefleet/probefleet/internal/database"
-	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdictstore"
 )
@@ -52,7 +51,7 @@ func (r *rig) settle(end *checkstream.AdhocConsumer, visit checkstream.VisitEntr
 // need not wait for its next slot.
 func TestAnotherRegionIsAskedAtOnce(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 1)
 		defer r.run()()
 		id := r.targets[0].Target.ID
@@ -92,7 +91,7 @@ func TestAnotherRegionIsAskedAtOnce(t *testing.T) {
 
 func TestWhoDoesNotSeeItOpensNothing(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 2)
 		defer r.run()()
 		for n, status := range []uptime.Status{uptime.StatusUp, uptime.StatusUnknown} {
@@ -117,7 +116,7 @@ func TestWhoDoesNotSeeItOpensNothing(t *testing.T) {
 // What was folded and not committed is folded again: a confirmation is kept once.
 func TestConfirmationIsKeptOnce(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 1)
 		saved, err := r.store.Load(t.Context())
 		if err != nil {
@@ -154,7 +153,7 @@ func TestConfirmationIsKeptOnce(t *testing.T) {
 // Nobody is asked about what failed a while ago, or by whom nobody else looks.
 func TestOnlyNewsIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 2)
 		r.targets[1].Rules.Regions = regions[:1]
 		f := newFold(verdictstore.Saved{})
@@ -179,7 +178,7 @@ func TestOnlyNewsIsAskedAbout(t *testing.T) {
 // The first results of a target may come before the evaluator knows that there is one.
 func TestResultsWaitForTheirTarget(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 2)
 		id, old := r.targets[0].Target.ID, r.targets[1:]
 		f := newFold(verdictstore.Saved{})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
 	"github.com/probefleet/probefleet/internal/database"
-	"github.com/probefleet/probefleet/internal/database/databasetest"
 	"github.com/probefleet/probefleet/internal/incidentstore"
 	"github.com/probefleet/probefleet/internal/uptime"
 	"github.com/probefleet/probefleet/internal/verdict"
@@ -38,7 +37,7 @@ func (r *rig) now(status uptime.Status, targets ...int) {
 // incident, one page, whoever dies. The one that is still down when the router is back is told.
 func TestARouterAndWhatIsBehindIt(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 21)
 		r.listener()
 		for i := range r.targets[1:] {

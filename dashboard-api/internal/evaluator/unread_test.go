@@ -64,7 +64,7 @@ func TestNobodyLeadsWithoutTheWindows(t *testing.T) {
 // What this release cannot read of rules and blind regions keeps nobody from judging, nor from being told.
 func TestWhatCannotBeReadKeepsNobodyFromJudging(t *testing.T) {
 	t.Parallel()
-	databasetest.Each(t, func(t *testing.T, db *database.DB) {
+	each(t, func(t *testing.T, db *database.DB) {
 		r := newRig(t, db, 1)
 		r.listener()
 		if _, err := r.incidents.CreateRule(t.Context(), incidentstore.Rule{Name: "lost", Enabled: true}, r.began); err != nil {

@@ -98,11 +98,11 @@ func (f *fleet) ask(url string) string {
 }
 
 // await gives a job once it fulfils a condition.
-func (f *fleet) await(id string, limit time.Duration, done func(jobstore.Job) bool) jobstore.Job {
+func (f *fleet) await(id string, done func(jobstore.Job) bool) jobstore.Job {
 	f.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(limit); ; <-tick.C {
+	for deadline := time.Now().Add(hang); ; <-tick.C {
 		j, err := f.Get(f.Context(), id)
 		if err != nil {
 			f.Fatal(err)
@@ -116,6 +116,9 @@ func (f *fleet) await(id string, limit time.Duration, done func(jobstore.Job) bo
 	}
 }
 
+// hang is how long something may take that takes no time: until then it is waited for.
+const hang = 2 * time.Minute
+
 func final(j jobstore.Job) bool { return j.State.Final() }
 
 // TestTogether has real probers answer jobs, and one of them die over its visit.
@@ -124,7 +127,7 @@ func TestTogether(t *testing.T) {
 	f := newFleet(t)
 	waiting := f.ask(f.lab.URL() + "/text/hello") // nobody is there yet
 	first := f.prober("eu-1")
-	got := f.await(waiting, time.Minute, final)
+	got := f.await(waiting, final)
 	if look := got.Looks[0]; got.State != completed || got.RetryCount != 0 || look.Status != uptime.StatusUp || look.Evidence == nil || look.Evidence.Body != "hello" || look.Prober != "eu-1" || len(look.Evidence.Hops) != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -137,19 +140,19 @@ func TestTogether(t *testing.T) {
 		"/reset":      {completed, uptime.StatusDown, "reset"},
 		"/redirect-to?url=http://169.254.169.254/": {permanent, uptime.StatusUnknown, "redirect_blocked"},
 	} {
-		got := f.await(f.ask(f.lab.URL()+path), time.Minute, final)
+		got := f.await(f.ask(f.lab.URL()+path), final)
 		if look := got.Looks[0]; got.State != want.state || look.Status != want.status || string(look.Failure)+string(look.Reason) != want.detail {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
 
 	dying := f.ask(f.lab.URL() + "/slow/10s")
-	f.await(dying, time.Minute, func(jobstore.Job) bool { return f.lab.RequestsTo("/slow/10s") > 0 })
+	f.await(dying, func(jobstore.Job) bool { return f.lab.RequestsTo("/slow/10s") > 0 })
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	f.prober("eu-2")
-	got = f.await(dying, 2*time.Minute, final)
+	got = f.await(dying, final)
 	if got.State != completed || got.RetryCount != 0 || got.Looks[0].Prober != "eu-2" || got.Looks[0].Status != uptime.StatusUp {
 		t.Errorf("taken over: %+v", got)
 	}

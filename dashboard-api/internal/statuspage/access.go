@@ -63,7 +63,7 @@ func (p *Pages) tryPassword(w http.ResponseWriter, r *http.Request, q request, a
 		p.askPassword(w, q, http.StatusTooManyRequests, "too_often")
 		return true
 	}
-	right, err := p.hasher().Check(r.Context(), q.page.Terms.PasswordHash, password)
+	right, err := p.hasher.Check(r.Context(), q.page.Terms.PasswordHash, password)
 	if err != nil {
 		p.throttle.Return(bounds...)
 		p.unavailable(w, r, request{lang: q.lang})

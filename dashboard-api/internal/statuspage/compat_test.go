@@ -17,7 +17,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -387,7 +386,7 @@ func TestOthersWaitOnce(t *testing.T) {
 func TestWhoMaySeeOthersDocuments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/availability"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -292,7 +291,7 @@ func TestSocketsTakeNoPlaceOfStreams(t *testing.T) {
 func TestTriesOfAPasswordThatWereNeverJudged(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t)
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +311,7 @@ func TestTriesOfAPasswordThatWereNeverJudged(t *testing.T) {
 func TestGuessingFromManyAddresses(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/live"
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/dashboard-api/internal/wsconn/wsconntest"
 	"github.com/probefleet/probefleet/internal/maintenancestore"
@@ -207,7 +206,7 @@ func TestLiveTellsOfWhatWasHandedOut(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))
 	page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", Groups: components(pagestore.Component{Name: "Site", Rule: pagestore.RuleManual, State: pagestore.Up})}})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	ended := make(chan error, 1)
 	go func() { ended <- r.pages.Run(ctx) }()
 	server := httptest.NewServer(r.pages)
@@ -349,7 +348,7 @@ func TestLiveConnectionsOfBothKinds(t *testing.T) {
 	r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme"}})
 	server := httptest.NewServer(r.pages)
 	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
 	var first *wsconntest.Client
 	for n := range 25 {
@@ -448,7 +447,7 @@ func TestRevokedReaders(t *testing.T) {
 	hashes := make([]string, 2)
 	for i, password := range []string{"open sesame", "another one"} {
 		var err error
-		if hashes[i], err = session.NewHasher().Hash(t.Context(), password); err != nil {
+		if hashes[i], err = cheap.Hash(t.Context(), password); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -460,7 +459,7 @@ func TestRevokedReaders(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, testbackend.SQLite(t))
 			page := r.page(pagestore.Page{Slug: "main", Terms: pagestore.Terms{Title: "Acme", PasswordHash: hashes[0], Allow: []string{"127.0.0.0/8", "::1"}}})
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), hang)
 			var loops sync.WaitGroup
 			loops.Go(func() { _ = r.sockets.Run(ctx) })
 			server := httptest.NewServer(r.pages)
@@ -487,13 +486,12 @@ func TestRevokedReaders(t *testing.T) {
 			lines := r.events(ctx, server.URL+"/s/main/events", header("Cookie", cookie))
 
 			r.edit(page, change)
-			changed := time.Now()
 			for _, err := conn.Read(ctx); err == nil; _, err = conn.Read(ctx) {
 			}
 			for lines.Scan() {
 			}
-			if took := time.Since(changed); took > 10*time.Second { // 5 s, on a machine that is busy with other tests
-				t.Errorf("they ended after %v", took)
+			if ctx.Err() != nil {
+				t.Error("they do not end")
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package statuspage
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -67,6 +68,7 @@ type Options struct {
 	MostOfAddress int
 	// Patience is how long a reader waits for something newer than what there is. 0: 400 ms.
 	Patience time.Duration
+	Hasher   *session.Hasher // of the passwords of pages; nil: NewHasher's
 
 	PublicURL string // where people reach this installation
 
@@ -84,7 +86,7 @@ type Pages struct {
 	Options
 	writer   *writer
 	written  *source[written]
-	hasher   func() *session.Hasher
+	hasher   *session.Hasher
 	throttle *session.Throttle // of passwords
 	asking   *session.Throttle // of subscriptions
 	changes  atomic.Uint64     // on this node
@@ -137,7 +139,7 @@ func New(o Options) *Pages {
 	if o.MostOfAddress == 0 {
 		o.MostOfAddress = mostOfOne
 	}
-	p := &Pages{Options: o, writer: newWriter(), hasher: sync.OnceValue(session.NewHasher), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, listening: map[string]int{}, stopped: make(chan struct{})}
+	p := &Pages{Options: o, writer: newWriter(), hasher: cmp.Or(o.Hasher, session.NewHasher()), throttle: session.NewThrottle(o.Now), asking: session.NewThrottle(o.Now), byID: map[int64]*shelf{}, listening: map[string]int{}, stopped: make(chan struct{})}
 	p.stop = sync.OnceFunc(func() { close(p.stopped) })
 	p.written = &source[written]{load: p.readWritten, maxAge: writtenFresh, patience: o.Patience, now: o.Now}
 	return p

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/pagestore"
 )
@@ -88,7 +87,7 @@ func TestFormsFollowTheReader(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.open(pagestore.Terms{Theme: pagestore.ThemeDark})
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/pagestore"
 	"github.com/probefleet/probefleet/internal/testbackend"
@@ -22,7 +21,7 @@ func refusals(t *testing.T) *rig {
 	options := r.pages.Options
 	options.MostOfAddress = -1 // nobody may listen
 	r.pages = statuspage.New(options)
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,12 @@ func (r *rig) now() time.Time             { return time.Unix(r.clock.Load(), 0).
 func (r *rig) pass(d time.Duration)       { r.clock.Add(int64(d / time.Second)) }
 func (r *rig) historyFails(failure error) { r.history.Store(&failure) }
 
+// hang is how long something may take that takes no time: until then it is waited for.
+const hang = 2 * time.Minute
+
+// cheap has passwords cost next to nothing.
+var cheap = session.NewHasherAt(session.Cost{MemoryKiB: 8, Passes: 1})
+
 func newRig(t testing.TB, url string) *rig {
 	t.Helper()
 	r := &rig{TB: t, db: databasetest.Open(t, url)}
@@ -76,7 +82,7 @@ func newRig(t testing.TB, url string) *rig {
 	r.sockets = wsconn.New(wsconn.Options{Hub: r.hub, Secure: sessions.Secure, StillAllowed: sessions.StillAllowed, Log: log})
 	r.pages = statuspage.New(statuspage.Options{
 		Store: r.store, Incidents: r.incidents, Windows: r.windows, Live: r.hub, Daily: r.daily, Behind: func(time.Time) time.Time { return r.behind }, Fingerprint: box.Fingerprint, Secure: sessions.Secure, Socket: r.sockets.Only,
-		PublicURL: "https://pf.example", Patience: 10 * time.Second, Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
+		PublicURL: "https://pf.example", Patience: 10 * time.Second, Hasher: cheap, Now: r.now, Log: log, Next: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("the dashboard")) }),
 	})
 	return r
 }
@@ -150,7 +156,7 @@ func (r *rig) edit(page pagestore.Page, change func(*pagestore.Terms)) {
 
 // live serves what answers, with everything that tells readers of changes, until it is stopped.
 func (r *rig) live(answers http.Handler) (ctx context.Context, url string, stop func()) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	var loops sync.WaitGroup
 	loops.Go(func() { _ = r.pages.Run(ctx) })
 	loops.Go(func() { _ = r.sockets.Run(ctx) })

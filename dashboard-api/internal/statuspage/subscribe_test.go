@@ -20,7 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/probefleet/probefleet/dashboard-api/internal/notify"
-	"github.com/probefleet/probefleet/dashboard-api/internal/session"
 	"github.com/probefleet/probefleet/dashboard-api/internal/statuspage"
 	"github.com/probefleet/probefleet/internal/guard"
 	"github.com/probefleet/probefleet/internal/incidentstore"
@@ -336,7 +335,7 @@ func TestWishesAreConfirmed(t *testing.T) {
 func TestSubscribingToAProtectedPage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	hash, err := session.NewHasher().Hash(t.Context(), "open sesame")
+	hash, err := cheap.Hash(t.Context(), "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,26 @@ func TestAQuestionThatHangsHoldsUpNoRevocation(t *testing.T) {
 	})
 }
 
+// Readers are told of changes at once while the question who may stay gets no answer.
+func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, at := driven(t)
+		f.server.StillAllowed = func(ctx context.Context, _ *http.Request) error {
+			<-ctx.Done()
+			return nil
+		}
+		conn := f.socket(t, at, "checks:x")
+		for until := time.Now().Add(3 * reauthEvery); time.Now().Before(until); <-time.After(reauthEvery / 4) {
+			asked := time.Now()
+			f.hub.Check("x", asked)
+			if got := read(t, conn); got["t"] != "delta" || time.Since(asked) > 0 {
+				t.Fatalf("%v after %v", got, time.Since(asked))
+			}
+		}
+	})
+}
+
 // Whoever says nothing is asked whether it is there, and may stay as long as it answers; one that
 // does not is gone after 35 seconds.
 func TestWhoDoesNotAnswerPingsIsEnded(t *testing.T) {

@@ -222,6 +222,60 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 	}
 }
 
+// A reader that takes nothing, of a socket or a stream, is alone with that: others are told at once, and it is let go.
+func TestASlowReaderDelaysNobody(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T, *fixture, pipes){
+		"socket": func(t *testing.T, f *fixture, at pipes) { f.socket(t, at, "checks:big") },
+		"stream": func(t *testing.T, f *fixture, at pipes) { f.eventsOf(t, at, "checks:big") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f, at := piped(t)
+			open(t, f, at)
+			quick := f.socket(t, at, "checks:small")
+			for i := range 5 { // more than a client reads ahead
+				f.hub.Check("big", strings.Repeat("long ", 2_000)+strconv.Itoa(i))
+				synctest.Wait()
+			}
+			for i := range 20 {
+				asked := time.Now()
+				f.hub.Check("small", i)
+				if got := read(t, quick); got["t"] != "delta" {
+					t.Fatalf("%s: %v", name, got)
+				}
+				if took := time.Since(asked); took > 0 {
+					t.Fatalf("%s: a delta took %v", name, took)
+				}
+			}
+			if left := len(f.server.clients(nil)); left != 2 {
+				t.Errorf("%s: %d left, the slow reader had no time", name, left)
+			}
+			<-time.After(writeTimeout + 2*closeTimeout)
+			synctest.Wait()
+			if left := len(f.server.clients(nil)); left != 1 {
+				t.Errorf("%s: %d left", name, left)
+			}
+		})
+	}
+}
+
+// eventsOf asks for a stream, of which nothing is read but by the caller.
+func (f *fixture) eventsOf(t *testing.T, at pipes, channel string) *http.Response {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DialContext: at.dial}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://node/events?ch="+channel, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close(); client.CloseIdleConnections() })
+	synctest.Wait()
+	return response
+}
+
 // An event stream that is read too late ends with an event that says so; one that is never read is
 // dropped in a bounded time.
 func TestALateReaderOfAStream(t *testing.T) {
@@ -229,18 +283,7 @@ func TestALateReaderOfAStream(t *testing.T) {
 	for name, readsAfter := range map[string]time.Duration{"late": writeTimeout + closeTimeout/2, "never": writeTimeout + 2*closeTimeout} {
 		synctest.Test(t, func(t *testing.T) {
 			f, at := piped(t)
-			client := &http.Client{Transport: &http.Transport{DialContext: at.dial}}
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://node/events?ch=checks:x", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response, err := client.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.CloseIdleConnections()
-			defer response.Body.Close()
-			synctest.Wait()
+			response := f.eventsOf(t, at, "checks:x")
 			for i := range 5 { // more than the client reads ahead
 				f.hub.Check("x", strings.Repeat("long ", 2_000)+strconv.Itoa(i))
 				synctest.Wait()
