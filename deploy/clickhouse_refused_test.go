@@ -18,6 +18,8 @@ const (
 
 // What a stolen password of a program does not open. Each statement stands for a thing that
 // its thief would like to do.
+//
+// Promise: each program may do in ClickHouse only what it needs
 func TestUsersOfClickHouseDoNoMore(t *testing.T) {
 	t.Parallel()
 	c := newClickUsers(t)

@@ -9,6 +9,8 @@ import (
 
 // What a stolen password of a program does not open. Each command stands for a thing that
 // its thief would like to do.
+//
+// Promise: each program may do in Redis only what it needs
 func TestUsersOfRedisDoNoMore(t *testing.T) {
 	t.Parallel()
 	nobody := []string{ // may do these

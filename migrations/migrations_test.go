@@ -241,6 +241,8 @@ func TestEnginesHaveTheSameSchema(t *testing.T) {
 
 // What the migrations come to is the same on both: every column and whether it may be empty,
 // every index with what makes it unique, and every reference with what becomes of it.
+//
+// Promise: SQLite and PostgreSQL have the same schema
 func TestEnginesComeToTheSameSchema(t *testing.T) {
 	t.Parallel()
 	schema := func(driver, url, source string, queries ...string) (all []string) {

@@ -79,7 +79,14 @@ func goPromises(t *testing.T) (found []promise) {
 		if !f.test {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", f.path), nil, parser.ParseComments)
+		content, err := os.ReadFile(filepath.Join("..", "..", f.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), "// Promise: ") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.path, content, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,6 +154,8 @@ func (s *sim) trim(ctx context.Context) {
 }
 
 // Regression: several self-declared leaders lose nothing and double nothing.
+//
+// Promise: several publishers with crashes lose and double no slot
 func TestLeadersWithCrashesLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
 	r := open(t, testbackend.Redis(t))

@@ -14,6 +14,8 @@ import (
 
 // Somebody moves an entry to another prober while the first works on it: both settle
 // it, it is gone once, and nobody gets it a third time.
+//
+// Promise: an entry delivered to two probers is settled once
 func TestEntryOfTwoProbersIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, r *Redis) {
@@ -152,6 +154,8 @@ func TestTotalLossIsReadFromTheBeginning(t *testing.T) {
 
 // A stale replica takes over: what was published since its last word is published
 // again with the same ids, none goes back, and nobody runs one twice at a time.
+//
+// Promise: a failover of Redis never moves ids back
 func TestFailoverToAStaleReplica(t *testing.T) {
 	t.Parallel()
 	r := open(t, testbackend.Redis(t))

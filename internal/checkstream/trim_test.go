@@ -70,6 +70,7 @@ func TestTrimmingToALengthLosesTargets(t *testing.T) {
 	}
 }
 
+// Promise: the stream is trimmed only up to what every region has settled
 func TestTrimWaitsForEveryRegion(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, r *Redis) {

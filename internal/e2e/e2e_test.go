@@ -49,6 +49,8 @@ func (s *system) regionsOf(id int64, status string) map[string]bool {
 
 // TestOneCommand is the way of a newcomer: up, add targets, see results from two
 // regions, crash each program, stop, start again.
+//
+// Promise: one command runs everything, and a check goes its whole way
 func TestOneCommand(t *testing.T) {
 	t.Parallel()
 	server, err := lab.Start("127.0.0.1:0")

@@ -15,6 +15,11 @@ import (
 
 // TestInstallation is what people do with an installation that runs, on a Postgres of their own: nothing of
 // it needs one of its own.
+//
+// Promise: targets are exported to a file and imported from it
+// Promise: a prober on another machine needs four settings
+// Promise: the API works behind Caddy and nginx
+// Promise: an outage is notified once, and so is its end
 func TestInstallation(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t, "--regions", "eu,us", "--bind", "127.0.0.1")

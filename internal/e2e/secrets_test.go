@@ -92,6 +92,8 @@ func (s *search) files(t *testing.T, place, dir string) {
 
 // TestSecretsAreNowhereInClear has a site fail that repeats whatever it is sent, and searches
 // all that an installation keeps, says and leaves behind for what it was sent in secret.
+//
+// Promise: no secret is in clear in any store, log or answer
 func TestSecretsAreNowhereInClear(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

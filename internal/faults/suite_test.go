@@ -24,6 +24,8 @@ const (
 )
 
 // TestRows runs the starred rows, a few trials each, with short outages.
+//
+// Promise: nothing is lost, doubled or unexplained while processes and stores fail
 func TestRows(t *testing.T) {
 	seed := seedOf(t)
 	testfleet.Programs(t, build()) // before the clocks of the fleets run

@@ -49,6 +49,7 @@ var dangerous = map[string]string{
 	"global prefix with a zone": "2606:4700::1%eth0",
 }
 
+// Promise: private, special and metadata addresses are refused
 func TestGuardRefusesEveryDangerousKind(t *testing.T) {
 	t.Parallel()
 	closed := New(nil)

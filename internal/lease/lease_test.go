@@ -95,6 +95,7 @@ func run(ctx context.Context, l *Lease) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
+// Promise: one process holds a lease, and another takes over when it stops
 func TestOneHoldsAndAnotherTakesOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -59,6 +59,7 @@ func TestPlanAgreesWithTheDefinition(t *testing.T) {
 	}
 }
 
+// Promise: planned checks equal the sum of all outcomes
 func TestReportAddsUpAndHidesNoHole(t *testing.T) {
 	t.Parallel()
 	for seed := range fewer(100) {
@@ -184,6 +185,7 @@ func TestInFlightUntilASweepHasPassed(t *testing.T) {
 	}
 }
 
+// Promise: the sweep states a reason for every slot without a row, once
 func TestSweepExplainsEverySlotOnce(t *testing.T) {
 	t.Parallel()
 	for seed := range fewer(40) {

@@ -28,6 +28,8 @@ func (l *longest) take() time.Duration { return time.Duration(l.worst.Swap(0)) }
 // Ten minutes without the store, 600 batches of 100 rows: everything is answered within
 // seconds all the time, the backlog is gone 90 s after the store is back, in order, and
 // rows that come meanwhile do not wait for it.
+//
+// Promise: rows wait on disk while ClickHouse is away, and are replayed in order
 func TestOutageOfTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

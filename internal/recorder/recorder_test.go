@@ -124,6 +124,7 @@ func TestHurriedRowsWaitForNoCompany(t *testing.T) {
 	})
 }
 
+// Promise: a repeated insert has the same token, rows and order
 func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,6 +173,7 @@ func TestRetryKeepsTokenRowsAndOrder(t *testing.T) {
 	})
 }
 
+// Promise: every row handed to the recorder is answered exactly once
 func TestEveryRecordIsAnsweredExactlyOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 )
 
 // Whatever is sent again, in whatever order, a slot counts once and shows the best evidence.
+//
+// Promise: a slot counts once, whatever is stored for it
 func TestSlotCountsOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
@@ -99,6 +101,8 @@ func TestSameTokenStoresNothingTwice(t *testing.T) {
 }
 
 // The connection is cut when the rows are stored and before the answer arrives.
+//
+// Promise: an insert whose answer was lost counts once
 func TestAmbiguousSendCountsOnce(t *testing.T) {
 	t.Parallel()
 	direct, url := open(t)

@@ -283,6 +283,8 @@ func TestDeletedTargetsLeaveNothing(t *testing.T) {
 }
 
 // Deleted rows leave the disk: the parts that hide them are written anew, day by day.
+//
+// Promise: deleted targets leave no rows
 func TestDeletedRowsAreErased(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -65,6 +65,7 @@ func damageEach(t *testing.T, n int, damaged [][]byte) {
 	}
 }
 
+// Promise: every intact record of a torn spool file is recovered
 func TestTruncatedAtEveryByte(t *testing.T) {
 	t.Parallel()
 	_, _, _, contents := three(t)
@@ -85,6 +86,7 @@ func step() int {
 	return 1
 }
 
+// Promise: a flipped byte in a spool file is found
 func TestEveryByteFlipped(t *testing.T) {
 	t.Parallel()
 	_, _, _, contents := three(t)

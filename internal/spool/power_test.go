@@ -113,6 +113,7 @@ func everyCut(ignore ...spooltest.Op) error {
 	}
 }
 
+// Promise: a power cut at any system call loses no row that was acknowledged
 func TestPowerCutAtEveryCall(t *testing.T) {
 	t.Parallel()
 	if err := everyCut(); err != nil {

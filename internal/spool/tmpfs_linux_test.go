@@ -34,6 +34,8 @@ func mountTmpfs(t *testing.T) (string, bool) {
 }
 
 // TestRealFullDisk fills a real disk with foreign data while batches are appended.
+//
+// Promise: a full disk stops intake and loses nothing
 func TestRealFullDisk(t *testing.T) {
 	t.Parallel()
 	dir, ok := mountTmpfs(t)

@@ -35,7 +35,8 @@ func (s *suite) packages(ctx context.Context, patterns ...string) (p packages, e
 		if len(fields) == 0 || fields[0] == endToEnd || fields[0] == faults {
 			continue
 		}
-		if startsServers(fields[1:]) {
+		// deploy/embedded starts servers without the helpers: it is what they are made of.
+		if startsServers(fields[1:]) || fields[0] == module+"deploy/embedded" {
 			p.integration = append(p.integration, "./"+strings.TrimPrefix(fields[0], module))
 		} else {
 			p.unit = append(p.unit, "./"+strings.TrimPrefix(fields[0], module))

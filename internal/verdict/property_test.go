@@ -140,6 +140,8 @@ func TestStateIsTheFold(t *testing.T) {
 }
 
 // Whatever the rules are: who is up was seen to be well, by a region that can judge, not too long ago.
+//
+// Promise: no target is up without fresh evidence
 func TestUpHasFreshEvidence(t *testing.T) {
 	seeds(t, 300, func(t *testing.T, random *rand.Rand, name string) {
 		rules, c, events := aWorld(random, aPolicy(random), 3)
@@ -172,6 +174,8 @@ func TestUpHasFreshEvidence(t *testing.T) {
 }
 
 // What came again changes nothing; neither does writing the state down and reading it back.
+//
+// Promise: a result that arrives twice changes nothing
 func TestRepeatsChangeNothing(t *testing.T) {
 	seeds(t, 100, func(t *testing.T, random *rand.Rand, name string) {
 		rules, c, events := aWorld(random, aPolicy(random), 3)
@@ -205,6 +209,8 @@ func TestRepeatsChangeNothing(t *testing.T) {
 
 // Whatever the order in which results come, the regions stand as if they had come in
 // order: as long as none is later than what is remembered.
+//
+// Promise: a verdict does not depend on the order in which results arrive
 func TestOrderDoesNotMatter(t *testing.T) {
 	seeds(t, 100, func(t *testing.T, random *rand.Rand, name string) {
 		rules, c, events := aWorld(random, aPolicy(random), 3)

@@ -46,6 +46,7 @@ func hang(path string) {
 	_ = w.Run(context.Background())
 }
 
+// Promise: a process whose stage hangs ends itself
 func TestHangingStageEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "dump")

@@ -129,6 +129,8 @@ func (r *rig) targetsDown() (ids []int64) {
 }
 
 // A region alone that is blind leaves no data, and nobody is told that anything is down.
+//
+// Promise: a region without connectivity opens no incident
 func TestBlindRegionAloneOpensNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 3)

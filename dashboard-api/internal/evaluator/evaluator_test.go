@@ -277,6 +277,8 @@ func TestBacklogIsNoLongOutage(t *testing.T) {
 }
 
 // During maintenance nothing is opened; what still fails when it is over is.
+//
+// Promise: maintenance holds back incidents
 func TestMaintenanceHoldsBackIncidents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, databasetest.Open(t, testbackend.SQLite(t)), 2)
@@ -360,6 +362,8 @@ func TestLostAnnouncementsAreFoundInTheStores(t *testing.T) {
 
 // Evaluators end at any moment, and two believe to be the one: every outage is one incident
 // with one beginning and one end, the same as if nothing had happened.
+//
+// Promise: an outage opens one incident, whichever API node dies
 func TestEveryOutageOnceWhoeverDies(t *testing.T) {
 	t.Parallel()
 	databasetest.Each(t, func(t *testing.T, db *database.DB) {

@@ -126,6 +126,7 @@ func TestAnInvitationHasOneWinner(t *testing.T) {
 	}
 }
 
+// Promise: roles decide what each member may do
 func TestRolesAndRemoval(t *testing.T) {
 	t.Parallel()
 	b := newBenchWith(t, withSockets)

@@ -80,6 +80,8 @@ func ops(t *testing.T, s *Subscription) (ids []any) {
 }
 
 // A process that was frozen is asked before its own clocks had a turn.
+//
+// Promise: no snapshot is green on old evidence
 func TestNoSnapshotIsGreenOnOldEvidence(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -128,6 +128,8 @@ func TestNoTickIsLostByCoalescing(t *testing.T) {
 
 // What changes a state is sent before its time, with all that is there by then; the rest waits for the
 // frame. However much changes, there are twenty frames a second at most.
+//
+// Promise: a change of state is sent at once
 func TestAChangeOfStateIsSentSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,6 +240,7 @@ func TestATargetThatChangesAllTheTimeIsInTenFramesASecond(t *testing.T) {
 	})
 }
 
+// Promise: a target without new results turns to no data by itself
 func TestEvidenceGoesStaleByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -262,6 +265,7 @@ func TestEvidenceGoesStaleByItself(t *testing.T) {
 	})
 }
 
+// Promise: a reader that reconnects misses no change
 func TestResumeAndResync(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

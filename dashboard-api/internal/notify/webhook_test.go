@@ -55,6 +55,7 @@ func newDeliverer(t *testing.T, p *provider, endpoints ...string) *Deliverer {
 	return NewDeliverer(o)
 }
 
+// Promise: webhooks are signed
 func TestWebhookIsSigned(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -84,6 +85,8 @@ func TestWebhookIsSigned(t *testing.T) {
 
 // Addresses of the inside are refused when they are dialled, cloud metadata ones even when the
 // operator opened their range, and so is the way there by a redirect.
+//
+// Promise: webhooks do not reach blocked addresses
 func TestAddressesAreJudged(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -104,6 +104,8 @@ func (dying) Settle(context.Context, string, incidentstore.Batch, incidentstore.
 }
 
 // Killed between claim and completion: sent again with the same key, and nothing is skipped.
+//
+// Promise: a crash neither loses nor repeats a notification
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -52,6 +52,7 @@ func owner(t *testing.T, s *Sessions) (accountstore.User, *http.Cookie) {
 	return user, cookie
 }
 
+// Promise: only one person can use the set-up link
 func TestSetUpHasOneWinner(t *testing.T) {
 	t.Parallel()
 	s, _ := newSessions(t, false)

@@ -89,6 +89,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
+// Promise: parallel password guesses are throttled
 func TestParallelGuessesAreCountedBeforeTheyAreJudged(t *testing.T) {
 	t.Parallel()
 	throttle := NewThrottle(time.Now)

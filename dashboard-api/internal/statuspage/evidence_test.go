@@ -66,6 +66,8 @@ func TestStatedByHandEverywhere(t *testing.T) {
 }
 
 // A page that shows nothing does not say that all is well.
+//
+// Promise: a page without evidence is not green
 func TestAnEmptyPageIsNotWell(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))

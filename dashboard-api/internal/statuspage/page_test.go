@@ -315,6 +315,8 @@ func TestCopies(t *testing.T) {
 }
 
 // What cannot be read is shown as it was last read, with its age, and nothing turns green by it.
+//
+// Promise: a status page shows its last good copy and its age while stores are away
 func TestStoresAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))

@@ -83,6 +83,8 @@ var (
 )
 
 // What is not on the list of what is public is nowhere, whatever is known.
+//
+// Promise: a status page shows nothing that is not on it
 func TestNothingElseIsPublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, testbackend.SQLite(t))

@@ -223,6 +223,8 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 }
 
 // A reader that takes nothing, of a socket or a stream, is alone with that: others are told at once, and it is let go.
+//
+// Promise: a slow reader delays no other
 func TestASlowReaderDelaysNobody(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T, *fixture, pipes){

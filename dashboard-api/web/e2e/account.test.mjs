@@ -77,6 +77,7 @@ test("by keyboard: a second factor is set up, with a wrong password and a wrong 
   await context.close();
 });
 
+// Promise: two-factor authentication asks for a code
 test("signing in asks for a code: a wrong one is told, the app's and a recovery code count once", async () => {
   const { context, page, trouble } = await openPage(browser, undefined, "/login?next=/settings/account");
   await enter(page, email, settings.password);

@@ -112,6 +112,7 @@ test("the list of pages has every address that the dashboard has", async () => {
   assert.deepEqual(lost, []);
 });
 
+// Promise: every page opens without overflow, accessibility violation or console error
 test("every page: no overflow, no axe violation, nothing on the console", async () => {
   const found = [];
   const { context, page, trouble } = await openPage(browser, state, "/login");

@@ -59,6 +59,7 @@ const pill = (page, kind) => page.locator(`[data-link="${kind}"]`).first().waitF
 const firstTick = (page, id) =>
   until(`first tick of target ${id}`, async () => ((await bar(page, id))?.count > 0 ? Date.now() : 0), { everyMs: 50 });
 
+// Promise: a new installation is set up in the browser
 test("set-up: the owner and the first addresses, three required fields", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const page = await context.newPage();
@@ -99,6 +100,7 @@ test("set-up: the owner and the first addresses, three required fields", async (
   await context.close();
 });
 
+// Promise: a target is added, and its first result appears without a reload
 test("keyboard only: c, URL, interval, Enter; the first live result comes by itself", async () => {
   const { context, page } = await signedIn();
   await page.goto(settings.base.href);
@@ -214,6 +216,7 @@ test("only what is live is cut: a stream takes over, then polling, then it resum
   await context.close();
 });
 
+// Promise: no dashboard page is green while it is cut off
 test("cut off, no page says that all is well: of when it is stands there, and green is gone", async () => {
   const { context, page } = await signedIn();
   const main = page.locator("main");
@@ -369,6 +372,7 @@ test("search, filters and keys", verifyOnly, async () => {
   await context.close();
 });
 
+// Promise: text that people entered runs no script
 test("names of other people run no script", async () => {
   const { context, page } = await signedIn();
   const name = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`;

@@ -64,6 +64,7 @@ const openCheck = (page) => page.locator(".log-row").last().click();
 const part = (page, name) =>
   page.locator(".seen-part").filter({ has: page.getByRole("heading", { name, exact: true }) });
 
+// Promise: a failed check shows its evidence, without secrets
 test("a check that failed shows its hops, what failed, the answer and a command; and no secret", async () => {
   const { context, page, trouble } = await openPage(browser, state, `/targets/${shop.id}`, {
     permissions: ["clipboard-read", "clipboard-write"],

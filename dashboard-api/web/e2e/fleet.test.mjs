@@ -137,6 +137,7 @@ test("the period of the ledger is in the address", verifyOnly, async () => {
   await context.close();
 });
 
+// Promise: a prober is drained and resumed in the browser
 test("a prober is drained, after what that means was said, and resumed", async () => {
   const { region: name, probers } = await until("a region that lives", live);
   const who = probers[0].name;

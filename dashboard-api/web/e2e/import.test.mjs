@@ -51,6 +51,7 @@ async function judge(page) {
   await page.locator("[data-import=judged]").waitFor();
 }
 
+// Promise: targets are imported from a table, once
 test("a table is judged, imported, and changes nothing the second time", async () => {
   const { context, page, trouble } = await openPage(browser, state, "/settings");
   await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Import and export" }).click();

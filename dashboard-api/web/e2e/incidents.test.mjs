@@ -71,6 +71,7 @@ test("an incident comes to the open list by itself, with the count in the naviga
   await context.close();
 });
 
+// Promise: an incident is acknowledged
 test("by keyboard: j to the incident, a note, and acknowledged", async () => {
   const { context, page, trouble } = await signedIn(`/incidents?target=${watched.id}&state=open`);
   await page.locator(`[data-incident="${incident.id}"]`).waitFor();

@@ -175,6 +175,7 @@ test("changes of somebody else are not written over", verifyOnly, async () => {
   await context.close();
 });
 
+// Promise: a status page is published and read
 test("what is published is read by others", async () => {
   const { context, page, trouble } = await signedIn(editor());
   await page.getByRole("button", { name: "Publish" }).click();

@@ -93,6 +93,7 @@ const drawn = (page) =>
     );
   });
 
+// Promise: no status page is green while it is cut off
 test("cut off, a page says that nothing is known, until it is answered again", async () => {
   const { context, page, asked } = await opened(`/s/${slug}`);
   await banner(page, "up");

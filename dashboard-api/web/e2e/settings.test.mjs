@@ -18,6 +18,7 @@ after(() => browser?.close());
 
 const signedIn = (path) => openPage(browser, state, path);
 
+// Promise: a notification channel is added and tested
 test("by keyboard: a channel is added, a mistake is told at its field, a test shows what was said", async () => {
   const { context, page, trouble } = await signedIn("/settings/channels");
   await page.getByRole("button", { name: "Add channel" }).first().waitFor();

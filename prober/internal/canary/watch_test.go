@@ -30,6 +30,8 @@ func wait(d time.Duration) {
 
 // More than half must answer. One that is down or hangs suppresses nothing and is not
 // waited for, however the others are.
+//
+// Promise: a prober without connectivity reports `unknown`, never down
 func TestMajority(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -190,6 +192,8 @@ func TestCanariesThatAreBackAcquit(t *testing.T) {
 }
 
 // Waiting ends after two seconds, also when the round that would judge began late.
+//
+// Promise: a failure waits two seconds at most for the connectivity check
 func TestNobodyWaitsLongerThanTwoSeconds(t *testing.T) {
 	in(t, func(t *testing.T) {
 		_, number, _ := net.SplitHostPort(newPort(t).addr)

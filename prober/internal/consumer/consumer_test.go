@@ -92,6 +92,7 @@ func TestRowsBringWhatTheirVisitsSaw(t *testing.T) {
 	})
 }
 
+// Promise: an entry is acknowledged only after its row is durable
 func TestAckOnlyAfterTheRowIsDurable(t *testing.T) {
 	in(t, func(t *testing.T) {
 		r := newRig()
@@ -351,6 +352,8 @@ func TestRowThatCannotBeStoredIsBuriedAlone(t *testing.T) {
 
 // TestEveryDeliveryEndsOnce throws every kind of entry and every kind of trouble
 // at a consumer; finish counts.
+//
+// Promise: every delivery ends exactly once
 func TestEveryDeliveryEndsOnce(t *testing.T) {
 	in(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))

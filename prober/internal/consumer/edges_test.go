@@ -212,6 +212,8 @@ func TestEveryEdgeIsTaken(t *testing.T) {
 }
 
 // A prober that dies anywhere leaves nothing behind that the next one does not settle.
+//
+// Promise: a prober killed at any edge of its statechart loses and doubles nothing
 func TestKilledAtEveryEdge(t *testing.T) {
 	t.Parallel()
 	for _, e := range statechart {

@@ -31,6 +31,8 @@ func (r *rig) scalerSees(context.Context) scaler.Reading {
 
 // Nine targets in ten begin to hang from one moment to the next, after a quiet time in
 // which the prober has made itself small: those that do not are visited on time.
+//
+// Promise: targets that hang delay no other check
 func TestHangingTargetsDelayNobody(t *testing.T) {
 	in(t, func(t *testing.T) {
 		const perSecond, quiet, hanging = 20, 120, 90

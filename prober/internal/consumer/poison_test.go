@@ -17,6 +17,8 @@ import (
 // check and one of ten megabytes. The neighbours are measured; the killer is a dead
 // letter after three deaths on its own, and once the prober is mended a replay measures
 // it and removes the letter.
+//
+// Promise: an entry that kills probers becomes a dead letter
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const (

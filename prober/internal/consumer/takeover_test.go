@@ -136,6 +136,8 @@ func realParts(t *testing.T) (l *lab.Lab, redis *checkstream.Redis, redisURL, pa
 
 // TestKilledProberLosesNothing kills one of two probers in the middle of its work:
 // the other takes over, and every slot has its row.
+//
+// Promise: the checks of a killed prober are taken over
 func TestKilledProberLosesNothing(t *testing.T) {
 	t.Parallel()
 	const perSecond, seconds, killAfter, most = 40, 6, 3, 30

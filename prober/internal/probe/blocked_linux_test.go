@@ -86,6 +86,8 @@ func (c *trap) empty(t *testing.T) {
 
 // No kind of check, however it is led there, sends anything to an address that may not be
 // visited, and what it comes to is no failure of the target.
+//
+// Promise: no check of any kind sends a packet to a blocked address
 func TestBlockedAddressesGetNoPacket(t *testing.T) {
 	t.Parallel()
 	l, caught := startLab(t), setTrap(t)
@@ -148,6 +150,8 @@ func overQUIC(check uptime.Check) uptime.Check {
 
 // A name that was public when it was saved, and leads inside from one look-up to the next,
 // is visited where it is public and nowhere else.
+//
+// Promise: a name that leads inside later gets no packet
 func TestRebindingNamesGetNoPacket(t *testing.T) {
 	t.Parallel()
 	l, caught := startLab(t), setTrap(t)

@@ -64,6 +64,8 @@ const (
 
 // However much a target sends, no more is taken off the wire than the caps say, no more is
 // decoded, and no more is kept to be shown.
+//
+// Promise: answers are read within their caps
 func TestAnswersAreReadWithinTheirCaps(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)

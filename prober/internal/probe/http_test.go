@@ -89,6 +89,8 @@ func expecting(ranges ...uptime.StatusRange) func(*uptime.Check) {
 
 // TestEveryWayToBeWrong visits real servers: one of each failure is in TestMatrix, here are the other
 // ways to them, and those that come close.
+//
+// Promise: each way to fail has its own reason
 func TestEveryWayToBeWrong(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)
@@ -179,6 +181,7 @@ func verify(t *testing.T, o Outcome, want any, code int) {
 	}
 }
 
+// Promise: a check measures its five phases and the certificate
 func TestPhasesAndCertificate(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)

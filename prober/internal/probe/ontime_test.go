@@ -24,6 +24,8 @@ const longest = 20 * time.Second
 // Whatever a target does to be waited for, the visit ends at its timeout, and says what it waited
 // for. Each is tried again, with twice the time, when a machine that was busy did not come so far.
 // How late the end may be is looked at in long runs only: what postpones it does so every time.
+//
+// Promise: every check ends at its timeout, whatever the target does
 func TestEveryVisitEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	l := startLab(t)

@@ -37,6 +37,7 @@ func TestSteadyPublishesOneSecondAhead(t *testing.T) {
 	})
 }
 
+// Promise: a standby publisher takes over from a killed one
 func TestTakeoverAfterKill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,6 +56,7 @@ func TestTakeoverAfterKill(t *testing.T) {
 	})
 }
 
+// Promise: a publisher that froze cannot publish old slots
 func TestFreezeRefusesStaleTicks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,6 +167,7 @@ func TestCatchUpIsPacedAndStatesTheRest(t *testing.T) {
 	})
 }
 
+// Promise: a long pause is caught up without a burst, and the rest is stated
 func TestHourLongPauseIsOneGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,6 +187,7 @@ func TestHourLongPauseIsOneGap(t *testing.T) {
 	})
 }
 
+// Promise: what a full stream refuses is `missed(backpressure)`
 func TestFullStreamIsStated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

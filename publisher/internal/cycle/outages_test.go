@@ -195,6 +195,7 @@ func TestTornAdoptionIsStated(t *testing.T) {
 	})
 }
 
+// Promise: publishing pauses while clocks disagree
 func TestClocksThatDisagreePausePublishing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,8 @@ var (
 // TestAnyHistoryAddsUp runs random histories of edits, crashes, freezes, outages,
 // lost replies, full streams and clocks that jump, over two or three publishers, sweeps, and asks
 // each time whether planned = published + missed, exactly.
+//
+// Promise: every due slot is published or stated as missed, whatever fails
 func TestAnyHistoryAddsUp(t *testing.T) {
 	t.Parallel()
 	n := *seeds
