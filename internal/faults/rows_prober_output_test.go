@@ -55,7 +55,7 @@ func outputUnread(r *rig, t *trial) {
 	}
 	e := victim.last()
 	said, err := os.Stat(filepath.Join(victim.spool, "watchdog.txt")) // just before the end
-	if e.code != 70 || err != nil || e.at.Sub(said.ModTime()) > time.Second {
+	if e.code != 70 || err != nil || e.at.Sub(said.ModTime()) > patience(time.Second) {
 		t.Errorf("it ended with code %d and signal %v after %v (%v), want 70 within a second of its last words", e.code, e.signal, e.after, err)
 	}
 	victim.unmute()
