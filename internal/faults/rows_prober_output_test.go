@@ -9,7 +9,7 @@ import (
 
 // outputUnread stops reading what the only prober of a region prints. Its checks go on
 // until a stage hangs, each trial another one; the watchdog ends it all the same. In
-// `make test` only one trial waits for that: a stage has a minute.
+// `make verify` only one trial waits for that: a stage has a minute.
 func outputUnread(r *rig, t *trial) {
 	victim := r.named("us-1")
 	hangs := full || t.number == 2
