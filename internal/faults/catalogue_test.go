@@ -3,7 +3,7 @@ package faults
 // fault is a line of the table, whoever proves it.
 type fault struct {
 	id      string
-	star    bool // a headline: `make test` runs it
+	star    bool // a headline: `make verify` runs it
 	n       int  // trials the table asks for; 0: once
 	what    string
 	promise string

@@ -1,6 +1,7 @@
 // Package faults breaks a fleet of the real programs and proves that nothing is
 // lost, nothing counted twice and nothing left unexplained.
 //
+//	go test -short ./internal/faults   one row of each kind of fault in one fleet: see brief
 //	go test ./internal/faults          the starred rows, a few trials each, short outages
 //	make faults ROW=F10 N=50           any row in full; adds to docs/faults.jsonl and goes on where it stopped
 //	make faults ROW=F10 SEED=7 FIRST=3 N=1   that trial again
@@ -50,7 +51,7 @@
 //	judging     t.Errorf, t.Fatalf (they go into docs/faults.jsonl), t.keepCopies(), r.audit.Window/Copies/Measured/Query/Exec
 //	the rest    r.call("POST", "/api/v1/targets", body, &answer), r.create(n, intervalS), r.ids, r.lab, r.dir
 //
-// `make test` runs two fleets side by side: publisher and Redis rows in one, prober
-// and ClickHouse rows in the other. A row needs no fleet of its own unless it changes
-// what others rely on: set row.fleet (postgres, env) then, and it gets one.
+// `make verify` runs four fleets, two side by side: see lanes. `make test` runs the rows of
+// brief in one. A row needs no fleet of its own unless it changes what others rely on: set
+// row.fleet (postgres, env) then, and it gets one.
 package faults

@@ -9,6 +9,8 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // edge is the way of one process to one store: a proxy that can misbehave.
@@ -22,9 +24,7 @@ type edges []*edge
 func newEdge(t testing.TB, name, upstream string) *edge {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	// Not 127.0.0.1: outgoing connections have their ports there, and one could take
-	// that of an edge while it is cut.
-	e := &edge{toxiproxy.NewProxy(server, name, "127.0.0.2:0", upstream)}
+	e := &edge{toxiproxy.NewProxy(server, name, "127.0.0.1:"+testfleet.Port(t), upstream)}
 	if err := e.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}

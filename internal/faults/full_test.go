@@ -4,6 +4,7 @@ package faults
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -14,7 +15,12 @@ import (
 const full = true
 
 // patience stretches no limit of time here.
-const patience = 1
+func patience(limit time.Duration) time.Duration { return limit }
+
+// repeat is the command that runs the trials of a row again.
+func repeat(id string, seed uint64, first, trials int) string {
+	return fmt.Sprintf("make faults ROW=%s SEED=%d FIRST=%d N=%d", id, seed, first, trials)
+}
 
 // TestRow runs ROW until docs/faults.jsonl counts N good trials of it for this
 // pipeline, in chunks, each with an account and a line of its own. TARGETS,

@@ -59,7 +59,7 @@ func (m mutation) run(t *testing.T) (red bool) {
 			t.Fatalf("%s does not compile: %v", m.name, err)
 		}
 		env = append(env, "PROBEFLEET_BIN="+bin, "ROW="+m.row)
-		args = append(args, "-run", "TestRows", "./internal/faults")
+		args = append(args, "-short", "-run", "TestRows", "./internal/faults")
 	} else {
 		args = append(append(args, "-overlay", overlay), m.test...)
 	}
@@ -104,7 +104,7 @@ func (m mutation) overlay(t *testing.T, dir string) string {
 
 func (m mutation) proof() string {
 	if m.row != "" {
-		return "ROW=" + m.row + " go test -run TestRows ./internal/faults"
+		return "ROW=" + m.row + " go test -short -run TestRows ./internal/faults"
 	}
 	return "go test " + strings.Join(m.test, " ")
 }

@@ -3,14 +3,11 @@ package faults
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,7 +83,7 @@ func newRig(t testing.TB, f fleet) *rig {
 	}
 	t.Cleanup(func() { _ = r.audit.Close() })
 
-	port := freePort(t)
+	port := testfleet.Port(t)
 	r.api = r.process(bin, "dashboard-api", "api", "", true, "PORT="+port, "API_BIND=127.0.0.1", "BOOTSTRAP_API_KEY="+apiKey)
 	r.api.url = "http://127.0.0.1:" + port
 	for i := range 3 {
@@ -144,7 +141,7 @@ func (r *rig) process(bin, kind, name, region string, database bool, env ...stri
 	ended := make(chan struct{})
 	close(ended)
 	p := &process{
-		name: name, kind: kind, region: region, ops: "127.0.0.1:" + freePort(r.t), spool: filepath.Join(r.dir, "spool-"+name),
+		name: name, kind: kind, region: region, ops: "127.0.0.1:" + testfleet.Port(r.t), spool: filepath.Join(r.dir, "spool-"+name),
 		path: filepath.Join(bin, kind), log: log, done: ended, seen: map[string]bool{},
 		redis: newEdge(r.t, name+"-redis", hostOf(r.t, r.redis.url())),
 		click: newEdge(r.t, name+"-clickhouse", hostOf(r.t, r.click.url())),
@@ -240,17 +237,17 @@ func (r *rig) heal() {
 func (r *rig) await(limit time.Duration, what string, ok func() bool) {
 	r.t.Helper()
 	if !r.within(limit, ok) {
-		r.t.Fatalf("not within %v: %s (%s)", limit, what, r.state())
+		r.t.Fatalf("not within %v: %s (%s)", patience(limit), what, r.state())
 	}
 }
 
 func (r *rig) within(limit time.Duration, ok func() bool) bool {
-	for deadline := time.Now().Add(patience * limit); ; {
+	for deadline := time.Now().Add(patience(limit)); ; {
 		began := time.Now()
 		if ok() {
 			return true
 		}
-		if time.Now().After(deadline) {
+		if began.After(deadline) { // the last try begins after it: the machine may have been busy
 			return false
 		}
 		<-time.After(max(100*time.Millisecond, 2*time.Since(began))) // an audit is work for the same cores
@@ -289,22 +286,3 @@ func raceDetector() bool { return os.Getenv("RACE") != "0" }
 
 // beginning is held by the rig that starts its fleet.
 var beginning sync.Mutex
-
-// lastPort is shared by the rigs of this process: each gets ports that no other has,
-// also while a process of its own is down. They are below those that the kernel gives to
-// outgoing connections, and below those of `probefleet up`.
-var lastPort atomic.Int64
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	for range 1000 {
-		port := strconv.FormatInt(10_000+(int64(os.Getpid())*64+lastPort.Add(1))%9_000, 10)
-		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err == nil {
-			_ = listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port between 10000 and 19000")
-	return ""
-}

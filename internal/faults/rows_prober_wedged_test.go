@@ -41,7 +41,7 @@ func (t *trial) install(env ...string) *installed {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	port, canary := freePort(t), testfleet.Canary(t)
+	port, canary := testfleet.Port(t), testfleet.Canary(t)
 	cmd := exec.Command(filepath.Join(testfleet.Programs(t, build()), "probefleet"), "up", "--dir", in.dir, "--port", port, "--regions", "local")
 	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+canary), env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -176,7 +176,7 @@ func runtimeWedged(_ *rig, t *trial) {
 	}
 	killed := time.Now()
 	t.rig.within(5*time.Second, func() bool { _, n, _ := in.prober(); return n > 0 })
-	if _, n, how := in.prober(); restarts != 0 || n != 1 || killed.Sub(wedged) > patience*20*time.Second {
+	if _, n, how := in.prober(); restarts != 0 || n != 1 || killed.Sub(wedged) > patience(20*time.Second) {
 		t.Errorf("after %v without an answer it was started again %d times (%s), want once, within 20 s", killed.Sub(wedged).Round(time.Millisecond), n, how)
 	}
 	t.injected = wedged

@@ -130,10 +130,11 @@ func redisDown(r *rig, t *trial) {
 	t.mended()
 	redis := t.console()
 	before, _ := redis.stream()
-	watched := min(time.Minute, 15*time.Second+t.outage/10)
+	began := time.Now()
 	t.recoveredAt(t.firstCheck(t.injected.Add(time.Second), 30*time.Second), 5*time.Second)
-	t.wait(time.Until(t.injected.Add(watched)))
+	t.wait(time.Until(t.injected.Add(min(time.Minute, t.outage))))
 	after, _ := redis.stream()
+	watched := time.Since(began)
 	if most := 1.2*steady*watched.Seconds() + 2*steady; float64(after-before) > most {
 		t.Errorf("%d checks were published in the first %v, more than %.0f", after-before, watched, most)
 	}

@@ -47,7 +47,7 @@ func runJobs(t *testing.T, f fleet, seed uint64, jobs []job, report func(*testin
 			a.Seed, a.First, a.Race = seed, j.first, raceDetector()
 			t.Log(a)
 			if !a.OK {
-				t.Errorf("the promise of %s does not hold; replay with: make faults ROW=%s SEED=%d FIRST=%d N=%d", j.row.id, j.row.id, seed, j.first, j.trials)
+				t.Errorf("the promise of %s does not hold; repeat it with: %s", j.row.id, repeat(j.row.id, seed, j.first, j.trials))
 			}
 			report(t, a)
 		})

@@ -5,11 +5,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/deploy/embedded"
+	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
 // store is the Redis or the ClickHouse of the fleet. Its address and data stay the
@@ -30,11 +32,10 @@ type running interface {
 
 func newRedis(t testing.TB, dir string) *store {
 	t.Helper()
-	port := 0
+	port := port(t)
 	return newStore(t, "redis", dir, func(ctx context.Context) (running, error) {
 		r, err := embedded.StartRedis(ctx, embedded.Options{Dir: dir, Port: port})
 		if err == nil {
-			port = r.Port()
 			if !r.Durable() {
 				t.Fatal("no redis-server on PATH: run `make deps`")
 			}
@@ -49,14 +50,8 @@ func newClickHouse(t testing.TB, dir string) *store {
 	if err != nil {
 		t.Fatalf("%v: run `make deps`", err)
 	}
-	o := embedded.Options{Dir: dir, LibPath: library}
-	return newStore(t, "clickhouse", dir, func(ctx context.Context) (running, error) {
-		c, err := embedded.StartClickHouse(ctx, o)
-		if err == nil {
-			o.HTTPPort, o.TCPPort = c.HTTPPort(), c.TCPPort()
-		}
-		return c, err
-	})
+	o := embedded.Options{Dir: dir, LibPath: library, HTTPPort: port(t), TCPPort: port(t)}
+	return newStore(t, "clickhouse", dir, func(ctx context.Context) (running, error) { return embedded.StartClickHouse(ctx, o) })
 }
 
 func newStore(t testing.TB, name, dir string, begin func(context.Context) (running, error)) *store {
@@ -65,6 +60,15 @@ func newStore(t testing.TB, name, dir string, begin func(context.Context) (runni
 	s.start(t)
 	t.Cleanup(func() { s.current.Kill() })
 	return s
+}
+
+func port(t testing.TB) int {
+	t.Helper()
+	n, err := strconv.Atoi(testfleet.Port(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // kill ends it as a crash would.

@@ -27,7 +27,8 @@ func TestTableIsCurrent(t *testing.T) {
 	var doc strings.Builder
 	doc.WriteString("# What must survive what\n\nWritten by `make faults` from `docs/faults.jsonl`, which holds one line per run: the row, its trials, the seed, the commit and a hash of the\npipeline's sources. Runs of the same pipeline are added up. Every slot that was due while a fault lasted, and from two seconds before it until the\n" +
 		"fleet was whole again, was held against the rows by an auditor that shares no code with the pipeline, and by the installation's own ledger.\n\n" +
-		"- **lost**: slots without a row, or with an outcome the promise does not allow\n- **doubled**: rows beyond one a slot; in F41, copies on disk too\n- **unexplained**: what the ledger cannot account for\n\n`make faults ROW=F10 N=50` runs a row and adds to the table; `SEED=… FIRST=… N=1` repeats a trial. ★: `make test` runs it, three trials with outages of 15 s and four times the patience: it proves the sums on a slow machine too.\n\n")
+		"- **lost**: slots without a row, or with an outcome the promise does not allow\n- **doubled**: rows beyond one a slot; in F41, copies on disk too\n- **unexplained**: what the ledger cannot account for\n\n`make faults ROW=F10 N=50` runs a row and adds to the table; `SEED=… FIRST=… N=1` repeats a trial. ★: `make verify` runs it, three trials with outages of 15 s\nand four times the patience. `make test` runs " +
+		strings.Join(brief(), ", ") + ": one trial each, three of F42, with outages of 5 s and no limit of time. Both prove the sums on a slow machine too.\n\n")
 	doc.WriteString("## Injected into a running fleet\n\n| | fault | promise | n | targets | outage | planned | lost | doubled | unexplained | recovery p50 / p99 | commits |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	all, elsewhere, absent := readAccounts(t), "", ""
 	for _, f := range catalogue() {
@@ -122,6 +123,11 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s is in the catalogue twice", f.id)
 		}
 		known[f.id] = f
+	}
+	for _, id := range brief() {
+		if !known[id].star {
+			t.Errorf("row %s is for `make test` and has no star", id)
+		}
 	}
 	for _, w := range rows() {
 		f, found := known[w.id]

@@ -12,9 +12,9 @@ import (
 // row is one line of the table of faults.
 type row struct {
 	id        string
-	suite     int           // trials in `make test`; 0: only by `make faults`
+	suite     int           // trials in `make verify`; 0: only by `make faults`; for `make test` see brief
 	chunk     int           // trials between two accounts in `make faults`; 0 is 10
-	outage    time.Duration // what the table asks for; `make test` takes 15 s at most
+	outage    time.Duration // what the table asks for; the suite takes less: see suite_test.go
 	targets   int           // what the table asks for; 0 is a small fleet of 200 every 10 s
 	intervalS int
 	fleet     fleet    // what else its fleet needs; targets and interval come from above
@@ -95,8 +95,8 @@ func (t *trial) recovered(limit time.Duration) {
 func (t *trial) recoveredAt(at time.Time, limit time.Duration) {
 	t.Helper()
 	t.recovery = at.Sub(t.injected)
-	if t.recovery > patience*limit {
-		t.Errorf("recovered after %v, want %v", t.recovery.Round(time.Millisecond), limit)
+	if t.recovery > patience(limit) {
+		t.Errorf("recovered after %v, want %v", t.recovery.Round(time.Millisecond), patience(limit))
 	}
 }
 
@@ -107,7 +107,7 @@ func (t *trial) mended() { t.injected = time.Now() }
 func (t *trial) await(limit time.Duration, what string, ok func() bool) {
 	t.Helper()
 	if !t.rig.within(limit, ok) {
-		t.Fatalf("not within %v: %s (%s)", limit, what, t.rig.state())
+		t.Fatalf("not within %v: %s (%s)", patience(limit), what, t.rig.state())
 	}
 }
 
