@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
-	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 // edge is the way of one process to one store: a proxy that can misbehave.
@@ -24,7 +25,7 @@ type edges []*edge
 func newEdge(t testing.TB, name, upstream string) *edge {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	e := &edge{toxiproxy.NewProxy(server, name, "127.0.0.1:"+testfleet.Port(t), upstream)}
+	e := &edge{toxiproxy.NewProxy(server, name, fmt.Sprint("127.0.0.1:", testbackend.Port(t)), upstream)}
 	if err := e.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}

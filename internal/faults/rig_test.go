@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -83,7 +84,7 @@ func newRig(t testing.TB, f fleet) *rig {
 	}
 	t.Cleanup(func() { _ = r.audit.Close() })
 
-	port := testfleet.Port(t)
+	port := strconv.Itoa(testbackend.Port(t))
 	r.api = r.process(bin, "dashboard-api", "api", "", true, "PORT="+port, "API_BIND=127.0.0.1", "BOOTSTRAP_API_KEY="+apiKey)
 	r.api.url = "http://127.0.0.1:" + port
 	for i := range 3 {
@@ -141,7 +142,7 @@ func (r *rig) process(bin, kind, name, region string, database bool, env ...stri
 	ended := make(chan struct{})
 	close(ended)
 	p := &process{
-		name: name, kind: kind, region: region, ops: "127.0.0.1:" + testfleet.Port(r.t), spool: filepath.Join(r.dir, "spool-"+name),
+		name: name, kind: kind, region: region, ops: fmt.Sprint("127.0.0.1:", testbackend.Port(r.t)), spool: filepath.Join(r.dir, "spool-"+name),
 		path: filepath.Join(bin, kind), log: log, done: ended, seen: map[string]bool{},
 		redis: newEdge(r.t, name+"-redis", hostOf(r.t, r.redis.url())),
 		click: newEdge(r.t, name+"-clickhouse", hostOf(r.t, r.click.url())),

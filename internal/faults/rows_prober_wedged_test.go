@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/probefleet/probefleet/internal/testbackend"
 	"github.com/probefleet/probefleet/internal/testfleet"
 )
 
@@ -41,7 +43,7 @@ func (t *trial) install(env ...string) *installed {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	port, canary := testfleet.Port(t), testfleet.Canary(t)
+	port, canary := strconv.Itoa(testbackend.Port(t)), testfleet.Canary(t)
 	cmd := exec.Command(filepath.Join(testfleet.Programs(t, build()), "probefleet"), "up", "--dir", in.dir, "--port", port, "--regions", "local")
 	cmd.Env = append(append(os.Environ(), "BOOTSTRAP_API_KEY="+apiKey, "PROBER_ALLOW_CIDRS=127.0.0.0/8", "PROBER_CANARIES="+canary), env...)
 	cmd.Stdout, cmd.Stderr = log, log

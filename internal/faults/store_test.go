@@ -5,13 +5,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/probefleet/probefleet/deploy/embedded"
-	"github.com/probefleet/probefleet/internal/testfleet"
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 // store is the Redis or the ClickHouse of the fleet. Its address and data stay the
@@ -32,7 +31,7 @@ type running interface {
 
 func newRedis(t testing.TB, dir string) *store {
 	t.Helper()
-	port := port(t)
+	port := testbackend.Port(t)
 	return newStore(t, "redis", dir, func(ctx context.Context) (running, error) {
 		r, err := embedded.StartRedis(ctx, embedded.Options{Dir: dir, Port: port})
 		if err == nil {
@@ -50,7 +49,7 @@ func newClickHouse(t testing.TB, dir string) *store {
 	if err != nil {
 		t.Fatalf("%v: run `make deps`", err)
 	}
-	o := embedded.Options{Dir: dir, LibPath: library, HTTPPort: port(t), TCPPort: port(t)}
+	o := embedded.Options{Dir: dir, LibPath: library, HTTPPort: testbackend.Port(t), TCPPort: testbackend.Port(t)}
 	return newStore(t, "clickhouse", dir, func(ctx context.Context) (running, error) { return embedded.StartClickHouse(ctx, o) })
 }
 
@@ -60,15 +59,6 @@ func newStore(t testing.TB, name, dir string, begin func(context.Context) (runni
 	s.start(t)
 	t.Cleanup(func() { s.current.Kill() })
 	return s
-}
-
-func port(t testing.TB) int {
-	t.Helper()
-	n, err := strconv.Atoi(testfleet.Port(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 // kill ends it as a crash would.

@@ -2,40 +2,41 @@ package testbackend
 
 import (
 	"fmt"
-	"net"
-	"os"
-	"sync/atomic"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
-// Ports of tests: below those that systems give to outgoing connections and to listeners that ask
-// for any, above those of this module's programs and of the tests of faults.
-const (
-	firstPort = 30_000
-	ports     = 2_700
-)
-
-// lastPort counts those that were given. Other tests run beside: each process begins elsewhere.
-var lastPort atomic.Int64
-
-// Port finds a port of the loopback interface on which nobody listens. No connection and no listener
-// that asks for any takes it until what is to listen there does, nor while that is started again.
+// Port is a port of 127.0.0.1 for a program that the test starts, perhaps more than once. It is held
+// until the test ends: see holdPort.
 func Port(t testing.TB) int {
 	t.Helper()
-	port, err := freePort()
+	port, release, err := holdPort()
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(release)
 	return port
 }
 
-func freePort() (port int, err error) {
-	for range 100 {
-		var listener net.Listener
-		port = firstPort + (os.Getpid()*37+int(lastPort.Add(1)))%ports
-		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			return port, listener.Close()
+// holdPort binds a free port of 127.0.0.1 and does not listen there. A program may listen on it all
+// the same if it sets SO_REUSEADDR, as servers do; nobody is given the port who asks for a free one or
+// connects to somewhere. While the program does not run, connections are refused.
+func holdPort() (port int, release func(), err error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, nil, fmt.Errorf("hold a port: %w", err)
+	}
+	release = func() { _ = unix.Close(fd) }
+	if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err == nil {
+		var address unix.Sockaddr
+		if address, err = unix.Getsockname(fd); err == nil {
+			return address.(*unix.SockaddrInet4).Port, release, nil
 		}
 	}
-	return 0, fmt.Errorf("find a free port between %d and %d: %w", firstPort, firstPort+ports, err)
+	release()
+	return 0, nil, fmt.Errorf("hold a port: %w", err)
 }

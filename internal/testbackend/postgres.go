@@ -125,16 +125,11 @@ func (h *postgresHost) stop() error { h.server.kill(); return nil } // what was 
 func PostgresServer(t testing.TB) *Server {
 	t.Helper()
 	var data postgresData
-	port := 0
+	port := Port(t)
 	return newServer(t, "postgres", func() (running, error) {
 		var err error
 		if data.dir == "" {
 			if data, err = newPostgresData(); err != nil {
-				return nil, err
-			}
-		}
-		if port == 0 {
-			if port, err = freePort(); err != nil {
 				return nil, err
 			}
 		}
@@ -154,20 +149,16 @@ func startPostgresHost() (*postgresHost, error) {
 	if err != nil {
 		return nil, err
 	}
-	const attempts = 3 // a port may be taken in between
-	for attempt := 1; ; attempt++ {
-		port, err := freePort()
-		if err != nil {
-			return nil, err
-		}
-		host, err := data.run(port)
-		if err == nil {
-			atExit(host.Kill)
-		}
-		if err == nil || attempt == attempts {
-			return host, err
-		}
+	port, release, err := holdPort()
+	if err != nil {
+		return nil, err
 	}
+	atExit(release)
+	host, err := data.run(port)
+	if err == nil {
+		atExit(host.Kill)
+	}
+	return host, err
 }
 
 // postgresData is a cluster that a server can run on.

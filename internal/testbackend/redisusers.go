@@ -94,10 +94,11 @@ func startRedisWithUsers(acl string) (*server, string, error) {
 	if err := os.WriteFile(users, []byte(acl), 0o600); err != nil {
 		return nil, "", err
 	}
-	port, err := freePort()
+	port, release, err := holdPort()
 	if err != nil {
 		return nil, "", err
 	}
+	atExit(release)
 	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir, "--logfile", log, "--aclfile", users, "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	server, err := start(cmd)

@@ -48,13 +48,12 @@ func RedisServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("redis for tests: %v", err)
 	}
-	port := 0
+	port := Port(t)
 	return newServer(t, "redis", func() (running, error) {
 		r, err := startRedis(port, dir)
 		if err != nil {
 			return nil, err
 		}
-		port = r.Port()
 		return runningRedis{r}, nil
 	})
 }
@@ -67,13 +66,12 @@ func ClickHouseServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("clickhouse for tests: %v", err)
 	}
-	o := embedded.Options{Dir: dir}
+	o := embedded.Options{Dir: dir, HTTPPort: Port(t), TCPPort: Port(t)}
 	return newServer(t, "clickhouse", func() (running, error) {
 		c, err := startClickHouse(o)
 		if err != nil {
 			return nil, err
 		}
-		o.HTTPPort, o.TCPPort = c.HTTPPort(), c.TCPPort()
 		return runningClick{c}, nil
 	})
 }

@@ -1,14 +1,17 @@
-package testfleet
+package testbackend_test
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
+
+	"github.com/probefleet/probefleet/internal/testbackend"
 )
 
 func TestPortIsHeld(t *testing.T) {
 	t.Parallel()
-	address := "127.0.0.1:" + Port(t)
+	address := fmt.Sprint("127.0.0.1:", testbackend.Port(t))
 	for range 3 {
 		if conn, err := net.DialTimeout("tcp", address, time.Minute); err == nil {
 			_ = conn.Close()
