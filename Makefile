@@ -39,7 +39,7 @@ $(WEB)/dist/index.html: $(WEB)/node_modules/.package-lock.json $(WEB_SOURCES)
 deps: ## install what the tests need: redis-server, postgresql, chromium, caddy and nginx through apt
 	@deploy/install-test-deps.sh
 
-test: deps ## what every change must pass: unit, integration, faults, end to end, browser, linters (about ten minutes on two cores)
+test: deps ## what every change must pass: unit, integration, faults, end to end, browser, linters (about a quarter of an hour on two cores)
 	@$(GO) run ./internal/testsuite test
 
 test-unit: ## only what needs no server, for every save
