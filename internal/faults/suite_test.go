@@ -33,6 +33,9 @@ func patience(limit time.Duration) time.Duration {
 // Promise: nothing is lost, doubled or unexplained while processes and stores fail
 func TestRows(t *testing.T) {
 	seed, only := seedOf(t), os.Getenv("ROW")
+	// Not shorter, though these programs would take it: the sweep tells slots apart that are
+	// ten seconds apart, and a visit may take as long as its interval.
+	size := fleet{targets: 200, intervalS: 10}
 	testfleet.Programs(t, build()) // before the clocks of the fleets run
 	if testing.Short() {
 		var jobs []job
@@ -50,7 +53,7 @@ func TestRows(t *testing.T) {
 				jobs = append(jobs, j)
 			}
 		}
-		runJobs(t, fleet{targets: 40, intervalS: 2}, seed, jobs, func(*testing.T, account) {})
+		runJobs(t, size, seed, jobs, func(*testing.T, account) {})
 		return
 	}
 	for i, lane := range lanes() {
@@ -61,7 +64,7 @@ func TestRows(t *testing.T) {
 				continue
 			}
 			f := w.fleet
-			f.targets, f.intervalS = 200, 10
+			f.targets, f.intervalS = size.targets, size.intervalS
 			at := slices.IndexFunc(fleets, func(other fleet) bool { return reflect.DeepEqual(other, f) })
 			if at < 0 {
 				at, fleets, jobs = len(fleets), append(fleets, f), append(jobs, nil)
