@@ -109,10 +109,10 @@ func goPromises(t *testing.T) (found []promise) {
 }
 
 func levelOf(f file) string {
-	switch folder := path.Dir(f.path); {
-	case folder == "internal/e2e":
+	switch path.Dir(f.path) {
+	case "internal/e2e":
 		return "end to end"
-	case folder == "internal/faults":
+	case "internal/faults":
 		return "faults"
 	}
 	// Tests of a package share its servers: one file that starts them is enough.

@@ -5,4 +5,4 @@ package e2e
 import "github.com/probefleet/probefleet/internal/testfleet"
 
 // variant is the programs that tests run: they accept intervals of one second.
-var variant = testfleet.Build{Failpoints: true} //nolint:gochecknoglobals // a constant
+var variant = testfleet.Build{Failpoints: true}

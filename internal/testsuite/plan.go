@@ -26,7 +26,7 @@ func testPlan(ctx context.Context, s *suite) (plan, error) {
 		lanes: [][]stage{
 			{
 				{"unit", goStage(p.unit, "-short")},
-				{"integration", goStage(p.integration, "-short")},
+				{"integration", goStage(p.integration, "-short", "-p=3")}, // many wait
 				{"memory", memory},
 				{"web", web},
 				{"lint", lint},

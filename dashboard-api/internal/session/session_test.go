@@ -206,7 +206,7 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 	hashed := 0
 	hasher.encode = func(password string, salt []byte) string {
 		hashed++
-		return owasp.encode(password, salt)
+		return owasp().encode(password, salt)
 	}
 	for _, stored := range []string{stored, ""} {
 		hashed = 0
