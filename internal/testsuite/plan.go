@@ -15,7 +15,7 @@ import (
 // hangs is the time limit of a test binary: whoever needs more than that hangs.
 const hangs = "-timeout=20m"
 
-// testPlan is what every change must pass. The first lane mostly computes, the second mostly waits.
+// testPlan is what every change must pass. The first lane mostly computes, the others mostly wait.
 func testPlan(ctx context.Context, s *suite) (plan, error) {
 	p, err := s.packages(ctx, "./...")
 	if err != nil {
@@ -33,6 +33,8 @@ func testPlan(ctx context.Context, s *suite) (plan, error) {
 			},
 			{
 				{"faults", goStage([]string{faults}, "-short", "-count=1")},
+			},
+			{
 				{"end to end", goStage([]string{endToEnd}, "-short", "-count=1")},
 				{"browser", goStage([]string{endToEnd}, "-short", "-count=1", "-tags=browser", "-run=^TestBrowser$")},
 			},
