@@ -40,7 +40,9 @@ func TestQuestionsEndWithTheirCaller(t *testing.T) {
 	var spread, together []uptime.Result // over the month, and in one hour
 	for i := range 30 {
 		at, region := now.Add(-time.Duration(i)*20*time.Hour).Truncate(time.Millisecond), fmt.Sprint("r", i)
-		spread = append(spread, up(1, region, at))
+		failed := up(1, "failing "+region, at) // else a question for failures has nothing to be slow with
+		failed.Status, failed.Failure = uptime.StatusDown, uptime.FailureTimeout
+		spread = append(spread, up(1, region, at), failed)
 		together = append(together, up(1, region, now.Truncate(hour).Add(-2*day)))
 	}
 	insert(t, s, batchOf(spread...), batchOf(together...))
