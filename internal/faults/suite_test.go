@@ -33,8 +33,8 @@ func patience(limit time.Duration) time.Duration {
 // Promise: nothing is lost, doubled or unexplained while processes and stores fail
 func TestRows(t *testing.T) {
 	seed, only := seedOf(t), os.Getenv("ROW")
-	// Not shorter, though these programs would take it: the sweep tells slots apart that are
-	// ten seconds apart, and a visit may take as long as its interval.
+	// Not shorter, though these programs would accept it: the timeout follows the interval, and
+	// targets of a busy machine would be down.
 	size := fleet{targets: 200, intervalS: 10}
 	testfleet.Programs(t, build()) // before the clocks of the fleets run
 	if testing.Short() {

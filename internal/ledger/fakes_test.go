@@ -171,7 +171,7 @@ func randomWorld(rng *rand.Rand, within time.Duration) *world {
 			continue
 		}
 		gone[id] = v.Deleted
-		v.Schedule = uptime.Schedule{TargetID: id, Interval: time.Duration(10+rng.IntN(80)) * time.Second, Active: !v.Deleted && rng.IntN(4) > 0}
+		v.Schedule = uptime.Schedule{TargetID: id, Interval: uptime.MinInterval + time.Duration(rng.IntN(80))*time.Second, Active: !v.Deleted && rng.IntN(4) > 0}
 		if rng.IntN(2) == 0 {
 			v.Schedule.Regions = []string{"eu", "us"}[rng.IntN(2):]
 		}

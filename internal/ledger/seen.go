@@ -2,17 +2,18 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"github.com/probefleet/probefleet/internal/uptime"
 )
 
 const (
-	sliceLength = 10 * 60_000 // ms: so a target has at most 60 slots in a slice
-	bucket      = 10_000      // ms: the shortest interval, so one slot a bucket
+	bucket      = int64(uptime.MinInterval / time.Millisecond) // ms: so one slot a bucket
+	sliceLength = 60 * bucket                                  // so a target's slots fit into a word
 )
 
 // seen remembers which planned slots of a slice have a row: one word of bits per
-// target and region, because within one version slots are at least ten seconds
+// target and region, because within one version slots are at least MinInterval
 // apart. Where versions change within the slice it keeps the slots themselves.
 type seen struct {
 	plan  *Plan
