@@ -9,7 +9,7 @@ export CGO_ENABLED ?= 1
 # Without the path of the checkout in what is built, all checkouts share one build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-.PHONY: help run build test test-unit verify stress lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
+.PHONY: help run build test test-unit test-browser verify stress lint fmt bench bench-engine bench-history bench-live bench-page bench-web sim outages faults fuzz mutations load generate clean deps deps-run web
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

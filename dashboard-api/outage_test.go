@@ -218,7 +218,7 @@ func TestHistoryWithoutClickHouse(t *testing.T) {
 		{"frozen", func() { signal(t, site.clickHouse, syscall.SIGSTOP) }, func() { signal(t, site.clickHouse, syscall.SIGCONT) }, 15 * time.Second},
 	} {
 		if outage.name == "frozen" && testing.Short() {
-			continue // make verify: who freezes is told by time alone
+			continue // make verify: only timeouts tell a frozen store from a slow one
 		}
 		outage.begin()
 		for name, path := range paths() {
@@ -290,7 +290,7 @@ func TestLiveStateWithoutRedis(t *testing.T) {
 		{"killed", site.redis.Kill, site.redis.Restart},
 	} {
 		if outage.name == "frozen" && testing.Short() {
-			continue // make verify: who freezes is told by time alone
+			continue // make verify: only timeouts tell a frozen store from a slow one
 		}
 		outage.begin()
 		n.within(backAgain, outage.name+": the fleet says since when it is not known", func() bool {

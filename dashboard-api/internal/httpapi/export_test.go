@@ -185,7 +185,8 @@ func TestExportsTakeConstantMemory(t *testing.T) {
 	if lines != rows+1 || !strings.Contains(last, "complete") {
 		t.Errorf("%d lines, the last is %q", lines, last)
 	}
-	// Pages that are read and written at that moment make it swing by some 16 MiB; half of the rows would be a hundred, or thirty.
+	// Pages in use make it vary by some 16 MiB; holding half of the rows would take 100 MiB, or 30 in
+	// short runs.
 	first, second := slices.Min(heap[:5]), slices.Min(heap[5:])
 	if second > first+8<<10 || slices.Max(heap) > first+32<<10 {
 		t.Errorf("the heap grows, in KiB: %v", heap)

@@ -117,7 +117,8 @@ func newBenchOn(t *testing.T, url string, adjust ...func(*bench, *Options)) *ben
 		t.Fatal(err)
 	}
 	b.signedIn = time.Now() // by the clock of sessions, which stands still: a code stays that of its step
-	sessions := session.New(accounts, false, log).WithHasher(hasher()).WithClock(func() time.Time { return b.signedIn }).WithBox(box).WithPasskeys("https://pf.example")
+	sessions := session.New(accounts, false, log).WithHasher(hasher()).
+		WithClock(func() time.Time { return b.signedIn }).WithBox(box).WithPasskeys("https://pf.example")
 	if b.setup, err = sessions.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestAQuestionThatHangsHoldsUpNoRevocation(t *testing.T) {
 	})
 }
 
-// Readers are told of changes at once while the question who may stay gets no answer.
+// Changes are sent at once while the check of who is still allowed gets no answer.
 func TestTheFeedGoesOnWhileTheJudgeHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

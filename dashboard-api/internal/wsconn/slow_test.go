@@ -222,7 +222,7 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing, of a socket or a stream, is alone with that: others are told at once, and it is let go.
+// A client of a socket or a stream that reads nothing delays no other client, and is disconnected.
 //
 // Promise: a slow reader delays no other
 func TestASlowReaderDelaysNobody(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -207,12 +209,24 @@ func TestRevokedWithinFiveSeconds(t *testing.T) {
 			return nil
 		}
 		conn := f.socket(t, at, "targets")
+		stream := f.eventsOf(t, at, "targets")
 		<-time.After(reauthEvery + time.Millisecond)
 		synctest.Wait() // a round has just found nothing: what comes now waits longest
 		revoked.Store(true)
 		since := time.Now()
+		ended := make(chan time.Duration, 1)
+		go func() {
+			body, _ := io.ReadAll(stream.Body)
+			if !strings.Contains(string(body), fmt.Sprintf(`"code":%d`, closeRevoked)) {
+				t.Errorf("the stream ends with %.200q", body)
+			}
+			ended <- time.Since(since)
+		}()
 		if code, took := closedWith(conn), time.Since(since); code != closeRevoked || took > 5*time.Second {
-			t.Errorf("closed with %d after %v", code, took)
+			t.Errorf("the socket is closed with %d after %v", code, took)
+		}
+		if took := <-ended; took > 5*time.Second {
+			t.Errorf("the stream ends after %v", took)
 		}
 	})
 }
